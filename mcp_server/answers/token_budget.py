@@ -16,7 +16,7 @@ from mcp_server.middleware.origin_marks import marked
 from memvault.model.memory import Memory
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.search.context.distil import ContextBudget
-from memvault.text.embedding import TokenCounter
+from memvault.text.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from indexer.catalogue import Catalogue

@@ -20,7 +20,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from memvault.text.embedding import TokenCounter
+from memvault.text.tokens import TokenCounter
 from tests.snapshot import differences, snapshot
 
 Write = Callable[..., Path]

@@ -13,7 +13,7 @@ import pytest
 from mcp_server.server import build_server
 from memvault.model.errors import StoreUnavailable
 from memvault.model.note import Domain, NeurotransmitterWeights
-from memvault.text.embedding import TokenCounter
+from memvault.text.tokens import TokenCounter
 from tests.integration.caller import Caller, listed
 
 MINE = {

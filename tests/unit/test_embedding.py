@@ -20,14 +20,8 @@ from mcp_server.middleware.early_embedding import EarlyEmbedding
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable
 from memvault.model.note import Vector
-from memvault.text.embedding import (
-    Embedder,
-    EmbeddingCache,
-    Window,
-    WindowModel,
-    open_embedder,
-    rounded,
-)
+from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
+from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
 from memvault.text.openvino_model import OpenVinoModel, model_id
 

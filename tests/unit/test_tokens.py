@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.text.embedding import Embedder, TokenCounter
+from memvault.text.embedding import Embedder
+from memvault.text.tokens import TokenCounter
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.context.forms import fenced
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.scoring import Scores, asked_properties, scores
 from memvault.search.dates import AskedTime
@@ -336,11 +335,11 @@ def _joined(
         own = sorted((each for each, at in code.items() if at == place), key=lambda c: c.lines)
         for each in own:
             if each.lead != place:
-                text = f"{text.rstrip()}\n{fenced(each.block)}\n".lstrip("\n")
+                text = f"{text.rstrip()}\n{each.fenced}\n".lstrip("\n")
         text += one.shown
         for each in own:
             if each.lead == place:
-                text += f"\n{fenced(each.block)}"
+                text += f"\n{each.fenced}"
         text += _gap(statements, place, chosen[number + 1] if number + 1 < len(chosen) else None)
     return text.strip()
 

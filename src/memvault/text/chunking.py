@@ -29,8 +29,9 @@ from memvault.model.note import (
     Vector,
 )
 from memvault.model.priority import make_way
-from memvault.text.embedding import Embedder, TokenCounter
+from memvault.text.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
+from memvault.text.tokens import TokenCounter
 
 UNIT_TOKENS = 40  # sentences are grouped up to this many tokens
 PASSAGE_TOKENS = 160  # maximum of a passage, if the window is not smaller

@@ -1,14 +1,11 @@
-"""Embedding texts: token counts, a cache of vectors, and one model for texts of any length."""
+"""Embedding texts of any length with one model, each once."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import logging
-import shutil
-import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -18,192 +15,13 @@ from cachetools import LRUCache
 from tokenizers import Tokenizer
 
 from memvault.config.settings import EmbeddingSettings
-from memvault.model.errors import DiskFull, ModelUnavailable, StorageError, StoreUnavailable
+from memvault.model.errors import ModelUnavailable, StoreUnavailable
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
+from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
 from memvault.text.openvino_model import ModelMeta, is_exported, model_id
-
-
-class TokenCounter:
-    """Counts tokens as the model does, without special tokens.
-
-    Methods may be called from any thread.
-    """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-
-    @classmethod
-    def from_file(cls, tokenizer_json: Path) -> TokenCounter:
-        return cls(Tokenizer.from_file(str(tokenizer_json)))
-
-    def count(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False))
-
-    def count_all(self, texts: Sequence[str]) -> list[int]:
-        """Token counts of many texts, in parallel."""
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [len(encoding) for encoding in encoded]
-
-    def split(self, text: str, limit: int) -> list[str]:
-        """Split a text into pieces of at most ``limit`` tokens, between words where possible.
-
-        Only white space at the cuts is lost.
-        """
-        spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        if len(spans) <= limit:
-            return [text]
-        pieces: list[str] = []
-        first = 0
-        while len(spans) - first > limit:
-            last = first + limit
-            while last > first + limit // 2 and not _begins_word(text, spans[last][0]):
-                last -= 1
-            if not _begins_word(text, spans[last][0]):
-                last = first + limit
-            # Do not cut at a token without a new character (byte-level pieces of one letter).
-            while last < len(spans) and spans[last][0] <= spans[first][0]:
-                last += 1
-            if last == len(spans):
-                break
-            pieces.append(text[_start(spans, first, pieces) : spans[last][0]].strip())
-            first = last
-        pieces.append(text[_start(spans, first, pieces) :].strip())
-        return [piece for piece in pieces if piece]
-
-
-def _begins_word(text: str, at: int) -> bool:
-    return at == 0 or text[at - 1].isspace()
-
-
-def _start(spans: Sequence[tuple[int, int]], first: int, pieces: Sequence[str]) -> int:
-    return spans[first][0] if pieces else 0
-
-
-_FORMAT = 1  # of cached vectors; a new number invalidates old ones
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_LITTLE_BYTES = 1_000_000
-_BATCH = 500  # SQLite takes at most 999 parameters on old builds
-
-
-class EmbeddingCache:
-    """Cached vectors by model and text, at 8 bits per dimension.
-
-    A cached vector has a cosine of 0.9999 to the original and a quarter of its size. The file is
-    derived data: if it is damaged, it is replaced by an empty one. Thread-safe; several processes
-    may share the file.
-
-    Raises:
-        DiskFull: no space to store a vector.
-        StorageError: the file cannot be opened or written.
-    """
-
-    def __init__(self, file: Path, model_id: str) -> None:
-        self._salt = hashlib.blake2b(f"{_FORMAT} {model_id}".encode(), digest_size=16).digest()
-        self._lock = threading.Lock()
-        self._file = file
-        file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._connection = _open(file)
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in _DAMAGED:
-                raise _refused(error, file) from error
-            for suffix in ("", "-wal", "-shm"):
-                file.with_name(file.name + suffix).unlink(missing_ok=True)
-            try:
-                self._connection = _open(file)
-            except sqlite3.DatabaseError as again:
-                raise _refused(again, file) from again
-
-    def _key(self, text: str) -> bytes:
-        return hashlib.blake2b(text.encode(), digest_size=16, key=self._salt).digest()
-
-    def get(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """The cached vectors of these texts."""
-        by_key = {self._key(text): text for text in texts}
-        keys = list(by_key)
-        found: dict[str, Vector] = {}
-        for start in range(0, len(keys), _BATCH):
-            part = keys[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            query = f"SELECT key, vector FROM embedding WHERE key IN ({marks})"
-            with self._lock:
-                rows = self._connection.execute(query, part).fetchall()
-            if rows:
-                vectors = _unpacked([blob for _, blob in rows])
-                found |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
-        return found
-
-    def put(self, items: Iterable[tuple[str, Vector]]) -> None:
-        rows = [(self._key(text), _packed(vector)) for text, vector in items]
-        try:
-            with self._lock, self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", rows)
-        except sqlite3.OperationalError as error:
-            raise _refused(error, self._file) from error
-
-    def trim(self, most: int) -> int:
-        """Delete some vectors if there are more than ``most``; how many were deleted. Which ones is
-        arbitrary: a vector that is needed again is computed again."""
-        with self._lock, self._connection:
-            (count,) = self._connection.execute("SELECT count(*) FROM embedding").fetchone()
-            excess = max(0, min(_BATCH, int(count) - most))
-            if excess:
-                self._connection.execute(
-                    "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
-                    (excess,),
-                )
-        if excess:
-            with self._lock:
-                self._connection.execute("PRAGMA incremental_vacuum").fetchall()
-        return excess
-
-    def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-
-def rounded(vector: Vector) -> Vector:
-    """The vector as the cache would return it, (dim,) float32, normalised."""
-    own: Vector = _unpacked([_packed(vector)])[0]
-    return own
-
-
-def _packed(vector: Vector) -> bytes:
-    greatest = max(float(np.abs(vector).max()), 1e-12)
-    return np.round(vector * (127.0 / greatest)).astype(np.int8).tobytes()
-
-
-def _unpacked(blobs: Sequence[bytes]) -> npt.NDArray[np.float32]:
-    """(len(blobs), dim), normalised; of one at least."""
-    whole = np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1).astype(np.float32)
-    lengths = np.linalg.norm(whole, axis=1, keepdims=True)
-    return np.asarray(whole / np.maximum(lengths, 1e-12), np.float32)
-
-
-def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
-    # On a full disk SQLite may also report an input/output error.
-    is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
-    if is_full or shutil.disk_usage(file.parent).free < _LITTLE_BYTES:
-        return DiskFull("Insufficient disk space: the disk is full. Free some space and try again.")
-    return StorageError("The embedding cache cannot be opened or written.")
-
-
-def _open(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=30.0, check_same_thread=False)
-    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # of a new file, so that it can shrink
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS embedding (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
-        " WITHOUT ROWID"
-    )
-    connection.commit()
-    return connection
-
+from memvault.text.tokens import TokenCounter
 
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _CACHED_QUERIES = 64

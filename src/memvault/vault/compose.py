@@ -21,6 +21,7 @@ MAX_MARKED_CHARS = 1_000  # of a line: patterns of emphasis take quadratic time
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+)")
 FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
+_BACKTICKS = re.compile(r"`{3,}")
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(\1[ \t]*){2,}$")
 _LIST_OR_QUOTE = re.compile(r"^\s*(?:>\s*(?:\[!\w+\][-+]?)?|[-*+]\s+(?:\[.\]\s+)?|\d{1,9}[.)]\s+)+")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
@@ -154,6 +155,13 @@ def close_open_fence(text: str) -> str:
     for line in text.splitlines():
         fences.is_code(line)
     return f"{text}\n{fences.open}" if fences.open else text
+
+
+def fenced(text: str, language: str) -> str:
+    """Code between fences longer than any in it."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 class CodeFences:

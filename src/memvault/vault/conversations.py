@@ -18,7 +18,14 @@ from uuid import uuid5
 
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import NAMESPACE
-from memvault.vault.compose import close_open_fence, day_of, safe_name, storable_text, title_of
+from memvault.vault.compose import (
+    close_open_fence,
+    day_of,
+    fenced,
+    safe_name,
+    storable_text,
+    title_of,
+)
 
 Provider = Literal["chatgpt", "claude"]
 NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
@@ -32,7 +39,6 @@ _CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201")  # only ChatGPT's 
 _STARTS_A_BLOCK = re.compile(
     r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||`{3}|~{3}|\$\$|!\[|<|---)|(?: {4}|\t)"
 )
-_BACKTICKS = re.compile(r"`{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +354,7 @@ def _chatgpt_text(message: dict[str, Any]) -> str:
         parts += [_chatgpt_part(part) for part in _list(content.get("parts"))]
     elif content.get("content_type") == "code":
         language = str(content.get("language") or "").replace("unknown", "")
-        parts.append(_fenced(str(content.get("text") or ""), language))
+        parts.append(fenced(str(content.get("text") or ""), language))
     for file in _list(metadata.get("attachments")):
         name = file.get("name") if isinstance(file, dict) else None
         if isinstance(name, str) and not str(file.get("mime_type", "")).startswith("image/"):
@@ -408,7 +414,7 @@ def _claude_text(message: dict[str, Any]) -> str:
         elif isinstance(pasted, str) and pasted.strip():
             parts.append("*(pasted text)*")
         if isinstance(pasted, str) and pasted.strip():
-            parts.append(_fenced(pasted, "text"))
+            parts.append(fenced(pasted, "text"))
     return _joined(parts)
 
 
@@ -438,12 +444,6 @@ def _joined(parts: list[str]) -> str:
     return "\n\n".join(
         part.strip("\n").rstrip() for part in map(storable_text, parts) if part.strip()
     )
-
-
-def _fenced(text: str, language: str) -> str:
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _list(value: Any) -> list[Any]:

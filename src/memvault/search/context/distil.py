@@ -21,7 +21,8 @@ from memvault.search.context.scoring import (
     scores,
 )
 from memvault.search.context.selection import Budget, Part, select
-from memvault.text.embedding import Embedder, TokenCounter
+from memvault.text.embedding import Embedder
+from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, that makes code the point

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memvault.model.memory import Memory
-from memvault.model.note import CodeBlock, LineRange
+from memvault.model.note import LineRange
 from memvault.search.context.outline import Code, Statement
 
 DIGITS = 8  # of the id's 32, at least
@@ -54,7 +54,6 @@ def cited(tag: str, starting: Starting) -> list[str] | None:
 
 
 _ENDED = re.compile(r"[.!?…:;,。！？।؟۔][\"'”’»)\]」』）*]*\Z")
-_TICKS = re.compile(r"`{3,}")
 _LONG = LineRange(1000, 1000)
 
 
@@ -145,14 +144,14 @@ def _in_place(excerpt: Excerpt) -> list[str]:
     code = sorted(excerpt.code, key=lambda each: each.lines)
     for each in excerpt.statements:
         while code and code[0].lines.first < each.lines.first:
-            lines.append(fenced(code.pop(0).block))
+            lines.append(code.pop(0).fenced)
             last = None
         if last is not None and each.lines.first <= last.lines.last:
             lines[-1] += " " + each.shown
         elif each.shown:
             lines.append(each.shown)
         last = each
-    return [*lines, *(fenced(each.block) for each in code)]
+    return [*lines, *(each.fenced for each in code)]
 
 
 def _narrative(excerpt: Excerpt) -> str:
@@ -190,15 +189,8 @@ def _code_focused(excerpt: Excerpt) -> str:
         if above and above[-1] not in told:
             lines.append(excerpt.statements[above[-1]].quoted)
             told.add(above[-1])
-        lines.append(fenced(each.block))
+        lines.append(each.fenced)
     rest = [each for k, each in enumerate(excerpt.statements) if k not in told]
     if rest:
         lines.append(_flowing(rest))
     return "\n".join(lines)
-
-
-def fenced(code: CodeBlock) -> str:
-    """The code between fences longer than any in it."""
-    longest = max([2, *(len(ticks[0]) for ticks in _TICKS.finditer(code.text))])
-    fence = "`" * (longest + 1)
-    return f"{fence}{code.language}\n{code.text}\n{fence}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from memvault.model.note import CodeBlock, LineRange, ParsedNote
 from memvault.model.priority import make_way
 from memvault.text.chunking import Unit, pieces_of
-from memvault.text.embedding import TokenCounter
+from memvault.text.tokens import TokenCounter
 from memvault.vault.parse import decode
 
 NAMESPACE = "outlines"  # of the key-value store: packed texts by path

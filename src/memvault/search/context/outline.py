@@ -32,6 +32,7 @@ from memvault.text.chunking import (
 )
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.vault.compose import fenced
 from memvault.vault.markdown.labelled_sentences import sentences_in
 from memvault.vault.parse import parse_note
 
@@ -82,6 +83,10 @@ class Code:
     @property
     def lines(self) -> LineRange:
         return self.block.lines
+
+    @property
+    def fenced(self) -> str:
+        return fenced(self.block.text, self.block.language)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from memvault.model.note import LineRange
 from memvault.search.context.forms import Form
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores
-from memvault.text.embedding import TokenCounter
+from memvault.text.tokens import TokenCounter
 
 LEAN = 0.75  # to relevance, against variety
 LEAST = 0.3  # share of the best score below which a sentence is not worth its tokens

@@ -1,0 +1,66 @@
+"""Counting tokens as the embedding model does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+
+class TokenCounter:
+    """Counts tokens as the model does, without special tokens.
+
+    Methods may be called from any thread.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    @classmethod
+    def from_file(cls, tokenizer_json: Path) -> TokenCounter:
+        return cls(Tokenizer.from_file(str(tokenizer_json)))
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """Token counts of many texts, in parallel."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding) for encoding in encoded]
+
+    def split(self, text: str, limit: int) -> list[str]:
+        """Split a text into pieces of at most ``limit`` tokens, between words where possible.
+
+        Only white space at the cuts is lost.
+        """
+        spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        if len(spans) <= limit:
+            return [text]
+        pieces: list[str] = []
+        first = 0
+        while len(spans) - first > limit:
+            last = first + limit
+            while last > first + limit // 2 and not _begins_word(text, spans[last][0]):
+                last -= 1
+            if not _begins_word(text, spans[last][0]):
+                last = first + limit
+            # Do not cut at a token without a new character (byte-level pieces of one letter).
+            while last < len(spans) and spans[last][0] <= spans[first][0]:
+                last += 1
+            if last == len(spans):
+                break
+            pieces.append(text[_start(spans, first, pieces) : spans[last][0]].strip())
+            first = last
+        pieces.append(text[_start(spans, first, pieces) :].strip())
+        return [piece for piece in pieces if piece]
+
+
+def _begins_word(text: str, at: int) -> bool:
+    return at == 0 or text[at - 1].isspace()
+
+
+def _start(spans: Sequence[tuple[int, int]], first: int, pieces: Sequence[str]) -> int:
+    return spans[first][0] if pieces else 0
