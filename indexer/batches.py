@@ -30,7 +30,7 @@ from memvault.vault.frontmatter.properties import UNDERSTOOD
 from memvault.vault.links import link_key
 
 BATCH = 128  # notes written and committed together, at most
-AHEAD = 2  # batches embedded while one is written: one prepares its texts beside the encoder
+AHEAD = 2  # batches embedded while one is written: one prepares its texts while the encoder runs
 EARLY = 16  # notes embedded at a time while others are still read
 _OF_THE_FILE = re.compile("creat|updat|modif|edit|chang|verif|publish|import|sync", re.IGNORECASE)
 

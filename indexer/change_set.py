@@ -179,23 +179,23 @@ class ChangeSetReader:
         report: Report,
         result: ScanReport,
         *,
-        anew: Collection[str] = (),
+        forced: Collection[str] = (),
         read: Callable[[NoteReading], None] = lambda _: None,
     ) -> None:
-        """Read the notes and leave out unchanged ones, except those in ``anew``; deleted ones are
+        """Read the notes and leave out unchanged ones, except those in ``forced``; deleted ones are
         gone.
 
         Args:
             read: called with each note that is to be indexed.
         """
         for done, path in enumerate(sorted(paths), 1):
-            reading = self._read_one(path, pending, result, anew=path in anew)
+            reading = self._read_one(path, pending, result, forced=path in forced)
             if reading is not None:
                 read(reading)
             report(Progress("reading", done, len(paths)))
 
     def _read_one(
-        self, path: str, pending: ChangeSet, result: ScanReport, *, anew: bool
+        self, path: str, pending: ChangeSet, result: ScanReport, *, forced: bool
     ) -> NoteReading | None:
         pending.stats[path] = None
         try:
@@ -212,7 +212,7 @@ class ChangeSetReader:
             if self._names().memory(path) is not None:
                 pending.gone.add(path)
             return None
-        if record is not None and not anew and self._is_unchanged(reading, record):
+        if record is not None and not forced and self._is_unchanged(reading, record):
             stat = reading.stat
             pending.restamped.append(
                 record.model_copy(update={"size": stat.size, "mtime_ns": stat.mtime_ns})

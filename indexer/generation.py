@@ -1,4 +1,4 @@
-"""Generations of indexes: a rebuild fills a new folder beside the live one, then is swapped in.
+"""Generations of indexes: a rebuild fills a new folder next to the live one, then is swapped in.
 
 A pointer names the live folder. It is replaced atomically, so a crash leaves either the old or the
 new generation live; folders that it does not name can be deleted. Data on servers is named after
@@ -73,7 +73,7 @@ class Pointer(Protocol):
 
 
 class FilePointer:
-    """A file beside the generations, ``indexes/current``, of one machine's one engine."""
+    """A file next to the generations, ``indexes/current``, of one machine's one engine."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -126,11 +126,11 @@ class Indexer:
 
     def _scan(self, report: Report, *, is_first: bool) -> ScanReport:
         with self._lock:
-            anew, also = set[str](), set[str]()
+            forced, relink = set[str](), set[str]()
             if is_first:
                 self._forget_lost_indexes()
-                anew = self.catalogue.unflushed()
-                also = self._remove_strays()[1] | self.catalogue.notes_to_relink()
+                forced = self.catalogue.unflushed()
+                relink = self._remove_strays()[1] | self.catalogue.notes_to_relink()
             differing = self.comparison.differing(self._due)
             changed = {
                 path
@@ -140,7 +140,11 @@ class Indexer:
                 or self._due[path].stats.get(path, stat) != stat
             }
         result = self._apply(
-            changed | (anew - differing.gone), differing.gone, report, anew=anew, also=also
+            changed | (forced - differing.gone),
+            differing.gone,
+            report,
+            forced=forced,
+            relink=relink,
         )
         with self._lock:
             self._graphs.forget_what_is_left_out()
@@ -307,15 +311,15 @@ class Indexer:
         gone: Collection[str],
         report: Report,
         *,
-        anew: Collection[str] = (),
-        also: Collection[str] = (),
+        forced: Collection[str] = (),
+        relink: Collection[str] = (),
         finish_later: bool = False,
     ) -> ScanReport:
         result, pending = ScanReport(), ChangeSet(gone=set(gone), stats=dict.fromkeys(gone))
         with self._at_work(pending, {*paths, *gone}):
             with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
                 early = EarlyEmbedding(self._embedder, ahead)
-                self._reader.read(paths, pending, report, result, anew=anew, read=early.add)
+                self._reader.read(paths, pending, report, result, forced=forced, read=early.add)
                 with self._lock:
                     pending.drop({p for p in (*paths, *gone) if self._due.get(p) is not pending})
                     pending.drop(set(filter(self._is_there, gone)))  # written again meanwhile
@@ -325,7 +329,7 @@ class Indexer:
                     self.catalogue.commit(pending.restamped)
                     affected, stale = self._learn_names(pending)
                     version = self._name_registry.version
-                    again = self._relinking.queue(affected, also, fresh)
+                    again = self._relinking.queue(affected, relink, fresh)
                     self._remove(pending, stale)
                 self._write(pending, ahead, early, report, result)
             result.removed = len(pending.gone)

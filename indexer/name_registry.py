@@ -1,7 +1,7 @@
 """What notes know of each other: the names that links and mentions resolve to.
 
 A note's edges depend on the other notes' names. The directory holds those names and tells, when
-one changes, which other notes have to be linked anew.
+one changes, which other notes have to be linked again.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class IndexCounters:
 
     Attributes:
         notes: indexed since the engine started; a note indexed twice counts twice.
-        seconds: that this took. A rebuild beside the live indexes counts its own.
+        seconds: that this took. A rebuild next to the live indexes counts its own.
     """
 
     def __init__(self) -> None:

@@ -126,7 +126,7 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[Turn, int]]:
     for entry in entries if isinstance(entries, list) else []:
         turn = _turn(entry) if isinstance(entry, dict) else None
         if turn is not None:
-            yield turn, 0  # such a file is written anew each time
+            yield turn, 0  # such a file is rewritten each time
 
 
 def _turn_of_line(line: bytes, of_subagent: bool) -> Turn | None:

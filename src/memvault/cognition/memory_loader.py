@@ -39,7 +39,7 @@ class MemoryNodes:
     """The nodes of one vault. Thread-safe.
 
     Text and vector are read once and kept for the ``capacity`` memories used last; a note that
-    changes is read anew. State and use, which change without the note, are current in every node.
+    changes is read again. State and use, which change without the note, are current in every node.
 
     Args:
         memory_of: the indexed memory of an id, from the catalogue in memory; absent ids cost

@@ -163,7 +163,7 @@ class PulseMeter:
         """The pulse of everything indexed.
 
         It is measured in the calling thread once; when the index has changed since, what was
-        measured last is given and measured anew meanwhile.
+        measured last is given and measured again meanwhile.
         """
         return self._pulse(self._whole().state, None)
 
@@ -248,7 +248,7 @@ class PulseMeter:
 
     def _whole(self) -> _Vault:
         """The vault as it was measured last. It is measured in the calling thread once; when the
-        index has changed since, it is measured anew in the background."""
+        index has changed since, it is measured again in the background."""
         version = self._version(self.similarity_index)
         known, background = self._vault, self._background()
         if known is not None and known.version != version and background is not None:

@@ -123,7 +123,7 @@ class Sessions:
 
         Args:
             client: the name under which the caller introduced itself.
-            renewable: an expired session begins anew, since nobody chose its id.
+            renewable: an expired session begins again, since nobody chose its id.
 
         Raises:
             SessionNotFound: the session has expired (core EC-CORE-015).

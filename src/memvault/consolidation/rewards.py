@@ -131,7 +131,7 @@ class Use:
 
     Attributes:
         days: sum of rewards in thousandths, by the ordinal of the day (UTC); only of the days that
-            still count beside the newest one, which is the same whatever order they come in.
+            still count with the newest one, which is the same whatever order they come in.
         times: how often it was used: opened, traversed, or used together.
         last: when.
     """

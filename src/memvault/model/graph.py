@@ -181,7 +181,7 @@ class NotesIndexed:
     """What the indexer has just written to the stores; listeners need not read it back.
 
     Attributes:
-        paths: of the notes that were written, linked anew, or are gone.
+        paths: of the notes that were written, linked again, or are gone.
         graphs: the nodes and edges that were written.
         vectors: of the notes whose text was indexed, by note id; None for a note without text.
         removed: ids of the notes and entities that were removed first.

@@ -222,7 +222,7 @@ class AskedTime:
         return self._spans(years_back) + coming
 
     def _spans(self, years_back: int = 0) -> list[Span]:
-        """The times that are named, each within the limits that are named beside them: "after
+        """The times that are named, each within the limits that are named with them: "after
         March and before June" is one time, "in March or in June" are two."""
         spans = [cut.span.earlier(years_back) if cut.any_year else cut.span for cut in self.cuts]
         limits = [span for span in spans if span.is_open]

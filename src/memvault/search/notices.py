@@ -1,4 +1,4 @@
-"""What an answer says beside its memories, in whole sentences."""
+"""What an answer says in addition to its memories, in whole sentences."""
 
 from __future__ import annotations
 

@@ -145,8 +145,9 @@ _PADDED_TO = 8
 # exact vectors.
 _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
 # A query has a dozen tokens: a second thread costs as much as it saves. So there is one for each
-# stream: a query's phrases are embedded beside it. Neither is bound to a core, where it would wait
-# for whatever else runs there, or hold up the thread that searches, while another core is free.
+# stream: a query's phrases are embedded at the same time. Neither is bound to a core, where it
+# would wait for whatever else runs there, or hold up the thread that searches, while another core
+# is free.
 _LATENCY = (
     ("PERFORMANCE_HINT", "LATENCY"),
     ("ENABLE_CPU_PINNING", "NO"),

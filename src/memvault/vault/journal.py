@@ -203,7 +203,7 @@ class Journal:
         for name, size in sizes.items():
             key, twin = name, name + COMPRESSED
             start = marks.get(name, marks.get(name.removesuffix(COMPRESSED), 0))
-            if twin in sizes:  # left by a crash, or made anew by an entry that came late
+            if twin in sizes:  # left by a crash, or made again by an entry that came late
                 key = f"{name}#{crc32(self._start_of(name))}"
                 if key not in marks and (seen := marks.get(twin, start)):
                     entries, _ = self._entries_of(twin, sizes[twin], 0, seen)

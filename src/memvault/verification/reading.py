@@ -225,7 +225,7 @@ def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[
 
 
 def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
-    """The value of a field that has one, beside dates that say since when."""
+    """The value of a field that has one, apart from dates that say since when."""
     values = [a for a in amounts if a.kind is not AmountKind.DATE] or list(amounts)
     return values[0] if len(values) == 1 else None
 

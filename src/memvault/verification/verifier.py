@@ -28,7 +28,7 @@ from memvault.verification.clause import FindNames, stems_of
 from memvault.verification.reading import Passages
 from memvault.verification.sensitive_topics import Gate, sensitive_topic_of
 
-WITNESSES = 20  # passages asked for beside what was found (FR-44)
+WITNESSES = 20  # passages asked for in addition to what was found (FR-44)
 MOST_READ = 3  # memories read whole for a value of the kind that is asked for
 MOST_SHOWN = 3  # pieces of evidence
 DOUBT = 0.6  # score of what nobody else says (triple 11.3); under 0.7 (FR-46)

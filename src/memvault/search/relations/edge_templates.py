@@ -65,7 +65,7 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         members = list(group)
         sentence = edges[members[0]].sentence
         if sentence == title:
-            for k in members:  # a title's names stand beside each other without being related
+            for k in members:  # a title's names stand next to each other without being related
                 steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
             continue
         for k, whole, local, listed in _masked(sentence, edges, members, own):

@@ -57,7 +57,7 @@ _WEIGHTS = {
     "three": -1.3,
 }
 _SHARPNESS = 1.2  # how much the best paths count before the others
-_END = 0.3  # worth of the note that a path ends at, beside the note that states its last relation
+_END = 0.3  # worth of the note that a path ends at; one that states its last relation has 1
 _SHARED_OUT = 0.3  # how much less each note is worth the more a path leads to
 
 
