@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.capture.extract import says_little
+from memvault.capture.session_note import path_from
 from memvault.consolidation.distillation import sentences_of
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -148,7 +149,7 @@ class HookRecall:
         Args:
             given: keys of quotations that earlier edits of the session were given.
         """
-        names = [_relative(path, folder) for path in touched]
+        names = [path_from(folder, path) for path in touched]
         query = " ".join(re.sub(r"[/\\_.-]+", " ", name) for name in names)[:300]
         scope = Scope(Filters(types=[*_LASTING, "session"]), project)
         parts = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
@@ -364,8 +365,3 @@ def _repository(folder: str) -> str | None:
 
 def _is_home(folder: str) -> bool:
     return Path(folder) in (Path.home(), Path.home().parent, Path(Path(folder).anchor))
-
-
-def _relative(path: str, folder: str) -> str:
-    base = folder.rstrip("/\\")
-    return path[len(base) + 1 :] if base and path.startswith((base + "/", base + "\\")) else path

@@ -23,6 +23,7 @@ from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.history import description, explanation
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
+from memvault.model.moments import in_utc
 
 WITHHELD = (
     "Withheld: it looks like orders to an AI model. The person finds it on the Activity page."
@@ -120,7 +121,7 @@ class HistoryTools(Tools):
         `explanation_for_user`.
         """
         now = datetime.now(UTC)
-        start = now - USUAL_SPAN if since is None else _with_zone(since)
+        start = now - USUAL_SPAN if since is None else in_utc(since)
         changes = self._box.container.curator.history.changes(
             node_id=node_id, since=start, limit=None
         )
@@ -265,10 +266,6 @@ def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:
         recoverable=recoverable,
         recovery_tool=tool_name if recoverable else None,
     )
-
-
-def _with_zone(moment: datetime) -> datetime:
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _distinct(keys: Iterable[str]) -> list[str]:

@@ -31,11 +31,11 @@ from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, Sess
 from mcp_server.tools.toolbox import Toolbox, Tools, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
+from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.insights import neighbours
 from memvault.reasoning.vault_overview import RecentEvent, recent
 from memvault.search.scope import in_scope
-from memvault.search.scope import utc as as_utc
 
 DAY = timedelta(hours=24)
 
@@ -134,7 +134,7 @@ class NavigationTools(Tools):
         """
         session = self._box.touch(session_id)
         now = datetime.now(UTC)
-        start = as_utc(since) if since is not None else now - DAY
+        start = in_utc(since) if since is not None else now - DAY
         if start > now:
             raise InvalidParams("since must not lie in the future")
         scope = self._box.scope(project)

@@ -147,7 +147,8 @@ def _lines_by_heading(
             seen.add(_key(line))
             by_heading[_HEADINGS.get(item.kind, item.kind.value)].append(line)
     for file in files:
-        line = f"- `{_relative(file, session.folder)}`"
+        shown = path_from(session.folder, file).replace("`", "'")
+        line = f"- `{shown}`"
         if _key(line) not in seen and "\n" not in file and not find_secrets(line):
             seen.add(_key(line))
             by_heading[FILES].append(line)
@@ -159,9 +160,7 @@ def _key(line: str) -> str:
     return _NOT_WORD.sub(" ", without_speaker(line)).strip().casefold()
 
 
-def _relative(file: str, folder: str) -> str:
-    """The path from the session's folder, where it lies below it."""
+def path_from(folder: str, file: str) -> str:
+    """The path from a folder to a file, where the file lies below it."""
     base = folder.rstrip("/\\")
-    if base and file.startswith((base + "/", base + "\\")):
-        file = file[len(base) + 1 :]
-    return file.replace("`", "'")
+    return file[len(base) + 1 :] if base and file.startswith((base + "/", base + "\\")) else file

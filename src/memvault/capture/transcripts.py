@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from memvault.model.moments import in_utc
+
 Speaker = Literal["person", "assistant"]
 
 MAX_LINE_BYTES = 32_000_000  # a longer line is skipped: nobody said that
@@ -256,7 +258,6 @@ def _time(value: Any) -> datetime | None:
     try:
         if isinstance(value, int | float):
             return datetime.fromtimestamp(value / 1000, UTC)
-        parsed = datetime.fromisoformat(value)
+        return in_utc(datetime.fromisoformat(value))
     except (TypeError, ValueError, OverflowError, OSError):
         return None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -46,9 +46,10 @@ from memvault.curation.targets import Target, nearest_names, resolve, resolve_no
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
+from memvault.model.moments import day_of
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
-from memvault.vault.compose import compose_note, day_of, safe_name
+from memvault.vault.compose import compose_note, safe_name
 from memvault.vault.documents import check_writable
 from memvault.vault.parse import content_hash
 

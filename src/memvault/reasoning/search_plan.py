@@ -16,9 +16,10 @@ from typing import Any, Protocol
 
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
+from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
 from memvault.reasoning.plans import Goal, Need, Step
-from memvault.search.scope import in_scope, utc
+from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
 
@@ -121,8 +122,8 @@ def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any]
         filters["types"] = list(goal.types)
         why.append("only " + ", ".join(goal.types))
     if goal.span is not None:
-        after = utc(datetime.combine(goal.span.first, time.min))
-        before = utc(datetime.combine(goal.span.last, time.max.replace(microsecond=0)))
+        after = in_utc(datetime.combine(goal.span.first, time.min))
+        before = in_utc(datetime.combine(goal.span.last, time.max.replace(microsecond=0)))
         if _some(found, Filters(created_after=after, created_before=before)):
             filters["created_after"] = after.isoformat()
             filters["created_before"] = before.isoformat()

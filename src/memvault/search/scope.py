@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Protocol, TypeVar
 
 from memvault.model.memory import Memory
+from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
 
 
@@ -52,18 +53,13 @@ def _passes(memory: Memory, filters: Filters) -> bool:
     return all(
         (
             filters.min_importance is None or memory.importance >= filters.min_importance,
-            filters.created_after is None or memory.created_at >= utc(filters.created_after),
-            filters.created_before is None or memory.created_at <= utc(filters.created_before),
+            filters.created_after is None or memory.created_at >= in_utc(filters.created_after),
+            filters.created_before is None or memory.created_at <= in_utc(filters.created_before),
             filters.lifecycles is None or memory.lifecycle in filters.lifecycles,
             filters.types is None or memory.type.casefold() in kinds,
             filters.tags is None or any(tag.casefold() in tags for tag in memory.tags),
         )
     )
-
-
-def utc(moment: datetime) -> datetime:
-    """A moment without a time zone is taken as UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 FIRST = 100  # results looked at

@@ -6,13 +6,14 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import datetime
 from typing import Any
 
 import yaml
 
 from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
+from memvault.model.moments import iso_utc
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # a title continues past the end of a shorter sentence
@@ -63,11 +64,6 @@ def storable_text(text: str) -> str:
     """The text without lone surrogates and NUL, and with ``\\n`` line ends only."""
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\x00", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def iso_utc(value: datetime) -> str:
-    """The time as ``2026-03-01T10:20:30Z``, in UTC."""
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def frontmatter(properties: Mapping[str, Any]) -> str:
@@ -179,11 +175,6 @@ class CodeFences:
         if found and found["mark"].startswith(self.open) and found["mark"] == line.strip():
             self.open = ""
         return True
-
-
-def day_of(value: datetime) -> date:
-    """The day of a moment where this computer is."""
-    return value.astimezone().date()
 
 
 def _first_words(content: str) -> str:

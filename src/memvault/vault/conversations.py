@@ -18,14 +18,8 @@ from uuid import uuid5
 
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import NAMESPACE
-from memvault.vault.compose import (
-    close_open_fence,
-    day_of,
-    fenced,
-    safe_name,
-    storable_text,
-    title_of,
-)
+from memvault.model.moments import day_of, in_utc
+from memvault.vault.compose import close_open_fence, fenced, safe_name, storable_text, title_of
 
 Provider = Literal["chatgpt", "claude"]
 NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
@@ -454,8 +448,7 @@ def _time(value: Any) -> datetime | None:
     """Seconds since 1970, or ISO 8601; None for anything else."""
     try:
         if isinstance(value, str):
-            time = datetime.fromisoformat(value)
-            return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+            return in_utc(datetime.fromisoformat(value))
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
             return datetime.fromtimestamp(value, UTC)
     except (ValueError, OverflowError, OSError):

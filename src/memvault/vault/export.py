@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
 from memvault.model.errors import InvalidParams, OutsideVault, StorageError
-from memvault.vault.compose import iso_utc
+from memvault.model.moments import iso_utc
 from memvault.vault.files import Vault
 from memvault.vault.ignore import IGNORE_FILE, IgnoreRules
 from memvault.vault.journal import COMPRESSED, Journal

@@ -27,7 +27,7 @@ from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
-from memvault.vault.compose import day_of
+from memvault.model.moments import day_of
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines

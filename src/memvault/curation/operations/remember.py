@@ -29,11 +29,11 @@ from memvault.curation.provenance import WEB
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
+from memvault.model.moments import day_of
 from memvault.text.secrets import find_secrets
 from memvault.text.words import name_key
 from memvault.vault.compose import (
     compose_note,
-    day_of,
     first_heading,
     importance_word,
     related_line,

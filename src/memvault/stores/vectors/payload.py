@@ -16,12 +16,13 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
 from memvault.model.memory import Memory
+from memvault.model.moments import in_utc
 from memvault.model.note import Chunk, ChunkSize, LineRange
 from memvault.model.search import Filters, Scope
 
@@ -216,7 +217,7 @@ def _conditions(filters: Filters) -> Iterable[AnyLabel | Between]:
 
 def _seconds(moment: datetime) -> float:
     """Seconds since 1970; a time without a zone is UTC."""
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return in_utc(moment).timestamp()
 
 
 def _any(labels: Iterable[str]) -> AnyLabel:

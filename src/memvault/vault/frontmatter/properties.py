@@ -18,6 +18,7 @@ from memvault.model.memory import (
     Memory,
     id_of_path,
 )
+from memvault.model.moments import in_utc
 from memvault.model.note import Domain, ParsedNote
 from memvault.vault.frontmatter.read import strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
@@ -49,7 +50,7 @@ def read_date(value: Any) -> datetime | None:
     every machine.
     """
     if isinstance(value, datetime):
-        return _utc(value)
+        return in_utc(value)
     if isinstance(value, date):
         return datetime.combine(value, time.min, UTC)
     if isinstance(value, list) and len(value) == 1:
@@ -58,22 +59,13 @@ def read_date(value: Any) -> datetime | None:
         return None
     text = value.strip().strip("[]").strip()
     try:
-        return _utc(datetime.fromisoformat(text)) if not text.isdigit() else None
+        return in_utc(datetime.fromisoformat(text)) if not text.isdigit() else None
     except ValueError:
         pass
     day = _day(text)
     if day is None:
         return None
     return datetime.combine(day, _time(text), UTC)
-
-
-def _utc(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        return moment.replace(tzinfo=UTC)
 
 
 def _day(text: str) -> date | None:
