@@ -31,7 +31,7 @@ from memvault.search.association import with_own
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import TAG, Excerpt, Form
 from memvault.search.context.outline import Outlines
-from memvault.search.context.scoring import boosted_by_session, session_nearness
+from memvault.search.order import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,8 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
-from memvault.search.context.scoring import Scores, asked_properties, scores
+from memvault.search.context.properties import asked_properties
+from memvault.search.context.scoring import Scores, scores
 from memvault.search.dates import AskedTime
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
