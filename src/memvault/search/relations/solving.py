@@ -10,15 +10,9 @@ import numpy as np
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
 from memvault.search.relations.lexicon import KindReading, Kinds
-from memvault.search.relations.question import (
-    Phrase,
-    Question,
-    Relation,
-    Thing,
-    phrase_of,
-    stems,
-)
+from memvault.search.relations.question import Phrase, Question, Relation, Thing, phrase_of
 from memvault.search.relations.traversal import SEEN, Joint, OwnValues, State, Steps, Traversal
+from memvault.text.stems import stems
 
 CONTRACTED = 0.55  # factor for each noun read as part of a relation
 TOPIC_FLOOR = 0.45  # least factor for a result that does not fit the words before its noun
