@@ -194,7 +194,7 @@ class HookRecall:
             )
 
         best = sorted(memories, key=score, reverse=True)[:MOST_AT_START]
-        return [quotation for memory in best if (quotation := self._start_of(memory, goal))]
+        return [quotation for memory in best if (quotation := self._opening_of(memory, goal))]
 
     def recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:
         """What the last sessions in this folder or project decided and left open, the latest
@@ -313,7 +313,7 @@ class HookRecall:
             return {}  # a store that does not answer: the other three parts rank
         return {each.memory.id: chance for each, chance in found if each.memory.id in ids}
 
-    def _start_of(self, memory: Memory, goal: str) -> Quotation | None:
+    def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
         """What a note was distilled to, else what it says of the goal, else its first sentences."""
         if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
             note = parse_note(memory.path, self._container.guarded.read(memory.path))

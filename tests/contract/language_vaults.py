@@ -1,6 +1,6 @@
-"""Small vaults in German, Finnish, Russian and Japanese: each note with a question in other forms.
+"""Small vaults in six languages: each note with a question in other forms.
 
-Questions use other inflections of the note's words, or (in Japanese) other particles around them.
+Questions use other inflections of the note's words, or (in Japanese and Korean) other particles.
 Several notes share words, so that a question must match more than one of them.
 """
 
@@ -92,4 +92,42 @@ JAPANESE = [
     ("水道屋への支払いはまだ済んでいない。", "水道屋に支払う予定はありますか"),
     ("隣の夫婦は島で結婚式を挙げた。", "結婚式が行われた島はどこですか"),
     ("修道院では蜂蜜と蝋燭を売っている。", "蝋燭を売る場所はどこですか"),
+]
+
+POLISH = [
+    (
+        "Czynsz za mieszkanie w Gdańsku jest pobierany na początku miesiąca.",
+        "Kiedy pobierają czynsze za mieszkania?",
+    ),
+    ("Hydraulik naprawił rury w łazience, ale nie wystawił rachunku.", "Gdzie ta naprawiona rura?"),
+    ("Do szarlotki potrzeba sześciu jabłek i cynamonu, ale nie jajek.", "Ile jabłek do szarlotek?"),
+    ("Nasze koty śpią na starej kanapie, która stoi przy oknie.", "Czemu kotek lubi stare kanapy?"),
+    ("Dentysta przełożył wizytę na piątek, bo nie miał czasu.", "Kiedy są wizyty u dentysty?"),
+    ("Rower stoi w piwnicy za pudłami, które przyniósł brat.", "W jakich piwnicach są rowery?"),
+    (
+        "Umowa z ubezpieczycielem wygasa w grudniu i nie jest odnawiana.",
+        "Kiedy wygasną ubezpieczenia?",
+    ),
+    ("W ogrodzie rosną pomidory oraz trzy róże, które są od babci.", "Co z pomidorem w ogródku?"),
+    (
+        "Brat zbiera rzadkie znaczki z Norwegii, ale nie kupuje ich przez internet.",
+        "Jaki rzadki znaczek ma brat?",
+    ),
+    (
+        "Nauczycielka poprawia wypracowania na weekend, bo po lekcjach nie ma czasu.",
+        "Kto poprawił wypracowanie?",
+    ),
+]
+
+KOREAN = [
+    ("아파트 월세는 매달 첫날에 빠져나간다.", "월세가 언제 나가요?"),
+    ("배관공이 욕실 수도관을 고쳤다.", "욕실의 수도관은 누가 고쳤나요?"),
+    ("사과 파이에는 사과 여섯 개와 계피가 필요하다.", "파이에 사과가 몇 개 들어가요?"),
+    ("고양이들은 낡은 소파에서 잔다.", "고양이는 어디서 자나요?"),
+    ("치과 예약이 금요일로 옮겨졌다.", "치과는 언제 예약했나요?"),
+    ("자전거는 지하실 상자 옆에 있다.", "지하실에 자전거가 있나요?"),
+    ("보험 계약은 십이월에 끝난다.", "보험의 계약이 언제 끝나요?"),
+    ("텃밭에서 토마토와 오이가 자란다.", "토마토는 어디에 심었나요?"),
+    ("형은 노르웨이 우표를 모은다.", "우표는 누가 모으나요?"),
+    ("선생님은 주말에 글짓기를 고친다.", "글짓기는 언제 고치나요?"),
 ]

@@ -154,11 +154,11 @@ class Omni:
                 if further < best.get(each.effect, math.inf):
                     best[each.effect], via[each.effect] = further, each
                     heappush(heap, (further, each.effect))
-        chain: list[Influence] = []
+        road: list[Influence] = []
         while last in via and last != first:
-            chain.append(via[last])
+            road.append(via[last])
             last = via[last].cause
-        return tuple(reversed(chain))
+        return tuple(reversed(road))
 
     def _explanations(
         self,

@@ -2,12 +2,13 @@
 and Beyond*, 2009): the document side is computed here, the idf side by the store.
 
 Every text is indexed by its words with Snowball's English stemmer, which does little harm to other
-languages, and texts in scripts without spaces by character and pairs of characters, as by Lucene's
-CJKAnalyzer. A text in another language has the stems of its own Snowball stemmer, too; in one that
-joins words or has many endings, also the pieces of its long words, by which "Überschrift" finds
-"Kapitelüberschriften" (McNamee and Mayfield, *Character n-gram tokenization for European language
-text retrieval*, 2004). A query asks for the terms of its own language, and for those of all if its
-words do not tell which that is.
+languages, and texts in scripts without spaces, and in Korean, by character and pairs of characters,
+as by Lucene's CJKAnalyzer. A text in another language has the stems of its own Snowball stemmer,
+too, if there is one; in a language without one, or that joins words or has many endings, also the
+pieces of its long words, by which "Überschrift" finds "Kapitelüberschriften" and "notatkach" finds
+"notatki" (McNamee and Mayfield, *Character n-gram tokenization for European language text
+retrieval*, 2004). A query asks for the terms of its own language, and for those of all if its words
+do not tell which that is.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ COMMON_WORD = 0.5  # of an English word like "get", which questions are full of 
 PIECE = 5  # letters of a piece of a word
 PIECES = 0.5  # weight of all pieces of a word in a query together
 
-# Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes.
+# Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes. Hangul
+# has spaces, but Korean words end in particles, which pairs of syllables leave behind.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _WORD = re.compile(r"[^\W_]+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -44,20 +46,40 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 # (py3langid) is more exact for single words, but takes 95 MB and 0.4 ms a note.
 _COMMON_WORDS = {
     "english": "the of and to in is that it for was with as on be this are at by from or an have",
+    "catalan": "els les amb és però més dels també aquest aquesta són pel pels hi ho què quan",
+    "croatian": "na je se da su za od kao ali ili što koji koja koje nije bi ako samo kada gdje",
+    "czech": "na se je že to jako ale jsou od po při nebo které který která být jak pokud můžete"
+    " také však když jen není ve ze si co kde kdy proč",
     "danish": "og ikke jeg det er på af til som med den der har men fra også være blev hvad en",
     "dutch": "de het een en van niet dat zijn voor met ook naar maar wordt deze werd ik op aan",
+    "estonian": "ja on ei et see kui ka mis aga või oma seda mida ning saab kas nii siis kuidas",
     "finnish": "ja on ei se että hän oli mutta joka ovat olla myös kun sekä tai mitä joka tämä",
     "french": "le la les et des une est dans que pour pas qui sur avec sont cette aux du en un",
     "german": "der die das und ist nicht ein eine mit den von auf für auch dem sich wird im des zu"
     " am sind wurde wir nach aus bei wie einen einer",
     "hungarian": "és az hogy nem egy van ez volt csak meg mint már vagy mi kell a",
+    "indonesian": "dan yang di untuk dengan ini itu dari pada tidak dalam akan ke atau adalah"
+    " anda bisa dapat juga karena oleh jika apa bagaimana",
     "italian": "il di che è per non una della sono con gli anche del nel più la le dei un",
+    "latvian": "un ir uz ka ar no ne tas kā bet vai ja var būt par pēc kas šis arī lai kur",
+    "lithuanian": "ir yra į kad su iš ne tai kaip bet arba jei gali būti dėl per apie nuo kas kur",
     "norwegian": "og ikke jeg det er på av til som med har men fra også være ble hva en",
+    "polish": "na nie się do że jest to jak po za przez dla od są czy ale może tego które który"
+    " która lub oraz jeśli gdy co gdzie kiedy dlaczego mi",
     "portuguese": "o de que não uma os para com por mais como dos das são é ao em um da",
     "romanian": "și este nu să cu care pe din mai sunt lui fost pentru la un o în",
+    "slovak": "na sa je že to ako ale sú od po pri alebo ktoré ktorý ktorá byť ak môžete tiež"
+    " však keď len nie vo zo si čo kde kedy prečo",
+    "slovene": "in na je se da so za od kot ali kaj ki ni bi če lahko samo še ko iz po do tudi pa"
+    " kje",
     "spanish": "el de que los las una por con para es como pero más del está la en un se",
     "swedish": "och inte jag det är på av till som med har men från också var ett en den",
     "turkish": "ve bir bu için ile çok daha olarak gibi değil ama olan ne da de",
+    "vietnamese": "và của là có không các một được trong cho với để này khi những bạn đã như từ"
+    " hoặc vào nếu thì gì nào sao",
+    # Told by their scripts; their words serve questions only.
+    "hebrew": "של את על לא זה עם הוא היא גם או כי אם כל יש אל מה איך אני כדי אבל רק איפה למה",
+    "korean": "이 그 저 및 또는 그리고 수 있는 하는 어떻게 무엇을 왜 때 것 대한 어디",
 }
 # Languages with rich endings have few such words: a word with one of these endings counts as much.
 _ENDINGS = {
@@ -75,13 +97,19 @@ _LANGUAGE_OF_SCRIPT = {
     "greek": re.compile("[\u0370-\u03ff]"),
     "arabic": re.compile("[\u0600-\u06ff]"),
     "armenian": re.compile("[\u0530-\u058f]"),
+    "hebrew": re.compile("[\u0590-\u05ff]"),
+    "korean": re.compile("[\uac00-\ud7af]"),
     "tamil": re.compile("[\u0b80-\u0bff]"),
 }
-# Languages that join words, or whose words have many endings.
-_IN_PIECES = frozenset(
-    ("danish", "dutch", "finnish", "german", "hungarian", "norwegian", "russian", "swedish",
-     "turkish")
+_WITHOUT_STEMMER = frozenset(
+    ("catalan", "croatian", "czech", "estonian", "hebrew", "indonesian", "korean", "latvian",
+     "lithuanian", "polish", "slovak", "slovene", "vietnamese")
 )  # fmt: skip
+# Languages that join words, or whose words have many endings.
+_IN_PIECES = _WITHOUT_STEMMER | {
+    "danish", "dutch", "finnish", "german", "hungarian", "norwegian", "russian", "swedish",
+    "turkish",
+}  # fmt: skip
 _WITHOUT_STOP_WORDS = frozenset(("armenian", "tamil"))
 # Words that ask, which the lists of function words of these languages lack.
 _ASKING_WORDS = {
@@ -110,17 +138,15 @@ _SURELY_ENGLISH = 7  # more of its words than texts in other languages have
 
 
 def language_of(text: str) -> str | None:
-    """The language of a text, one of `LANGUAGES`; None for English, for a language without a
-    Snowball stemmer, and for a text too short to decide."""
+    """The language of a text, one of `LANGUAGES`; None for English, for another language, and for a
+    text too short to decide."""
     return _language_of(text[:_SAMPLE_CHARS].lower())
 
 
 @lru_cache(maxsize=1_000)  # more than are written at once, when each is asked for twice
 def _language_of(sample: str) -> str | None:
-    if not sample.isascii():
-        for language, letters in _LANGUAGE_OF_SCRIPT.items():
-            if 2 * len(letters.findall(sample)) > len(sample) // 2:
-                return language
+    if (by_script := _language_of_script(sample)) is not None:
+        return by_script
     words = frozenset(sample.split())  # three times as fast as a regular expression
     if len(words & _LANGUAGE_OF_WORDS["english"]) >= _SURELY_ENGLISH:
         return None
@@ -132,12 +158,16 @@ def _language_of(sample: str) -> str | None:
         for language, endings in _ENDINGS.items() if ended else ():
             counts[language] += sum(word.endswith(endings) for word in ended)
     best = max(counts, key=lambda language: counts[language])
-    if counts[best] < _FEWEST_WORDS:  # a list, a table, a few lines
-        whole = {word.strip("()[].,:;!?") for word in words}  # of letters: no address or option
-        plain = " ".join(sorted(word for word in whole if word.isalpha() and len(word) > 1))
-        counts = function_words_by_language(plain, tuple(_COMMON_WORDS))
-        best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
+
+
+def _language_of_script(text: str) -> str | None:
+    """That of the script in which a quarter of a text is."""
+    if not text.isascii():
+        for language, letters in _LANGUAGE_OF_SCRIPT.items():
+            if 2 * len(letters.findall(text)) > len(text) // 2:
+                return language
+    return None
 
 
 @lru_cache(maxsize=len(LANGUAGES) + 1)
@@ -174,8 +204,10 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
     if language is None:
         return english
     values = dict(_document_pieces(text)) if language in _IN_PIECES else {}
-    for model in (_model(language).embed_document(_normal(text)), english):
-        values.update(zip(model.indices, model.values, strict=True))
+    if language not in _WITHOUT_STEMMER:
+        own = _model(language).embed_document(_normal(text))
+        values.update(zip(own.indices, own.values, strict=True))
+    values.update(zip(english.indices, english.values, strict=True))
     return qdrant.SparseVector(list(values), list(values.values()))
 
 
@@ -206,15 +238,16 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     spoken = language_of_query(text, languages)
     weights: dict[int, float] = {}
     for language in (spoken,) if spoken else ("english", *languages):
-        normal = _searchable if language == "english" else _normal
+        stems = "english" if language in _WITHOUT_STEMMER else language
+        normal = _searchable if stems == "english" else _normal
         faint = " ".join(_function_words(text, language)) if spoken else ""
-        function_words = set(_model(language).embed_query(normal(faint)).indices)
+        function_words = set(_model(stems).embed_query(normal(faint)).indices)
         common = _common_terms() if spoken == "english" else frozenset()
-        for term in _model(language).embed_query(normal(text)).indices:
+        for term in _model(stems).embed_query(normal(text)).indices:
             other = COMMON_WORD if term in common else 1.0
             weights.setdefault(term, FUNCTION_WORD if term in function_words else other)
         if language in _IN_PIECES:
-            for word in set(_WORD.findall(normal(text))) - set(faint.split()):
+            for word in set(_WORD.findall(_normal(text))) - set(faint.split()):
                 pieces = _pieces(word)
                 for piece in pieces:
                     weights[piece] = weights.get(piece, 0.0) + PIECES / len(pieces)
@@ -238,13 +271,16 @@ def _common_terms() -> frozenset[int]:
 
 
 def language_of_query(text: str, languages: Collection[str]) -> str | None:
-    """The language with most function words in the query; None if there is none.
+    """The language of the query's script, or with most function words in it; None if there is
+    none.
 
     Args:
         languages: other than English, that it may be in.
     """
     if not languages:
         return "english"
+    if (by_script := _language_of_script(text)) in languages:
+        return by_script
     spoken = ("english", *languages)
     counts = Counter(function_words_by_language(text, spoken))
     best, most = counts.most_common(1)[0]  # of equal ones the first
@@ -264,6 +300,8 @@ def _function_words(text: str, language: str) -> Iterator[str]:
 @lru_cache(maxsize=20_000)  # seven languages are asked for each word of a question
 def is_function_word(word: str, language: str) -> bool:
     """Whether a word says nothing by itself in a language, as "what" in English."""
+    if language in _WITHOUT_STEMMER:
+        return word in _LANGUAGE_OF_WORDS[language]
     asks = word in _ASKS.get(language, ())
     return asks or not _without_function_words(language).embed_query(word).indices
 
