@@ -252,7 +252,7 @@ class ChangeSetReader:
     def _settle_id(self, memory_id: str, pending: ChangeSet, result: ScanReport) -> None:
         names = self._names()
         others = names.claimants(memory_id) - set(pending.claims) - pending.gone
-        moved = {path for path in others if not self._is_there(path)}
+        moved = {path for path in others if not self.is_there(path)}
         pending.gone |= moved  # their events are still to come, but the ids are free
         others -= moved
         here = {path for path, claim in pending.claims.items() if claim == memory_id}
@@ -274,7 +274,8 @@ class ChangeSetReader:
                 "give each note an id of its own, or none"
             )
 
-    def _is_there(self, path: str) -> bool:
+    def is_there(self, path: str) -> bool:
+        """Whether there is a note at this path now."""
         return self._vault.is_note(path) and self._vault.stat(path) is not None
 
     def _read_again(self, path: str) -> NoteReading | None:

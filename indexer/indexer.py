@@ -48,6 +48,7 @@ logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 Listener = Callable[[NotesIndexed], None]
+BatchListener = Callable[[int, float], object]  # takes how many notes, and the seconds they took
 FLUSH_AFTER = 2_000  # notes; a flush holds the interpreter for up to 0.2 s on a busy disk
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
 LOOK_SECONDS = 0.01  # between two looks whether others have finished
@@ -78,9 +79,7 @@ class Indexer:
         self.comparison = Comparison(vault, self.catalogue, stores)
         self.version = 0  # counts changes; caches of computed values compare it
         self.on_change: list[Listener] = []  # called after every write
-        self.on_batch: list[
-            Callable[[int, float], object]
-        ] = []  # called with the number of notes and the seconds they took
+        self.on_batch: list[BatchListener] = []
         # Called between two steps of what nobody waits for: questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.problems: list[str] = []
@@ -93,16 +92,14 @@ class Indexer:
         self._due: dict[str, ChangeSet] = {}  # the newest change of each note to be indexed
         self._stopped = threading.Event()
         self._name_registry = NameRegistry(self.catalogue.records())
-
-        def names() -> NameRegistry:
-            return self._name_registry
-
-        self._reader = ChangeSetReader(vault, self.catalogue, names, settings.max_note_bytes)
+        self._reader = ChangeSetReader(
+            vault, self.catalogue, lambda: self._name_registry, settings.max_note_bytes
+        )
         self._graphs = GraphWriter(
             vault,
             stores.graph,
             self.catalogue,
-            names=names,
+            names=lambda: self._name_registry,
             found=found,
             hidden=SuppressedNodes(stores.keyvalue, forgotten, joined),
             embed=embedder.embed,
@@ -164,7 +161,7 @@ class Indexer:
         """
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if few else nullcontext():
-            present = set(filter(self._is_there, paths))
+            present = set(filter(self._reader.is_there, paths))
             known = {p for p in paths if self._name_registry.memory(p) or p in self._due}
             gone = known - present
             if gone:
@@ -322,7 +319,7 @@ class Indexer:
                 self._reader.read(paths, pending, report, result, forced=forced, read=early.add)
                 with self._lock:
                     pending.drop({p for p in (*paths, *gone) if self._due.get(p) is not pending})
-                    pending.drop(set(filter(self._is_there, gone)))  # written again meanwhile
+                    pending.drop(set(filter(self._reader.is_there, gone)))  # written meanwhile
                     self._reader.settle_ids(pending, result)
                     fresh = set(pending.memories) | pending.gone
                     self._due.update(dict.fromkeys(fresh, pending))
@@ -343,9 +340,6 @@ class Indexer:
             elif self._release(pending):
                 result.relinked = self._finish(fresh, version)
         return result
-
-    def _is_there(self, path: str) -> bool:
-        return self.vault.is_note(path) and self.vault.stat(path) is not None
 
     @contextmanager
     def _at_work(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
