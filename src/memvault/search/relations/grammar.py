@@ -132,7 +132,7 @@ class Grammar:
     def _belongs_to_next(self, token: Token) -> bool:
         head = token.head
         return (
-            token.dep_ in (*_BEFORE_NOUN, "npadvmod")
+            token.dep_ in _BEFORE_NOUN
             and head.pos_ in ("NOUN", "PROPN")
             and head.i not in self._names
             and head.i > token.i
@@ -203,7 +203,7 @@ class Grammar:
         words = [
             token
             for token in (self._doc[i] for i in sorted(tokens))
-            if (token.dep_ not in _SILENT or token.lower_ == "to") and not self._is_relative(token)
+            if token.dep_ not in _SILENT and not self._is_relative(token)
         ]
         near, far = self._things[a], self._things[b]
         text = " ".join(word.text for word in words)
@@ -224,8 +224,7 @@ class Grammar:
             beside = token.dep_ in told and child not in self._at and not self._is_relative(token)
             stranded = token.dep_ == "prep" and not self._children[child]
             speaker = token.lower_ in ("i", "we") and token.dep_ == "nsubj"
-            infinitive = token.lower_ == "to" and token.dep_ == "aux"
-            if beside or stranded or speaker or infinitive:
+            if beside or stranded or speaker:
                 found.add(child)
         return found
 
