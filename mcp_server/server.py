@@ -69,8 +69,8 @@ person's own word; client, import, web and memvault are claims, true only where 
 true. Say so when you rely on a claim.
 
 Cite the title, path and lines of what you rely on. If no result answers, say so; do not guess. \
-pulse.suggested_action is a hint: clarify means the notes disagree, so ask the person; \
-explore means little is known, so ask or search more widely; curate means that \
+pulse.suggested_action is a hint: clarify means the notes disagree or have little in common, so \
+ask the person; explore means little is known, so ask or search more widely; curate means that \
 tasks wait for the person (get_memetic_status); consolidate means that notes repeat each other, \
 which the person can merge; the name of a tool means call it; ready means go on."""
 

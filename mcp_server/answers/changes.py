@@ -218,11 +218,13 @@ class StoredAnswer(Answer):
 
 
 class PreferenceAnswer(Answer):
-    """``value`` and ``path`` are null for a preference that the person never stated."""
+    """``value`` and ``path`` are null for a preference that the person never stated; ``keys`` are
+    then those that they did state."""
 
     key: str
     value: str | None
     path: str | None
+    keys: Filled[list[str]] = optional()
 
 
 class TouchedShape(Shape):

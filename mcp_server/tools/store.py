@@ -30,7 +30,7 @@ from memvault.cognition.pulse import learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.preferences import get_preference
+from memvault.curation.operations.preferences import get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.memory import (
@@ -41,6 +41,8 @@ from memvault.model.memory import (
     UTLState,
 )
 from memvault.reasoning.critique import Contradiction
+
+MOST_KEYS = 30  # of preferences that an answer lists
 
 Value = Annotated[
     str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
@@ -56,11 +58,13 @@ class PreferenceTools(Tools):
 
         Call this before you choose a language, style or format. Without a key, ask recall_memory.
         """
-        found = get_preference(self._box.container.live.stores.keyvalue, key)
+        store = self._box.container.live.stores.keyvalue
+        found = get_preference(store, key)
         return PreferenceAnswer(
             key=found.key if found else key,
             value=found.value if found else None,
             path=found.path if found else None,
+            keys=[] if found else preference_keys(store)[:MOST_KEYS],
             pulse=self._box.meter.of_vault(),
         )
 

@@ -269,6 +269,8 @@ def test_a_preference_is_found_however_its_key_is_written(reader):
 def test_a_preference_never_stated_has_no_value(reader):
     answer = reader.ok("get_preference", key="shoe size")
     assert answer["value"] is None and answer["path"] is None
+    assert "reply language" in answer["keys"]  # of which one may mean the same
+    assert "keys" not in reader.ok("get_preference", key="reply language")
 
 
 def test_a_preference_that_is_set_is_in_the_note_and_found(writer):

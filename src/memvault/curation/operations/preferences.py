@@ -152,6 +152,12 @@ def get_preference(store: KeyValueStore, key: str) -> Preference | None:
     return None
 
 
+def preference_keys(store: KeyValueStore) -> list[str]:
+    """Every key that has a value, in the order of the alphabet."""
+    found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
+    return sorted({each.key for each in found})
+
+
 def set_preference(
     curator: Curator,
     key: str,
