@@ -396,6 +396,7 @@ def _restorable(forgotten: Forgotten, target: str, now: datetime) -> Tombstone:
             target=target,
         )
     raise NoteNotFound(
-        f"No forgotten note is named {target!r}: give its title, path, id or reversal_hash",
+        f"No forgotten note is named {target!r}; it may be restored already. Otherwise give its "
+        "title, path, id or reversal_hash",
         target=target,
     )
