@@ -68,6 +68,10 @@ def test_what_is_written_as_frontmatter_is_read_back_equal(values: dict[str, obj
         ("Yes. We keep them in jars. Always.", "Yes. We keep them in jars"),
         ("\n\n---\n- [ ] Buy **two** [[shelves|boards]]", "Buy two boards"),
         ("```py\nprint(1)\n```\nWhat it prints", "What it prints"),
+        (
+            "Paul ist am 24. November bei Dr. Kröger. Um drei.",
+            "Paul ist am 24. November bei Dr. Kröger",
+        ),
         ("種は瓶に入れる。乾いたまま。", "種は瓶に入れる。乾いたまま"),
         ("See [the plan](https://example.org/a_b) for `x`!", "See the plan for x!"),
         ("```\nonly code\n```", ""),

@@ -14,6 +14,7 @@ import yaml
 from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 from memvault.model.moments import iso_utc
+from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # a title continues past the end of a shorter sentence
@@ -28,7 +29,6 @@ _LIST_OR_QUOTE = re.compile(r"^\s*(?:>\s*(?:\[!\w+\][-+]?)?|[-*+]\s+(?:\[.\]\s+)
 _WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
 _LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|==|`+)(?=\S)(?P<text>.+?)(?<=\S)\1")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s|(?<=[。！？])")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -114,10 +114,8 @@ def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
     line = _first_words(content)
     if not line:
         return ""
-    for end in _SENTENCE_END.finditer(line):
-        if end.start() >= min(MIN_TITLE_CHARS, limit):
-            line = line[: end.start()]
-            break
+    ends = (start for start in sentence_starts(line) if start > min(MIN_TITLE_CHARS, limit))
+    line = line[: next(ends, None)].rstrip()
     line = line.rstrip(" .。:;,")
     if len(line) <= limit:
         return line

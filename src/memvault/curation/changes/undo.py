@@ -183,7 +183,9 @@ class UndoStaging:
         if file.before is None:
             return None  # the file that it created is gone already
         if file.after is not None:
-            return self._conflict(change, file, "it was moved or deleted since; edit it where it is now")
+            return self._conflict(
+                change, file, "it was moved or deleted since; edit it where it is now"
+            )
         return self._recreated(change, file)
 
     def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:

@@ -33,6 +33,14 @@ _NUMBERED = frozenset({
     "tab", "ex", "abs", "bd", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept",
     "oct", "okt", "nov", "dec", "dez", "ver", "v", "est",
 })  # fmt: skip
+_DAY = re.compile(r"\d{1,2}\.\d{1,2}")
+# German writes a stop behind ordinals, and capital letters after them: "bis 15. Januar", "im 2.
+# Stock".
+_GERMAN_MONTH = re.compile(
+    r"(?:Jan(?:uar)?|Jän(?:ner)?|Feb(?:ruar|er)?|März?|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Okt(?:ober)?|Nov(?:ember)?|Dez(?:ember)?)\b"
+)
+_BEFORE_ORDINAL = re.compile(r"(?<!\bI )\b(?:am|im|vom|zum|zur|beim|der|den|dem|des)\Z")
 
 
 def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> list[int]:
@@ -76,8 +84,12 @@ def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
     if not word.isalnum():
         found = _LAST_WORD.search(before)
         word = found[0] if found else ""
-    if word.isdigit() and not text[sentence : match.start() - len(word)].strip("-*+ \t\n"):
-        return False  # "1. First" is a list number
+    if word.isdigit() or _DAY.fullmatch(word):
+        if not text[sentence : match.start() - len(word)].strip("-*+ \t\n"):
+            return False  # "1. First" is a list number, "12.12. Concert" a day
+        is_ordinal = _BEFORE_ORDINAL.search(before[: -len(word)].rstrip())
+        if len(word) <= 3 and (is_ordinal or _GERMAN_MONTH.match(text, match.end())):
+            return False
     folded = word.casefold()
     if folded in _ABBREVIATIONS or (folded in _NUMBERED and after.isdigit()):
         return False
