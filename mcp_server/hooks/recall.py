@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -21,7 +21,8 @@ from memvault.consolidation.distillation import sentences_of
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Sentence
-from memvault.model.search import Filters, Hit, Scope
+from memvault.model.search import ConflictKind, Filters, Hit, Scope
+from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.text.words import name_key
 from memvault.vault.parse import parse_note
@@ -166,7 +167,8 @@ class HookRecall:
     def at_start(
         self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
     ) -> list[Quotation]:
-        """Decisions, open questions and preferences for a project, best first (REQ-AUTO-06).
+        """Decisions, open questions and preferences for a project, best first (REQ-AUTO-06); what
+        a note supersedes comes last and says so.
 
         Args:
             goal: what the session is about, as far as it is known.
@@ -193,8 +195,22 @@ class HookRecall:
                 + _WEIGHTS["importance"] * memory.importance
             )
 
-        best = sorted(memories, key=score, reverse=True)[:MOST_AT_START]
-        return [quotation for memory in best if (quotation := self._opening_of(memory, goal))]
+        superseded = self._superseded([memory.id for memory in memories])
+        memories.sort(key=lambda memory: (memory.id in superseded, -score(memory)))
+        found = ((m, self._opening_of(m, goal)) for m in memories[:MOST_AT_START])
+        return [
+            replace(quotation, text=f"(superseded) {quotation.text}")
+            if memory.id in superseded
+            else quotation
+            for memory, quotation in found
+            if quotation is not None
+        ]
+
+    def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
+        conflicts = stated_conflicts(self._container.live.graph_view, ids)
+        return frozenset(
+            each.sides[1].thing.id for each in conflicts if each.kind is ConflictKind.SUPERSESSION
+        )
 
     def recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:
         """What the last sessions in this folder or project decided and left open, the latest

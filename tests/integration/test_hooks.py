@@ -111,6 +111,26 @@ def test_a_session_starts_with_the_projects_decisions_and_the_persons_preference
     assert "RabbitMQ" not in context  # of another project
 
 
+def test_a_superseded_decision_comes_last_at_a_start_and_is_marked(
+    container: Container, ask: Ask
+) -> None:
+    head = "---\ntype: decision\nproject: aurora\n"
+    notes = {
+        "projects/aurora/Use Kafka.md": f"{head}importance: critical\n---\nEvents go to Kafka.\n",
+        "projects/aurora/Use NATS.md": f'{head}supersedes: "[[Use Kafka]]"\n---\nEvents go to NATS.\n',
+    }
+    for path, text in notes.items():
+        (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.indexing.index_written(list(notes))
+    given = [
+        line
+        for line in context_of(ask("SessionStart", source="startup")).splitlines()
+        if line.startswith("- ")
+    ]
+    assert any("Events go to NATS" in line and "superseded" not in line for line in given)
+    assert given[-1].startswith('- "(superseded) Use Kafka: Events go to Kafka.')
+
+
 def test_a_note_that_is_read_much_is_distilled_in_a_dream_and_given_at_a_start(
     container: Container, ask: Ask
 ) -> None:
