@@ -101,6 +101,14 @@ class Dreaming:
         """Whether a dream can be started now."""
         return not self._corrupt and len(self._container.live.catalogue) > 1
 
+    @property
+    def is_worthwhile(self) -> bool:
+        """Whether a dream can be started, and the last one is as long ago as dreams are apart."""
+        reports = self.record.reports()
+        apart = timedelta(hours=self._settings.every_hours)
+        is_over = not reports or self._container.now() - reports[-1].at > apart
+        return self.available and is_over
+
     def session_ended(self) -> None:
         """Dream when there has been a minute of rest after a client's session, if it is due."""
         self._session_ended = True

@@ -53,7 +53,7 @@ from memvault.model.search import (
     SearchResult,
     VerbosityLevel,
 )
-from memvault.model.state import CognitivePulse
+from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.reasoning.critique import Contradiction
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.vault_overview import LeadSentences
@@ -116,7 +116,7 @@ class Toolbox:
         self.meter = PulseMeter(
             lambda: self.container.live.similarity_index,
             tasks=self._tasks_about,
-            offers=self.offers,
+            offers=self._could_advise,
             background=lambda: self.container.worker,
         )
         self.memory_nodes = MemoryNodes(
@@ -154,6 +154,10 @@ class Toolbox:
     def offers(self, tool: str) -> bool:
         """Whether the client of the present call sees this tool."""
         return tool in self.offered
+
+    def _could_advise(self, tool: str) -> bool:
+        is_dream = tool == SuggestedAction.TRIGGER_DREAM
+        return self.offers(tool) and (not is_dream or self.container.dreaming.is_worthwhile)
 
     def _memory_of(self, memory_id: str) -> Memory | None:
         return self.container.live.catalogue.by_id(memory_id)

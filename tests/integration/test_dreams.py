@@ -128,6 +128,14 @@ def test_neither_code_nor_preferences_nor_guessed_persons_are_proposed(
     assert proposed and not proposed & {"Syntax.md", "permanent/preferences.md", "Choir.md"}
 
 
+def test_no_dream_is_advised_right_after_one(container: Container) -> None:
+    assert container.dreaming.is_worthwhile
+    dream(container, DreamPhase.REM)
+    assert not container.dreaming.is_worthwhile
+    told = Caller(container, "full").ok("get_memetic_status")
+    assert told["suggested_action"] != "trigger_dream"
+
+
 def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
     container: Container, vault_folder: Path
 ) -> None:
