@@ -231,7 +231,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
                      "rationale": WHY}, "'replace_text'"),
     ("forget_concept", {"target": "Nobody at all", "rationale": WHY}, "search for what it says"),
     ("undo_change", {"rationale": WHY}, "exactly one of change"),
-    ("merge_concepts", {"sources": ["x"], "target": "x", "rationale": WHY}, "at least 2 items, not 1"),
+    ("merge_concepts", {"sources": ["x"], "target": "x", "rationale": WHY}, "at least 2 memories"),
 ]  # fmt: skip
 
 
