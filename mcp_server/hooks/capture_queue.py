@@ -35,8 +35,8 @@ from memvault.capture.session_note import Session
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
-from memvault.search.relations.question import stems
 from memvault.text.secrets import without_secrets
+from memvault.text.stems import stems
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container

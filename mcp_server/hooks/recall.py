@@ -197,7 +197,7 @@ class HookRecall:
 
         superseded = self._superseded([memory.id for memory in memories])
         memories.sort(key=lambda memory: (memory.id in superseded, -score(memory)))
-        found = ((m, self._opening_of(m, goal)) for m in memories[:MOST_AT_START])
+        found = ((m, self._start_of(m, goal)) for m in memories[:MOST_AT_START])
         return [
             replace(quotation, text=f"(superseded) {quotation.text}")
             if memory.id in superseded
@@ -329,7 +329,7 @@ class HookRecall:
             return {}  # a store that does not answer: the other three parts rank
         return {each.memory.id: chance for each, chance in found if each.memory.id in ids}
 
-    def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
+    def _start_of(self, memory: Memory, goal: str) -> Quotation | None:
         """What a note was distilled to, else what it says of the goal, else its first sentences."""
         if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
             note = parse_note(memory.path, self._container.guarded.read(memory.path))

@@ -24,7 +24,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_server.hooks.clients import is_same_client
-from memvault.search.relations.question import stems
+from memvault.text.stems import stems
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _log = logging.getLogger(__name__)

@@ -117,7 +117,7 @@ class TodayPage:
 
     def _switch_fading(self, _: Request, form: Form) -> str:
         container = self._site.container
-        on = form.needed("on") == "yes"
+        on = form.yes("on")
         container.fading.log.switch(container.now(), by_person("").actor, on=on)
         return form.text("back")
 

@@ -31,7 +31,7 @@ from memvault.search.association import with_own
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import TAG, Excerpt, Form
 from memvault.search.context.outline import Outlines
-from memvault.search.context.scoring import boosted_by_session, session_nearness
+from memvault.search.order import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 logger = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ def checked(summary: str, tags: set[str]) -> str:
     return re.sub(rf"\s*{TAG.pattern}", kept, summary).strip()
 
 
-COLOURED = 5  # more memories than are read, which the session's working set may bring up
+SESSION_CANDIDATES = 5  # more memories than are read, which the session's working set may bring up
 HIGH_ENTROPY = 0.8  # graph-tools 2.0.1.1
 NARROWING_TOOLS = ("generate_search_plan", "epistemic_action", "expand_causal_path", "graph_query")
 MOST_IGNORED = 3  # warnings in a row
@@ -176,19 +176,19 @@ class ContextService:
             found = with_own(found, -(-len(found) // 2))  # it quotes one or two
         distiller = self._own_distiller if asked.is_sensitive else self._distiller
         context = distiller.distil(asked.query, found, room, asked.form)
-        answer = self._with_insights(self._told(empty, context, asked.level), asked)
+        answer = self._with_insights(self._with_text(empty, context, asked.level), asked)
         left = ANSWER_TOKENS[asked.level] - self._room.of(answer)
         if room.beside is not None and left >= WORTH_MORE and context.compression > 0.0:
             room = replace(room, tokens=room.tokens + left)  # insights left this much unused
             context = distiller.distil(asked.query, found, room, asked.form)
-            answer = self._told(answer, context, asked.level)
+            answer = self._with_text(answer, context, asked.level)
         self._box.returned(session, answer.nodes_retrieved, asked.query, found)
         return answer, context
 
     def _found(self, asked: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:
-        """What is recalled, coloured by what the session is about, and what could not be asked."""
+        """What is recalled, what the session is about moved up, and what could not be asked."""
         working_set = session.working_set
-        count = asked.count + (COLOURED if working_set else 0)
+        count = asked.count + (SESSION_CANDIDATES if working_set else 0)
         result = self._box.container.live.searcher.search(
             asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
         )
@@ -198,17 +198,17 @@ class ContextService:
             ids = [hit.memory.id for hit in found]
             around = self._box.meter.similarity_index.around(ids)
             linked = {key: around[key].neighbours for key in ids}
-            found = boosted_by_session(found, session_nearness(ids, working_set, linked))[
-                : asked.count
-            ]
+            found = boosted_by_session(found, session_nearness(ids, working_set, linked))
         return found[: asked.count], result.notice
 
     def _budget(self, asked: ContextRequest, empty: ContextAnswer) -> ContextBudget:
         if asked.max_tokens is not None:
             return ContextBudget(asked.max_tokens)
-        return self._room.for_text(asked.level, self._told(empty, _NOTHING, asked.level))
+        return self._room.for_text(asked.level, self._with_text(empty, _NOTHING, asked.level))
 
-    def _told(self, empty: ContextAnswer, context: Context, level: VerbosityLevel) -> ContextAnswer:
+    def _with_text(
+        self, empty: ContextAnswer, context: Context, level: VerbosityLevel
+    ) -> ContextAnswer:
         ids = [each.memory.id for each in context.excerpts]
         full = level is VerbosityLevel.FULL_INSIGHTS
         states = self._box.meter.states(ids) if full else {}

@@ -26,13 +26,14 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools, supersede_hint
-from memvault.cognition.pulse import learned_memory
+from memvault.cognition.pulse import LearnedMemory, learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
+from memvault.curation.tasks.pair_tasks import MIN_COSINE
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -229,12 +230,21 @@ class StoreTools(Tools):
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(each) for each in against] or None,
             related=[RelatedShape.of(each) for each in related],
-            notice=_notice(stored, memory, against),
+            notice=_notice(stored, memory, against, _nearly_same(new, related)),
             pulse=meter.of([memory.id, *new.among]),
         )
 
 
-def _notice(stored: StoredMemory, memory: Memory, against: Sequence[Contradiction]) -> str | None:
+def _nearly_same(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
+    """The memory on the same matter that is as near in meaning as near-duplicates are."""
+    if new.state.delta_s > 1.0 - MIN_COSINE:
+        return None
+    return next((each for each in related if each.id == new.among[0]), None)
+
+
+def _notice(
+    stored: StoredMemory, memory: Memory, against: Sequence[Contradiction], same: Memory | None
+) -> str | None:
     """What the person should know about the stored note."""
     parts = []
     if stored.unlinked:
@@ -252,4 +262,10 @@ def _notice(stored: StoredMemory, memory: Memory, against: Sequence[Contradictio
         )
     if against:
         parts.append(supersede_hint(memory.title))
+    elif same is not None and stored.change is not None:
+        parts.append(
+            f"{same.path} says nearly the same. If this adds nothing, undo_change with this "
+            "reversal_hash; if it replaces that, edit_memory that one: append 'Superseded by: "
+            f"[[{memory.title}]]'."
+        )
     return " ".join(parts) or None

@@ -126,7 +126,7 @@ class Toolbox:
             activity=lambda: self.container.activity,
             capacity=lambda: self.container.settings.cache.memories,
         )
-        self._openings = LeadSentences(self._read)
+        self._lead_sentences = LeadSentences(self._read)
         self._embeds = Embeds(self._read, self._stated_by, self._linked_from)
 
     @property
@@ -392,7 +392,7 @@ class Toolbox:
             self._memory_of,
             wanted,
             near=near,
-            opening_of=self._openings.of,
+            lead_of=self._lead_sentences.of,
         )
 
     def concluded(self, answer: Full, result: SearchResult, level: VerbosityLevel) -> Full:

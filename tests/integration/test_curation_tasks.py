@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from fastmcp import Client
@@ -40,13 +40,13 @@ def container(vault_folder: Path, state: StateFolder, settings: Settings) -> Ite
     one.close()
 
 
-def status(container: Container) -> dict[str, Any]:
+def status(container: Container, tools: Literal["core", "full"] = "full") -> dict[str, Any]:
     """As a client sees it when all changes are looked at."""
     container.indexing.scan()
     assert container.curation.wait(WAIT)
 
     async def run() -> Any:
-        async with Client(build_server(container, tools="full")) as client:
+        async with Client(build_server(container, tools=tools)) as client:
             return await client.call_tool_mcp("get_memetic_status", {})
 
     result = asyncio.run(run())
@@ -236,6 +236,40 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     assert [task["task_type"] for task in status(container)["curation_tasks"]] == [
         TaskType.MALFORMED_FRONTMATTER
     ]
+
+
+def test_a_daily_note_is_no_task_for_its_neighbours_or_for_standing_alone(
+    container: Container, write: Write
+) -> None:
+    write("Yard.md", "See [[Crane]].\n")
+    write("Crane.md", "See [[Yard]].\n")
+    write("2026-03-14.md", "[[2026-03-13]] | [[2026-03-15]]\n\nRain, and nothing else.\n")
+    write("Daily/2026-03-20.md", "Wind from the west.\n")
+    write("Map.canvas", '{"nodes": [{"id": "1", "type": "text", "text": "A thought"}]}')
+    assert tasks(container) == {}
+
+
+def test_what_a_client_of_the_core_tools_is_advised_to_do_loses_nothing(
+    container: Container, write: Write
+) -> None:
+    old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
+    write("Yard.md", "The yard is by the water. See [[Opening]], [[Quay]] and [[Mole]].\n")
+    write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nThe yard opens at seven.\n")
+    write("Quay.md", "Stones along the water, see [[Yard]].\n")
+    write("Mole.md", "contradicts:: [[Quay]]\n\nThere are no stones along the water.\n")
+    write("Rope.md", "Tarred in autumn. See [[Yard]].\n")
+    write("New rope.md", "supersedes:: [[Rope]]\n\nNylon needs no tar at the [[Yard]].\n")
+    write("Island.md", "Nothing here speaks of any other thing in this place.\n")
+    found = status(container, tools="core")["curation_tasks"]
+    calls = {task["task_type"]: task.get("suggested_tool") for task in found}
+    assert calls == {
+        "stale_fact": None,
+        "conflicting_facts": None,
+        "superseded": "edit_memory",
+        "orphan": "edit_memory",
+    }
+    (advised,) = (t["suggested_arguments"] for t in found if t["task_type"] == "superseded")
+    assert advised["content"] == "Superseded by: [[New rope]]"
 
 
 def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_year(

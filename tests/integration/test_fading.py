@@ -25,6 +25,7 @@ from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import InvalidParams, StorageError
+from memvault.model.memory import Lifecycle
 from memvault.model.note import LineRange
 from tests.integration.caller import Caller
 from tests.waiting import until
@@ -178,6 +179,19 @@ def test_what_must_not_fade_stays(world: World) -> None:
     world.days(10)
     assert world.stage() == "summary"
     assert {path: world.read(path) for path in STAYS} == STAYS
+
+
+def test_a_note_of_the_persons_that_a_client_makes_ephemeral_stays(world: World) -> None:
+    world.save("permanent/Trip.md", TEXT.replace("lifecycle: ephemeral # mine\n", ""))
+    world.save("permanent/Log.md", TEXT)
+    container = world.container
+    why = Attribution("a client", "It is old by now.")
+    container.actions.set_lifecycle("permanent/Trip.md", Lifecycle.EPHEMERAL, why)
+    world.set_back("permanent/Trip.md")
+    whole = world.read("permanent/Trip.md")
+    world.days(60)
+    assert world.stage("permanent/Log.md") is not None, "what the person makes ephemeral fades"
+    assert world.read("permanent/Trip.md") == whole
 
 
 def test_links_and_importance_and_reading_delay_fading(world: World) -> None:

@@ -449,6 +449,24 @@ def test_no_client_hides_a_sentence_of_the_persons_by_writing_an_order_into_it(
     assert (container.vault.root / "Slip.md").read_text() == own
 
 
+@pytest.mark.parametrize("opening", ["%%", "<!--", "Seen.\n\n<!-- a draft\n", "- a\n\n%%\nb"])
+@pytest.mark.parametrize("operation", ["prepend", "append", "replace_section", "replace_text"])
+def test_no_client_hides_what_the_person_wrote_in_a_comment_without_an_end(
+    call: Caller, container: Container, operation: str, opening: str
+) -> None:
+    own = "# Crane\n\nBelow it.\n\n## Load\n\nThe crane lifts 12 tonnes.\n"
+    write(container, "Crane.md", own)
+    where = {"replace_section": {"section": "Crane"}, "replace_text": {"find": "Below it."}}
+    error = call.error(
+        "edit_memory", target="Crane.md", operation=operation, content=opening, rationale=WHY,
+        **where.get(operation, {}),
+    )  # fmt: skip
+    assert "close it" in error
+    assert (container.vault.root / "Crane.md").read_text() == own
+    call("edit_memory", target="Crane.md", operation="prepend", content="%% closed %%",
+         rationale=WHY)  # fmt: skip
+
+
 def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
     call: Caller, container: Container
 ) -> None:

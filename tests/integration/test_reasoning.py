@@ -39,7 +39,7 @@ class Vaulted:
         ids = [self.id(title) for title in titles]
         by_id = self.indexer.catalogue.by_id
         read = LeadSentences(self.indexer.vault.read)
-        return insights(ids, self.edges, by_id, opening_of=read.of)
+        return insights(ids, self.edges, by_id, lead_of=read.of)
 
     def causes(self, *titles: str) -> list[tuple[str, str]]:
         links = self.insights(*titles).causal_links

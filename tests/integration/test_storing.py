@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +88,18 @@ def test_memories_on_the_same_matter_are_named_whatever_their_words(writer: Call
         stored = writer.ok("store_memory", content=content, rationale=WHY)
         related = [each["id"] for each in stored.get("related", [])]
         assert related == ([older] if older else []), content
+
+
+def test_what_repeats_a_memory_says_which_and_how_to_take_it_back(writer: Caller) -> None:
+    def stored(content: str) -> dict[str, Any]:
+        return writer.ok("store_memory", content=content, rationale=WHY)
+
+    first = stored("The user prefers short answers in plain English.")
+    again = stored("User prefers short answers in plain English.")
+    assert again["notice"].startswith(f"{first['path']} says nearly the same.")
+    writer.ok("undo_change", change=again["reversal_hash"], rationale=WHY)
+    assert not (writer.container.vault.root / again["path"]).exists()
+    assert "notice" not in stored("Gulls nest on the roof of the boat house.")
 
 
 def test_an_edit_that_contradicts_a_memory_says_so_unless_it_replaces_what_it_contradicts(writer):

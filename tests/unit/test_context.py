@@ -19,7 +19,7 @@ from memvault.model.search import FoundBy, Hit, Hop
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.outline import Outlines
-from memvault.search.context.scoring import boosted_by_session, session_nearness
+from memvault.search.order import boosted_by_session, session_nearness
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault

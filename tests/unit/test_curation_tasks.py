@@ -214,7 +214,7 @@ def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_sta
     task = stale(NoteFacts(found, NOW))
     assert (task is not None) == is_stale
     calls = [call.tool for call in task.settled_by] if task else []
-    assert calls == (["verify_memory", "forget_concept"] if is_stale else [])
+    assert calls == (["verify_memory"] if is_stale else [])
 
 
 def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():

@@ -58,6 +58,17 @@ def test_a_short_note_is_shown_whole(shelf):
     assert shelf.shown("anything", f"{ANSWER}\n", 200).text == ANSWER
 
 
+def test_a_short_note_of_several_sections_is_shown_whole(shelf):
+    text = (
+        "## Context\n\nEach consumer had a copy of every message.\n\n"
+        "## Decision\n\nWe left the old queue for the new one.\n\n"
+        "## Consequences\n\n- Lucy writes the guide.\n"
+    )
+    shown = shelf.shown("Why did we leave the old queue?", text, 400).text
+    assert "copy of every message" in shown and "We left" in shown and "Lucy" in shown
+    assert CUT not in shown
+
+
 def test_what_names_a_day_of_the_time_asked_for_is_shown(embedder):
     shelf = Shelf(embedder, lambda: Calendar(date(2026, 11, 18)))
     text = FILLER * 6 + "The lamp is cleaned on Tuesday, 24 November 2026. " + FILLER * 6

@@ -219,3 +219,11 @@ def test_a_value_can_be_set_over_any_other(
     assert set_key(once, key, first) == once
     comments = [line for line in note.split(b"\n") if line.startswith(b"#")]
     assert all(line in twice.split(b"\n") for line in comments if line.strip() != b"# mid")
+
+
+@pytest.mark.timeout(10)  # a refusal takes milliseconds; reading all of it takes minutes
+def test_yaml_that_is_nested_too_deeply_is_not_edited() -> None:
+    note = b"---\nowner: Ada\na: " + b"[" * 30_000 + b"]" * 30_000 + b"\n---\nText\n"
+    for edit in (lambda: set_key(note, "owner", "Emil"), lambda: remove_key(note, "owner")):
+        with pytest.raises(MalformedFrontmatter, match="nested too deeply"):
+            edit()

@@ -81,7 +81,7 @@ BOMBS = {
     "names": "A: b, " * N, "fields": "a:: b\n" * N, "stops": "a. " * N, "list in list": "- " * N + "x", "quote in quote": "> " * N + "x",
     "steps": "\n".join("  " * n + "- x" for n in range(300)), "columns": "|a" * N + "\n" + "|-" * N, "lines": "a\n" * N,
     "yaml lists": "---\na: " + "[" * N * 10 + "\n---\nx", "yaml dashes": "---\na:\n " + "- " * N * 10 + "\n---\nx", "yaml keys": "---\n" + "? " * N * 10 + "\n---\nx",
-    "yaml cycle": "---\na: &a [*a]\n---\nx",
+    "yaml text in brackets": "---\na: '" + ("[" + "x" * N * 10) * 15 + "]'\n---\nx", "yaml cycle": "---\na: &a [*a]\n---\nx",
     "yaml laughs": "---\na: &a [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1 or ''}, *a{n - 1 or ''}]\n" for n in range(1, 40)) + "---\nx",
 }  # fmt: skip
 

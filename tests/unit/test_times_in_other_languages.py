@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from datetime import date
 
 import pytest
@@ -95,6 +97,21 @@ def test_a_time_in_another_language_is_the_days_that_people_mean(
 )
 def test_words_that_name_no_time_are_left(question: str) -> None:
     assert cut_times(question, NOW) == (question, [])
+
+
+def test_after_the_warm_up_no_question_reads_the_table_of_a_language() -> None:
+    program = (
+        "from datetime import date\n"
+        "from memvault.search.time_expressions import Calendar, cut_times\n"
+        "from memvault.search.time_translation import table_of, warm_up\n"
+        "warm_up()\n"
+        "read = table_of.cache_info().misses\n"
+        "for question in ('para set die mars', 'Was war im März?', 'Что было в марте?', '三月'):\n"
+        "    cut_times(question, Calendar(date(2026, 11, 18)))\n"
+        "print(read, table_of.cache_info().misses)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [b"9", b"9"]
 
 
 def test_a_time_is_cut_out_of_the_question_in_its_own_words() -> None:

@@ -22,6 +22,7 @@ from memvault.config.settings import FadingSettings
 from memvault.consolidation.faded_text import Stage
 from memvault.model.change import SYSTEM, Actor
 from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle, Memory
+from memvault.vault.frontmatter.properties import lifecycle_of_folder
 from memvault.vault.journal import Journal, JournalEntry
 
 ANNOUNCED, SWITCHED = "fading_announced", "fading_switched"
@@ -85,7 +86,16 @@ def hastened(settings: FadingSettings) -> FadingSettings:
 def may_fade(memory: Memory) -> bool:
     """Whether a memory fades at all, at any age."""
     is_ephemeral = memory.lifecycle is Lifecycle.EPHEMERAL and memory.path.endswith(".md")
-    return is_ephemeral and not memory.pinned and memory.faded != Stage.KEYS
+    may = is_ephemeral and not memory.pinned and memory.faded != Stage.KEYS
+    return may and not _is_made_ephemeral_by_another(memory)
+
+
+def _is_made_ephemeral_by_another(memory: Memory) -> bool:
+    """Whether a client set the lifecycle of a note with the person's words."""
+    written = memory.provenance
+    in_folder = lifecycle_of_folder(memory.path) is Lifecycle.EPHEMERAL
+    is_own = any(line.startswith("lifecycle ephemeral") for line in written.own_properties)
+    return written.is_mixed and not in_folder and not is_own
 
 
 def next_fading(aging: Aging, settings: FadingSettings) -> Fading | None:

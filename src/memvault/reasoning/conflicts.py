@@ -85,7 +85,8 @@ def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
     """The conflicts that these memories' notes or others state of them; none if the graph does not
     answer."""
     try:
-        touching = (edge for key in ids for edge in edges.touching(key))
+        # An edge between two of the memories touches both.
+        touching = dict.fromkeys(edge for key in ids for edge in edges.touching(key))
         found = (stated_conflict(edge, edges) for edge in touching)
         return [conflict for conflict in found if conflict is not None]
     except (StoreUnavailable, GraphQueryError):

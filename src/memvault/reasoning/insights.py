@@ -129,13 +129,13 @@ def insights(
     wanted: Collection[Aspect] = EVERY_ASPECT,
     *,
     near: int = NEAR,
-    opening_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
+    lead_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
 ) -> Insights:
     """The wanted insights of these memories, best first.
 
     Args:
         near: how many neighbours of each memory at most.
-        opening_of: the first sentence of a note and its line; quoted for the side of a conflict
+        lead_of: the first sentence of a note and its line; quoted for the side of a conflict
             that only the other side names.
 
     Raises:
@@ -153,7 +153,7 @@ def insights(
         ),
         conflicts=(
             tuple(
-                _with_texts(conflict, memory_of, opening_of)
+                _with_texts(conflict, memory_of, lead_of)
                 for conflict in conflicts(ids, edges, memory_of)
             )
             if "conflicts" in wanted
@@ -165,11 +165,11 @@ def insights(
 def _with_texts(
     conflict: Conflict,
     memory_of: Callable[[str], Memory | None],
-    opening_of: Callable[[Memory], tuple[str, int] | None],
+    lead_of: Callable[[Memory], tuple[str, int] | None],
 ) -> Conflict:
     def told(side: ConflictSide) -> ConflictSide:
         memory = memory_of(side.thing.id) if side.line is None and side.path else None
-        said = opening_of(memory) if memory is not None and side.text == side.thing.name else None
+        said = lead_of(memory) if memory is not None and side.text == side.thing.name else None
         return side if said is None else replace(side, text=said[0], line=said[1])
 
     return replace(conflict, sides=(told(conflict.sides[0]), told(conflict.sides[1])))

@@ -282,7 +282,7 @@ def _probes(
     if Need.OVERVIEW in goal.wishes or not found:
         yield Step("get_graph_manifest", {}, "See what the memory holds before asking it")
     if Need.UPKEEP in goal.wishes:
-        yield Step("get_memetic_status", {}, "It lists what a person may want to put right")
+        yield Step("get_memetic_status", {}, "It lists what a person may want to correct")
     if Need.RECENT in goal.wishes:
         params = {"since": _since(goal, now), **scope}
         yield Step("get_recent_context", params, "The goal is about what happened lately")
@@ -321,7 +321,7 @@ def _probes(
             yield Step(
                 "get_neighborhood",
                 params,
-                f"See what {each.name} is linked with: what was found hangs together badly"
+                f"See what {each.name} is linked with: what was found is loosely connected"
                 if trigger is Trigger.LOW_COHERENCE
                 else f"The goal names {each.name}: see what it is linked with",
             )
@@ -384,7 +384,7 @@ def _reasoning(
         Trigger.HIGH_ENTROPY: f"High entropy ({pulse.entropy:.2f}): what was found for the goal"
         " lies far apart.",
         Trigger.LOW_COHERENCE: f"Low coherence ({pulse.coherence:.2f}): what was found for the goal"
-        " hangs together badly.",
+        " is loosely connected.",
         Trigger.BALANCED: f"Balanced (entropy {pulse.entropy:.2f}, coherence"
         f" {pulse.coherence:.2f}): the memory can answer directly.",
     }[trigger]

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.search import FoundBy, Hit, Status, Verification
-from memvault.search.context.scoring import relevant_properties
+from memvault.search.context.properties import relevant_properties
 from memvault.search.hybrid import FusionSettings
-from memvault.search.relations.question import stems
+from memvault.text.stems import stems
 
 Floats = npt.NDArray[np.float32]
 Features = npt.NDArray[np.float64]

@@ -11,6 +11,7 @@ from functools import partial
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
+from memvault.search import time_translation
 from memvault.search.association import POOL, Association, LinkWeight, with_own
 from memvault.search.calibration import text_with_properties, word_shares
 from memvault.search.dates import AskedTime, day_named
@@ -88,6 +89,7 @@ class CandidateFinder:
 
     def warm_up(self) -> None:
         """Load what answers questions now rather than with the first one."""
+        time_translation.warm_up()
         self._relations.warm_up()
         if self._background is not None:
             self._background.run("read the words of the vault", self.hybrid.vocabulary.load)

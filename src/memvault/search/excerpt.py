@@ -12,7 +12,8 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
-from memvault.search.context.scoring import Scores, asked_properties, scores
+from memvault.search.context.properties import asked_properties
+from memvault.search.context.scoring import Scores, scores
 from memvault.search.dates import AskedTime
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
@@ -204,7 +205,10 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
     chosen += near
     left -= sum(_size(statements[place]) for place in near)
     left -= _add_code(code, outline, chosen, left)
-    if left > limit // 2:
+    rest = [place for place, one in enumerate(statements) if place not in chosen and _size(one)]
+    if sum(_size(statements[place]) for place in rest) <= left:
+        chosen += rest
+    elif left > limit // 2:
         chosen += _following(statements, chosen, left)
     best = statements[chosen[0]]
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:

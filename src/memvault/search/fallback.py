@@ -27,10 +27,10 @@ from memvault.model.search import Hit
 from memvault.model.state import CacheStats
 from memvault.search.association import Association
 from memvault.search.hybrid import HybridSearch
-from memvault.search.relations.question import stems
 from memvault.search.request import Candidates, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores import faults
+from memvault.text.stems import stems
 from memvault.vault.parse import parse_note
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection
 
 from memvault.search.dates import NEWEST, words_beyond
-from memvault.search.relations.question import stems
+from memvault.text.stems import stems
 
 # "How do I show recent files?" asks for a note that says it, not for what is recent.
 _INSTRUCTION = re.compile(

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
 from memvault.search.modes import ModePlan
-from memvault.search.relations.question import stems
 from memvault.search.request import Candidates
+from memvault.text.stems import stems
 
 NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."

@@ -1,19 +1,23 @@
 """The order of hits, once their relevance is known: what use prefers, what is newest or verified,
-what supersedes a memory, and the person's own notes in front of the claims of others.
+what supersedes a memory, the person's own notes in front of the claims of others, and what the
+session is about.
 
 Each function takes hits, best first, and returns all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from itertools import accumulate
 
 from memvault.model.memory import Memory
 from memvault.model.search import ConflictKind, Hit
+from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
+BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
+LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
 
 
 def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:
@@ -110,3 +114,32 @@ def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[
 def _is_claim(hit: Hit) -> bool:
     """Whether others than the person say this, and the person does not confirm it."""
     return not (hit.verification.by_person or hit.verification.verified)
+
+
+def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
+    """The same memories, ordered by relevance * (1 + BONUS * nearness).
+
+    A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant.
+    Nothing joins that was not found, and relevances stay what they were, but for keeping order.
+
+    Args:
+        found: best first.
+        near: by memory id, how near the session is to it, in [0, 1]; missing ids count as 0.
+    """
+
+    def worth(hit: Hit) -> float:
+        return hit.relevance * (1.0 + BONUS * near.get(hit.memory.id, 0.0))
+
+    return descending(sorted(found, key=worth, reverse=True))
+
+
+def session_nearness(
+    ids: Sequence[str], working_set: Sequence[str], linked: Mapping[str, Set[str]]
+) -> dict[str, float]:
+    """1 for memories of the working set, LINKED for those linked to one of it.
+
+    Args:
+        linked: for each of ``ids`` the ids it is linked to, in either direction.
+    """
+    seen = set(working_set)
+    return {key: 1.0 if key in seen else LINKED for key in ids if key in seen or linked[key] & seen}

@@ -191,20 +191,29 @@ def _language(name: str) -> _Language:
     return _Language(name)
 
 
+def warm_up() -> None:
+    """Read all languages now rather than each with the first question that may be in it."""
+    for name in WORDS:
+        _language(name)
+    for name in _LATIN:
+        _words_for_times(name)
+
+
 class _Language:
     """Reads the times of one language."""
 
     def __init__(self, name: str) -> None:
         self._name, self._spaced = name, name not in UNSPACED
-        self._entries: dict[str, list[Meaning]] = {}
+        entries: dict[str, list[Meaning]] = {}
         for word, meaning in self._known():
-            self._entries.setdefault(word, []).append(meaning)
-        longest_first = sorted(self._entries, key=lambda word: -len(_ONE_SIGN.sub("x", word)))
+            entries.setdefault(word, []).append(meaning)
+        longest_first = sorted(entries, key=lambda word: -len(_ONE_SIGN.sub("x", word)))
         before, behind = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
         self._word = re.compile(f"{before}(?:{'|'.join(longest_first)}){behind}")
         each, apart = (_any_of(WORDS[name].get(key, "(?!)")) for key in ("each", "apart"))
         self._each = re.compile(rf"{before}(?:{each})\s*$")
         self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
+        self._meanings = [(re.compile(word), known) for word, known in entries.items()]
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
 
     def _known(self) -> Iterator[tuple[str, Meaning]]:
@@ -251,8 +260,7 @@ class _Language:
 
     def _read(self, word: str) -> list[Meaning]:
         """What a word may mean; numbers mean themselves."""
-        patterns = [each for each in self._entries if each == word or not each.isalpha()]
-        found = [m for each in patterns if re.fullmatch(each, word) for m in self._entries[each]]
+        found = [m for pattern, known in self._meanings if pattern.fullmatch(word) for m in known]
         digits = "".join(re.findall(r"\d", word))
         return [tuple((kind, english or digits) for kind, english in each) for each in found]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memvault.search.relations.question import stem
 from memvault.search.time_patterns import MONTHS
+from memvault.text.stems import stem
 
 
 class AmountKind(StrEnum):

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 from memvault.search.relations.edge_templates import literals
-from memvault.search.relations.question import stem
+from memvault.text.stems import stem
 from memvault.text.words import letter_runs, name_key
 from memvault.verification.amounts import STOPS, Amount, AmountKind, amounts_in, is_unit
 from memvault.verification.claims import Claim, Source

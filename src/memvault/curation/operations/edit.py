@@ -39,6 +39,10 @@ HEADING = "Annotations"
 FOLDER = "permanent"  # of the note that an annotated concept without one gets
 GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on"})
 MOST_SHOWN = 10  # headings or lines that an error lists
+HIDES_REST = (
+    "The text opens a comment or code that it does not close (%%, <!-- or ```), which would hide "
+    "what follows it; close it"
+)
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -91,7 +95,8 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
     """Stage one edit of the target's note.
 
     Raises:
-        InvalidParams: an argument is missing, or the target has no note.
+        InvalidParams: an argument is missing, the target has no note, or the text would hide what
+            follows it.
         NoteConflict: the section or the text to replace is not there, or not once; ``data`` has
             what is there instead.
         MalformedFrontmatter: the note cannot be edited safely.
@@ -111,6 +116,8 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
         case EditOperation.REPLACE_TEXT:
             start, end = note.span_of(edit.find)
             after = content
+    if _hides_rest(after) and not _hides_rest(note.text[start:end]):
+        raise InvalidParams(HIDES_REST)
     staging.write(path, note.replaced(start, end, after))
     return Edited(path, note.text[start:end], after, note.newly_stated(start, end, after))
 
@@ -121,8 +128,11 @@ def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> 
 
     Raises:
         MalformedFrontmatter: the note is not UTF-8.
+        InvalidParams: the remark would hide what follows it.
     """
     line = _annotation(text, day)
+    if _hides_rest(line):
+        raise InvalidParams(HIDES_REST)
     if target.note is None:
         return staging.create(*_new_note(target, line))
     path = target.note.path
@@ -321,6 +331,14 @@ def _value(text: str) -> Any:
         return text.strip()
     is_list = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
     return value if is_list or not isinstance(value, list | dict | NoneType) else text.strip()
+
+
+def _hides_rest(text: str) -> bool:
+    """Whether a paragraph below this text would not be read."""
+    rest = "rest"
+    data = f"\n{text}\n\n{rest}\n".encode("utf-8", "surrogateescape")
+    blocks = parse_note("", data).blocks
+    return not blocks or blocks[-1].text != rest
 
 
 def _shown(value: Any) -> str:

@@ -6,9 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
-from textwrap import shorten
 
 from memvault.curation.changes.client_limits import Excess
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
@@ -17,10 +16,12 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.relations import EMBED_WEIGHT
-from memvault.vault.compose import MAX_TITLE_CHARS, title_of
+from memvault.vault.compose import title_of
+from memvault.vault.documents import is_document
 from memvault.vault.frontmatter.properties import ARCHIVE, is_archived, read_date
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
+from memvault.vault.parse import stem_of
 from memvault.vault.session_lines import items_by_heading, without_speaker
 from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
@@ -131,7 +132,6 @@ def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask
         Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
         f"not confirmed for {days} days; verify it if it is still true, else forget it",
         TaskAction.by("verify_memory", target=memory.id, verified=True),
-        TaskAction.by("forget_concept", target=memory.id, reason="outdated"),
     )
 
 
@@ -213,7 +213,6 @@ def unverified(facts: NoteFacts) -> CurationTask | None:
         Priority.MEDIUM,
         f"unverified {matter} information; hidden from AI clients until you verify it",
         TaskAction.by("verify_memory", target=memory.id, verified=True),
-        TaskAction.by("forget_concept", target=memory.id, reason="wrong"),
     )
 
 
@@ -240,7 +239,18 @@ def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
     )
     targets = (edges.node(edge.target) for edge in links)
     names = {node.name for node in targets if node and node.path is None}
-    return tuple(sorted(name for name in names if name.casefold() != _MANIFEST_NAME))
+    return tuple(
+        sorted(name for name in names if name.casefold() != _MANIFEST_NAME and not _is_day(name))
+    )
+
+
+def _is_day(name: str) -> bool:
+    """Whether a name is nothing but a day, as those of daily notes, which link to their neighbours
+    before these are written."""
+    try:
+        return bool(date.fromisoformat(name))
+    except ValueError:
+        return False
 
 
 def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
@@ -253,7 +263,8 @@ class Orphans:
     """The notes without a connection to another note, not even through an entity that both name;
     updated as notes change. Not thread-safe.
 
-    A shared day is no connection. Ephemeral notes are left out.
+    A shared day is no connection. Ephemeral and daily notes are left out, and documents, which
+    hold no links.
     """
 
     def __init__(self, edges: GraphView) -> None:
@@ -275,7 +286,8 @@ class Orphans:
         namers: dict[str, tuple[str, ...]] = {}  # at most two, by the entity that they name
         alone: list[Memory] = []
         for key, memory in memories.items():
-            if memory.lifecycle is Lifecycle.EPHEMERAL:
+            stands_alone = is_document(memory.path) or _is_day(stem_of(memory.path))
+            if stands_alone or memory.lifecycle is Lifecycle.EPHEMERAL:
                 continue
             other = known.get(key)
             if other is None or key in changed or other in changed:
@@ -319,11 +331,7 @@ def _link_calls(memory: Memory, nearest: Memory) -> tuple[TaskAction, ...]:
     related = f"Related: {wikilink(nearest.path, memory.path)}"
     return (
         TaskAction.by("annotate_node", target=memory.id, note=related),
-        TaskAction.by(
-            "store_memory",
-            title=shorten(f"{memory.title} and {nearest.title}", MAX_TITLE_CHARS, placeholder="…"),
-            link_to=[memory.id, nearest.id],
-        ),
+        TaskAction.by("edit_memory", target=memory.id, operation="append", content=related),
     )
 
 

@@ -102,15 +102,13 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
         name_key(name) for name in names_of_memory(other)
     }
     newer = max((one, other), key=lambda memory: (memory.moment, memory.id))
-    older = other if newer is one else one
     decide = (
         TaskAction.by("merge_concepts", sources=[one.id, other.id], target=newer.id)
         if same
         else TaskAction.by("verify_memory", target=newer.id, verified=True)
     )
-    forget = TaskAction.by("forget_concept", target=older.id, reason="outdated")
     return CurationTask.about(
-        [one, other], TaskType.CONFLICTING_FACTS, Priority.HIGH, detail, decide, forget
+        [one, other], TaskType.CONFLICTING_FACTS, Priority.HIGH, detail, decide
     )
 
 
@@ -122,14 +120,14 @@ def _names_successor(older: Memory, newer: Memory, edges: GraphView) -> bool:
 
 
 def _superseded(older: Memory, newer: Memory) -> CurationTask:
-    link = wikilink(newer.path, older.path)
+    says = f"Superseded by: {wikilink(newer.path, older.path)}"
     return CurationTask.about(
         [older, newer],
         TaskType.SUPERSEDED,
         Priority.LOW,
         f"{newer.path} replaces this note, which does not say so",
-        TaskAction.by("annotate_node", target=older.id, note=f"Superseded by: {link}"),
-        TaskAction.by("forget_concept", target=older.id, reason="outdated"),
+        TaskAction.by("annotate_node", target=older.id, note=says),
+        TaskAction.by("edit_memory", target=older.id, operation="append", content=says),
     )
 
 

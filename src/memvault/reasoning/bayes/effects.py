@@ -154,11 +154,11 @@ class Omni:
                 if further < best.get(each.effect, math.inf):
                     best[each.effect], via[each.effect] = further, each
                     heappush(heap, (further, each.effect))
-        road: list[Influence] = []
+        chain: list[Influence] = []
         while last in via and last != first:
-            road.append(via[last])
+            chain.append(via[last])
             last = via[last].cause
-        return tuple(reversed(road))
+        return tuple(reversed(chain))
 
     def _explanations(
         self,

@@ -14,12 +14,8 @@ from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines, Statement
-from memvault.search.context.scoring import (
-    Scores,
-    asked_properties,
-    relevant_properties,
-    scores,
-)
+from memvault.search.context.properties import asked_properties, relevant_properties
+from memvault.search.context.scoring import Scores, scores
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter

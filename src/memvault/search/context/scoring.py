@@ -22,126 +22,21 @@ then the second of each.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.memory import Memory
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
-from memvault.search.association import descending
-from memvault.search.context.outline import Code, Outline, Statement, terms_in
+from memvault.search.context.outline import Code, Outline, Statement
 from memvault.stores.vectors import bm25
-from memvault.text.relations import NOT_FIELDS
-from memvault.text.words import STOP_WORDS, composed, some_words
 
-BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 BEHIND = 0.05  # share that the score of a listed note is less than that of the note before it
-BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
 CLAIM = 0.5  # weight of a memory in others' words, where the person's has 1
-LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
-
-
-def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
-    """The same memories, ordered by relevance * (1 + BONUS * nearness).
-
-    A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant.
-    Nothing joins that was not found, and relevances stay what they were, but for keeping order.
-
-    Args:
-        found: best first.
-        near: by memory id, how near the session is to it, in [0, 1]; missing ids count as 0.
-    """
-
-    def worth(hit: Hit) -> float:
-        return hit.relevance * (1.0 + BONUS * near.get(hit.memory.id, 0.0))
-
-    return descending(sorted(found, key=worth, reverse=True))
-
-
-def session_nearness(
-    ids: Sequence[str], working_set: Sequence[str], linked: Mapping[str, Set[str]]
-) -> dict[str, float]:
-    """1 for memories of the working set, LINKED for those linked to one of it.
-
-    Args:
-        linked: for each of ``ids`` the ids it is linked to, in either direction.
-    """
-    seen = set(working_set)
-    return {key: 1.0 if key in seen else LINKED for key in ids if key in seen or linked[key] & seen}
-
-
-MOST = 6
-LONGEST = 80  # characters of a value
-_PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
-
-
-def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
-    """``key: value`` of the note's type, project, date, and of `asked_properties`."""
-    always = {
-        "type": memory.type if memory.type != "note" else None,
-        "project": memory.project,
-        "date": memory.date.date().isoformat() if memory.date is not None else None,
-    }
-    found = [f"{key}: {value}" for key, value in always.items() if value]
-    return (*found, *asked_properties(memory, query))[:MOST]
-
-
-def asked_properties(memory: Memory, query: str) -> list[str]:
-    """``key: value`` of fields with a word of the question besides the note's names; of all in
-    plain words if it has no other word ("Who is Ida Berg?")."""
-    names = {term for name in (memory.title, *memory.aliases) for term in _terms_of(name)}
-    asked = _terms_of(query) - names
-    fields = [
-        (key, value, said)
-        for key, value in memory.metadata.items()
-        if key.casefold() not in NOT_FIELDS
-        and (said := _said(value))
-        and not _is_bookkeeping(memory, key.casefold(), said)
-    ]
-    if asked:
-        chosen = [f"{key}: {said}" for key, _, said in fields if asked & _terms_of(f"{key} {said}")]
-    else:
-        chosen = [
-            f"{key}: {said}"
-            for key, value, said in fields
-            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _terms_of(said) - names
-        ]
-    return chosen[:MOST]
-
-
-def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
-    """Whether memvault itself set this property: of what kind a client's note is, and of whom."""
-    if key == "source":
-        return any(span.origin.name == said for span in memory.provenance.spans)
-    return key in BOOKKEEPING and not memory.provenance.is_person
-
-
-@lru_cache(maxsize=5_000)
-def _terms_of(text: str) -> frozenset[int]:
-    """The terms that keyword search has for the content words, so that "authors" is "author"."""
-    words = set(some_words(composed(text))) - STOP_WORDS
-    return frozenset(terms_in(list(words)))
-
-
-def _said(value: object) -> str | None:
-    """A short value as text; None for one that is nested, long or empty."""
-    if isinstance(value, list | tuple):
-        parts = [_said(each) for each in value]
-        said = ", ".join(part for part in parts if part) if all(parts) else ""
-    elif isinstance(value, Mapping) or value is None:
-        return None
-    elif isinstance(value, date):
-        said = value.isoformat()
-    else:
-        said = " ".join(str(value).split())
-    return said if 0 < len(said) <= LONGEST else None
 
 
 DENSE = 0.6  # share of the cosine

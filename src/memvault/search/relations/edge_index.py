@@ -19,10 +19,10 @@ import numpy.typing as npt
 from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import steps_of
-from memvault.search.relations.question import stems
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.names import kind_of
+from memvault.text.stems import stems
 from memvault.text.words import name_key
 
 Floats = npt.NDArray[np.float32]

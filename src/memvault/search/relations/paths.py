@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from memvault.search.relations.edge_index import OFTEN, Flags, Floats, Ints, StepGraph
 from memvault.search.relations.edge_templates import MASK
-from memvault.search.relations.question import PhraseVectors, stem
+from memvault.search.relations.question import PhraseVectors
+from memvault.text.stems import stem
 
 LONGEST = 3
 FEW = 1000  # of so many notes one states a relation at least; the words of others recur by chance

@@ -1,19 +1,17 @@
-"""Vectors of the short texts that questions are made of."""
+"""A question as terms and relations, the phrases that state a relation, and their vectors."""
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from cachetools import LRUCache
 
 from memvault.model.note import Vector
 from memvault.search.time_spans import Span
 from memvault.text.embedding import Embedder
-from memvault.text.words import letter_runs
+from memvault.text.stems import stems
 
 PERSON_WORDS = frozenset((
     "who", "whom", "whose", "whoever", "whomever", "someone", "somebody", "anyone", "anybody",
@@ -26,12 +24,6 @@ LIGHT = frozenset((
     "whose", "have", "has", "had", "having", "do", "does", "did", "from", "of", "in", "on", "at",
     "with", "by", "to", "for", "was", "were", "is", "are", "be", "been", "that", "get", "got"
 ))  # fmt: skip
-_IDLE = frozenset((
-    "a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "with", "from", "and", "or", "we",
-    "i", "is", "was", "were", "are", "be", "it", "its", "that", "this", "our", "us", "me", "my",
-    "x", "has", "have", "had", "do", "did", "does"
-))  # fmt: skip
-_ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +107,6 @@ class Question:
 
 def joined(*parts: str) -> str:
     return " ".join(part for part in parts if part)
-
-
-@lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """A word without its commonest English endings.
-
-    Not Snowball, which keeps apart what a relation must join: leader and lead, director and direct,
-    writer and write. It also takes 28 us for a word in Python (2.3 us in C), this one 1 us.
-    """
-    word = word.lower()
-    return _ENDING.sub("", word) if len(word) > 3 else word
-
-
-@lru_cache(maxsize=256)  # one question compares the texts that it finds several times
-def stems(text: str) -> frozenset[str]:
-    """Stems of the content words, without the mask ``X``."""
-    return frozenset(map(stem, set(letter_runs(text)) - _IDLE))
 
 
 _TAILS = {"where": "at", "when": "on"}

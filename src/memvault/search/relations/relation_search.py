@@ -198,10 +198,10 @@ class RelationSearch:
             return descending(_each_once(hits[:KEPT], shown, hits))
         sure = solution is not None and solution.confidence >= FITTING_WELL
         first = own[: min(best, PARSED if sure else PARSED // 2)]
-        told: dict[str, FoundNote] = {}
+        notes: dict[str, FoundNote] = {}
         for each in (*first, *led, *own):
-            told.setdefault(each.note_id, each)
-        found = inquiry.hits(list(told.values())[:top_k], hits)
+            notes.setdefault(each.note_id, each)
+        found = inquiry.hits(list(notes.values())[:top_k], hits)
         if solution is not None and len(solution.question.relations) == 1:
             named = {reading.lexicon.graph.node_ids[node] for node in bare.named}
             itself = [hit for hit in hits if hit.memory.id in named]

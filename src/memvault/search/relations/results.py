@@ -1,4 +1,4 @@
-"""From the ends of roads to memories, each with the road that led to it."""
+"""From the ends of chains of relations to memories, each with the steps that led to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memvault.search.relations.question import (
     phrase_of,
 )
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
-from memvault.search.relations.traversal import Road, Traversal
+from memvault.search.relations.traversal import Steps, Traversal
 from memvault.search.relations.values import StatedValue, ValueFinder
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
@@ -38,17 +38,17 @@ _STATED_FIRST = frozenset(("where", "when", "what"))
 
 @dataclass(frozen=True, slots=True)
 class FoundNote:
-    """A note that answers, how well in [0, 1], and its road, nearest step first; ``best`` if it
-    ends or states one of the best roads."""
+    """A note that answers, how well in [0, 1], and its steps, nearest step first; ``best`` if it
+    ends or states one of the best chains."""
 
     note_id: str
     score: float
-    road: Road
+    steps: Steps
     best: bool = False
 
 
 def notes_of(solution: Solution, graph: StepGraph) -> list[FoundNote]:
-    """The notes that answer, in tiers of score: in each the ends of the roads, then the notes that
+    """The notes that answer, in tiers of score: in each the ends of the chains, then the notes that
     state their last steps; where a place or a day is asked for, those that state it first."""
     kept: dict[int, FoundNote] = {}
     rest = [end for end in solution.ends if end.score >= _LEAST * solution.ends[0].score]
@@ -57,28 +57,28 @@ def notes_of(solution: Solution, graph: StepGraph) -> list[FoundNote]:
     while rest:
         tier = [end for end in rest if end.score >= _TIER * rest[0].score]
         rest = rest[len(tier) :]
-        ends = ((end.node, end.road, end.score) for end in tier)
-        stating = ((node, road, end.score) for end in tier for node, road in _stating(end, graph))
-        for node, road, score in chain(*((stating, ends) if first else (ends, stating))):
+        ends = ((end.node, end.steps, end.score) for end in tier)
+        stating = ((node, steps, end.score) for end in tier for node, steps in _stating(end, graph))
+        for node, steps, score in chain(*((stating, ends) if first else (ends, stating))):
             if node not in kept and graph.noted[node]:
                 worth = min(1.0, score * solution.fit)
-                kept[node] = FoundNote(graph.node_ids[node], worth, road, best)
+                kept[node] = FoundNote(graph.node_ids[node], worth, steps, best)
         best = False
     return list(kept.values())
 
 
-def _stating(end: End, graph: StepGraph) -> Iterable[tuple[int, Road]]:
-    """The notes that state the last step of a road, or of others about as good."""
-    if end.road and end.road[0] >= 0:
-        yield int(graph.source[end.road[0]]), end.road
-    elif end.road:
-        yield end.node, end.road
-    for step in end.also if end.road else ():
-        yield int(graph.source[step]), (step, *end.road[1:])
+def _stating(end: End, graph: StepGraph) -> Iterable[tuple[int, Steps]]:
+    """The notes that state the last step of a chain, or of others about as good."""
+    if end.steps and end.steps[0] >= 0:
+        yield int(graph.source[end.steps[0]]), end.steps
+    elif end.steps:
+        yield end.node, end.steps
+    for step in end.also if end.steps else ():
+        yield int(graph.source[step]), (step, *end.steps[1:])
 
 
 class HitBuilder:
-    """Reads, for the notes that are shown, what their roads and passages say."""
+    """Reads, for the notes that are shown, what their steps and passages say."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class HitBuilder:
         self._graph = graph
         self._values = values
 
-    def hits(self, told: Sequence[FoundNote], known: Mapping[str, Hit]) -> list[Hit]:
+    def hits(self, notes: Sequence[FoundNote], known: Mapping[str, Hit]) -> list[Hit]:
         """The notes as hits, in the same order; those gone meanwhile are left out.
 
         Args:
@@ -104,16 +104,16 @@ class HitBuilder:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        steps = {step for each in told for step in each.road}
+        steps = {step for each in notes for step in each.steps}
         edges = self._edges(step for step in steps if step >= 0)
-        passages = self._store.passages([each.note_id for each in told])
+        passages = self._store.passages([each.note_id for each in notes])
         found = []
-        for each in told:
+        for each in notes:
             memory = self._memories.by_id(each.note_id)
             if memory is None:
                 continue
             hit = Hit(memory, each.score, found_by=FoundBy.RELATION)
-            hit.hops = tuple(h for step in reversed(each.road) if (h := self._hop(step, edges)))
+            hit.hops = tuple(h for step in reversed(each.steps) if (h := self._hop(step, edges)))
             own = passages.get(each.note_id, [])
             stating = _stating_passage(each, edges, own, self._values)
             if stating is not None:
@@ -160,17 +160,17 @@ class HitBuilder:
 
 
 def _stating_passage(
-    told: FoundNote,
+    found: FoundNote,
     edges: Mapping[int, GraphEdge],
     passages: Sequence[Chunk],
     values: Sequence[tuple[int, StatedValue]],
 ) -> Chunk | None:
-    for step in told.road:
+    for step in found.steps:
         if step < 0:
             lines = values[-1 - step][1].lines
             return next((chunk for chunk in passages if chunk.lines == lines), None)
         edge = edges.get(step)
-        if edge is not None and edge.source == told.note_id:
+        if edge is not None and edge.source == found.note_id:
             inside = (c for c in passages if c.lines.first <= edge.line <= c.lines.last)
             return next(inside, None)
     return None
@@ -217,7 +217,7 @@ class Inquiry:
         """Whether the best path goes by relations that the person states again and again, and not
         by sentences that happen to sound like the question. What is stated in few notes must also
         fit the question well."""
-        steps = [step for step in solution.ends[0].road if step >= 0]
+        steps = [step for step in solution.ends[0].steps if step >= 0]
         if not steps:
             return False
         notes = int(self._graph.stated_in[self._graph.local[steps]].min())
@@ -225,7 +225,7 @@ class Inquiry:
 
     def solving(self) -> Callable[[], Solution | None]:
         """Start to embed what is compared; the result is the reading that the graph answers best,
-        None if no road leads anywhere."""
+        None if no chain leads anywhere."""
         if not self._may_need_roads() or not self._question.names_something:
             return lambda: None
         texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
@@ -244,7 +244,7 @@ class Inquiry:
             for relation in reading.relations
             for way in phrase_of(reading, relation, self._has_kind).ways
         }
-        roads = Traversal(
+        traversal = Traversal(
             self._graph,
             self._lexicon.usable(self._scope.project),
             self._similar({way: vectors[way] for way in sorted(ways)}),
@@ -252,7 +252,7 @@ class Inquiry:
         )
         solver = Solver(
             graph=self._graph,
-            roads=roads,
+            traversal=traversal,
             kinds=self._lexicon.kinds,
             kind_readings=self._kinds,
             has_kind=self._has_kind,
@@ -297,13 +297,13 @@ class Inquiry:
         )
         return list(islice(seen, top_k))
 
-    def hits(self, told: Sequence[FoundNote], known: Sequence[Hit]) -> list[Hit]:
+    def hits(self, notes: Sequence[FoundNote], known: Sequence[Hit]) -> list[Hit]:
         """The notes that relations lead to, as hits in the same order.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        teller = HitBuilder(
+        builder = HitBuilder(
             self._stores.vectors, self._view, self._memories, self._graph, self._values.found
         )
-        return teller.hits(told, {hit.memory.id: hit for hit in known})
+        return builder.hits(notes, {hit.memory.id: hit for hit in known})

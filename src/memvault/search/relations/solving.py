@@ -10,15 +10,9 @@ import numpy as np
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
 from memvault.search.relations.lexicon import KindReading, Kinds
-from memvault.search.relations.question import (
-    Phrase,
-    Question,
-    Relation,
-    Thing,
-    phrase_of,
-    stems,
-)
-from memvault.search.relations.traversal import SEEN, Joint, OwnValues, Road, State, Traversal
+from memvault.search.relations.question import Phrase, Question, Relation, Thing, phrase_of
+from memvault.search.relations.traversal import SEEN, Joint, OwnValues, State, Steps, Traversal
+from memvault.text.stems import stems
 
 CONTRACTED = 0.55  # factor for each noun read as part of a relation
 TOPIC_FLOOR = 0.45  # least factor for a result that does not fit the words before its noun
@@ -71,7 +65,7 @@ class End:
 
     node: int
     score: float
-    road: Road
+    steps: Steps
     also: tuple[int, ...]
 
 
@@ -95,7 +89,7 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     """The texts whose vectors `Solver` will want."""
     for relation in question.relations:
         yield from phrase_of(question, relation, has_kind).ways
-        yield _told(question, relation)
+        yield _text_of(question, relation)
     for thing in question.things:
         if thing.modifiers:
             yield from _topic(thing)
@@ -114,7 +108,7 @@ class Solver:
         self,
         *,
         graph: StepGraph,
-        roads: Traversal,
+        traversal: Traversal,
         kinds: Kinds,
         kind_readings: Sequence[KindReading],
         has_kind: Sequence[bool],
@@ -122,7 +116,7 @@ class Solver:
         own_values: OwnValues,
     ) -> None:
         self._graph = graph
-        self._roads = roads
+        self._traversal = traversal
         self._kinds = kinds
         self._readings = kind_readings
         self._has_kind = has_kind
@@ -146,7 +140,7 @@ class Solver:
         nodes = np.flatnonzero(state.score > SEEN)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MOST]
         return tuple(
-            End(n, float(state.score[n]), state.road.get(n, ()), tuple(state.also.get(n, ())))
+            End(n, float(state.score[n]), state.steps.get(n, ()), tuple(state.also.get(n, ())))
             for n in nodes.tolist()
         )
 
@@ -155,15 +149,15 @@ class Solver:
         thing, below = question.things[k], question.below(k)
         own = self._named(thing) if thing.named else None
         if not below:
-            state = own or self._roads.start(self._readings[k].weights)
+            state = own or self._traversal.start(self._readings[k].weights)
             self._dated(state, thing)
             return state, 1.0
         state, fit = self._related(question, below[0])
         for relation in below[1:]:
             other, other_fit = self._related(question, relation)
-            state, fit = self._roads.meet(state, other), fit * other_fit
+            state, fit = self._traversal.meet(state, other), fit * other_fit
         if own is not None:
-            state = self._roads.meet(own, state)
+            state = self._traversal.meet(own, state)
         self._dated(state, thing)
         if thing.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(thing)])
@@ -173,7 +167,7 @@ class Solver:
 
     def _dated(self, state: State, thing: Thing) -> None:
         for times in thing.times:
-            self._roads.at_times(state, times)
+            self._traversal.at_times(state, times)
 
     def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
@@ -183,12 +177,12 @@ class Solver:
         of = relation.words in ("of", "")
         single = not near.plural and not near.named and (near.person or of)
         if self._is_value(question, relation, phrase):
-            state, best = self._roads.value(
+            state, best = self._traversal.value(
                 child, phrase, self._own_values, near.text, single=single
             )
         else:
             joint = self._joint(question, relation, phrase, single=single)
-            state, best = self._roads.step(child, joint)
+            state, best = self._traversal.step(child, joint)
         reached = bool(state.score.max(initial=0.0) > 0)
         return state, fit * (min(1.0, max(0.05, best + 0.1)) if reached else 0.02)
 
@@ -207,8 +201,8 @@ class Solver:
         return Joint(
             child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
             parent_kinds=self._readings[relation.a].weights,
-            fit=self._roads.fit(phrase, single=single),
-            middle_fit=self._kinds.nearness(self._vectors[_told(question, relation)]),
+            fit=self._traversal.fit(phrase, single=single),
+            middle_fit=self._kinds.nearness(self._vectors[_text_of(question, relation)]),
             loose=phrase.is_weak or (of and self._readings[relation.a].named),
             times=relation.times[0] if relation.times else None,
         )
@@ -218,7 +212,7 @@ class Solver:
         return [known[node] for node in thing.nodes or () if node in known]
 
     def _named(self, thing: Thing) -> State:
-        return self._roads.named(self._numbers(thing))
+        return self._traversal.named(self._numbers(thing))
 
     def _kinds_of(self, thing: Thing) -> Floats:
         weights = np.zeros(len(self._graph.kinds), np.float32)
@@ -226,7 +220,7 @@ class Solver:
         return weights
 
 
-def _told(question: Question, relation: Relation) -> str:
+def _text_of(question: Question, relation: Relation) -> str:
     return relation.words or question.things[relation.a].text
 
 

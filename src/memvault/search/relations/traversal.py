@@ -22,7 +22,7 @@ from memvault.search.time_spans import Span
 
 Places = npt.NDArray[np.int64]
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
-Road = tuple[int, ...]
+Steps = tuple[int, ...]
 # For nodes, a phrase and the asking word: the value that each note states best, and how well.
 OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 
@@ -53,11 +53,11 @@ _VALUES_READ = 8  # notes whose own sentences are read for a value
 class State:
     """Scores of all nodes for one term, (n_nodes,), each with its best chain.
 
-    ``road`` has the nearest step first; ``also`` has last steps of chains about as good.
+    ``steps`` has the nearest step first; ``also`` has last steps of chains about as good.
     """
 
     score: Floats
-    road: dict[int, Road] = field(default_factory=dict)
+    steps: dict[int, Steps] = field(default_factory=dict)
     also: dict[int, list[int]] = field(default_factory=dict)
 
 
@@ -276,17 +276,17 @@ class Traversal:
             if origin not in been:
                 been[origin] = self._been(child, origin)
             seen = been[origin]
-            steps = ((last,) if second < 0 else (second, first)) + child.road.get(origin, ())
+            steps = ((last,) if second < 0 else (second, first)) + child.steps.get(origin, ())
             if node in seen or middle in seen or len(steps) > self._max_hops:
                 continue
             scores[node] = worth
-            out.road[node] = steps
+            out.steps[node] = steps
         out.score[list(scores)] = list(scores.values())
         return out
 
     def _been(self, state: State, node: int) -> frozenset[int]:
         """The nodes of its chain and the node itself."""
-        edges = [step for step in state.road.get(node, ()) if step >= 0]
+        edges = [step for step in state.steps.get(node, ()) if step >= 0]
         graph = self._graph
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
 
@@ -322,7 +322,7 @@ class Traversal:
         for node in active.tolist():
             if graph.noted[node]:
                 out.score[node] = own * child.score[node]
-                out.road[node] = child.road.get(node, ())
+                out.steps[node] = child.steps.get(node, ())
         if not len(active):
             return out, 0.5
         top = active[np.argsort(-child.score[active], kind="stable")[:_VALUES_READ]]
@@ -336,9 +336,9 @@ class Traversal:
         fall = self._fall(best)
         for node, (number, own_fit) in stated.items():
             worth = float(child.score[node]) * math.exp(min(0.0, own_fit - best) / fall)
-            if len(out.road[node]) < self._max_hops:
+            if len(out.steps[node]) < self._max_hops:
                 out.score[node] = max(out.score[node], worth)
-                out.road[node] = (-1 - number, *child.road.get(node, ()))
+                out.steps[node] = (-1 - number, *child.steps.get(node, ()))
         if phrase.is_weak:
             return out, 0.5
         worth_all = child.score[near.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
@@ -351,14 +351,14 @@ class Traversal:
             node, start = int(near.far[k]), int(near.origin[k])
             if worth[k] < SEEN:
                 return
-            steps = (int(near.edge[k]), *child.road.get(start, ()))
+            steps = (int(near.edge[k]), *child.steps.get(start, ()))
             if start not in been:
                 been[start] = self._been(child, start)
             if node in been[start] or len(steps) > self._max_hops:
                 continue
             if worth[k] > out.score[node]:
                 out.score[node] = worth[k]
-                out.road[node] = steps
+                out.steps[node] = steps
             elif worth[k] > _ABOUT_AS_GOOD * out.score[node]:
                 out.also.setdefault(node, []).append(int(near.edge[k]))
 
@@ -369,8 +369,8 @@ class Traversal:
         """Nodes that answer both, and far behind them those that answer one."""
         half = 0.05 * np.maximum(one.score, other.score)
         out = State(np.maximum(one.score * other.score, half))
-        for node in one.road.keys() | other.road.keys():
-            out.road[node] = one.road.get(node, ()) + other.road.get(node, ())
+        for node in one.steps.keys() | other.steps.keys():
+            out.steps[node] = one.steps.get(node, ()) + other.steps.get(node, ())
             out.also[node] = one.also.get(node, [])
         return out
 

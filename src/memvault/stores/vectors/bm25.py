@@ -158,6 +158,11 @@ def _language_of(sample: str) -> str | None:
         for language, endings in _ENDINGS.items() if ended else ():
             counts[language] += sum(word.endswith(endings) for word in ended)
     best = max(counts, key=lambda language: counts[language])
+    if counts[best] < _FEWEST_WORDS:  # a list, a table, a few lines
+        whole = {word.strip("()[].,:;!?") for word in words}  # of letters: no address or option
+        plain = " ".join(sorted(word for word in whole if word.isalpha() and len(word) > 1))
+        counts = function_words_by_language(plain, tuple(_COMMON_WORDS))
+        best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
 
 

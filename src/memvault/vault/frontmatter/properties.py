@@ -209,8 +209,13 @@ def _lifecycle(value: Any, path: str) -> Lifecycle:
     try:
         return Lifecycle((_text(value) or "").casefold())
     except ValueError:
-        folder, _, rest = _unarchived(path).partition("/")
-        return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "", Lifecycle.PERMANENT)
+        return lifecycle_of_folder(path)
+
+
+def lifecycle_of_folder(path: str) -> Lifecycle:
+    """The lifecycle of a note in this folder whose properties do not say another."""
+    folder, _, rest = _unarchived(path).partition("/")
+    return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "", Lifecycle.PERMANENT)
 
 
 def _project(value: Any, path: str) -> str | None:

@@ -22,7 +22,7 @@ _KEY_LINE = re.compile(
     r"(?P<key>[^\s#:\-\[\]{}&*!|>'\"%@`,][^:\n]{0,99}?)[ \t]*:(?:[ \t]+|$)(?P<value>.*)"
 )
 _ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(?P<value>.*)")
-_MAYBE_DEEP = re.compile(r"(?:[-?][ \t]+){8}|^ {64}|(?:[\[{][^\]}]*){16}", re.MULTILINE)
+_MAYBE_DEEP = re.compile(r"(?:[-?][ \t]+){8}|^ {64}|(?:[\[{][^\[\]{}]*){16}", re.MULTILINE)
 _BOOL = "tag:yaml.org,2002:bool"
 _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
@@ -115,7 +115,7 @@ def read_header(text: str) -> Header:
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
     """Parse a header's YAML; of malformed YAML, the readable lines and the problem."""
     try:
-        if _is_deep(source):
+        if is_deep(source):
             return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
         loaded = YAMLHandler().load(source, Loader=HeaderLoader)
     except yaml.YAMLError as error:
@@ -131,7 +131,7 @@ def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
     return _Bounded().mapping(loaded), None
 
 
-def _is_deep(source: str) -> bool:
+def is_deep(source: str) -> bool:
     """Whether the YAML is nested so deeply that libyaml could overflow the stack."""
     if _MAYBE_DEEP.search(source) is None:
         return False
@@ -168,7 +168,7 @@ def _scalar(text: str) -> Any:
     if text.startswith("[["):
         return text
     try:
-        loaded = None if _is_deep(text) else YAMLHandler().load(text, Loader=HeaderLoader)
+        loaded = None if is_deep(text) else YAMLHandler().load(text, Loader=HeaderLoader)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):
         return text
     return (

@@ -23,6 +23,7 @@ from yaml.events import (
 )
 
 from memvault.model.errors import InvalidParams, MalformedFrontmatter
+from memvault.vault.frontmatter.read import is_deep
 
 _COLON = re.compile(r"\s*:")
 _STARTS = (MappingStartEvent, SequenceStartEvent)
@@ -65,6 +66,8 @@ def find_entries(source: str) -> list[Entry]:
         MalformedFrontmatter: it is not YAML, or not ``key: value`` lines.
     """
     try:
+        if is_deep(source):
+            raise malformed(0, "it is nested too deeply")
         return list(_entries(source))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

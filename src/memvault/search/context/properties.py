@@ -1,0 +1,80 @@
+"""The properties of a note that say something to a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from functools import lru_cache
+
+from memvault.model.memory import Memory
+from memvault.search.context.outline import terms_in
+from memvault.text.relations import NOT_FIELDS
+from memvault.text.words import STOP_WORDS, composed, some_words
+
+BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
+MOST = 6  # properties that are shown
+LONGEST = 80  # characters of a value
+_PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
+
+
+def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
+    """``key: value`` of the note's type, project, date, and of `asked_properties`."""
+    always = {
+        "type": memory.type if memory.type != "note" else None,
+        "project": memory.project,
+        "date": memory.date.date().isoformat() if memory.date is not None else None,
+    }
+    found = [f"{key}: {value}" for key, value in always.items() if value]
+    return (*found, *asked_properties(memory, query))[:MOST]
+
+
+def asked_properties(memory: Memory, query: str) -> list[str]:
+    """``key: value`` of fields with a word of the question besides the note's names; of all in
+    plain words if it has no other word ("Who is Ida Berg?")."""
+    names = {term for name in (memory.title, *memory.aliases) for term in _terms_of(name)}
+    asked = _terms_of(query) - names
+    fields = [
+        (key, value, said)
+        for key, value in memory.metadata.items()
+        if key.casefold() not in NOT_FIELDS
+        and (said := _said(value))
+        and not _is_bookkeeping(memory, key.casefold(), said)
+    ]
+    if asked:
+        chosen = [f"{key}: {said}" for key, _, said in fields if asked & _terms_of(f"{key} {said}")]
+    else:
+        chosen = [
+            f"{key}: {said}"
+            for key, value, said in fields
+            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _terms_of(said) - names
+        ]
+    return chosen[:MOST]
+
+
+def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
+    """Whether memvault itself set this property: of what kind a client's note is, and of whom."""
+    if key == "source":
+        return any(span.origin.name == said for span in memory.provenance.spans)
+    return key in BOOKKEEPING and not memory.provenance.is_person
+
+
+@lru_cache(maxsize=5_000)
+def _terms_of(text: str) -> frozenset[int]:
+    """The terms that keyword search has for the content words, so that "authors" is "author"."""
+    words = set(some_words(composed(text))) - STOP_WORDS
+    return frozenset(terms_in(list(words)))
+
+
+def _said(value: object) -> str | None:
+    """A short value as text; None for one that is nested, long or empty."""
+    if isinstance(value, list | tuple):
+        parts = [_said(each) for each in value]
+        said = ", ".join(part for part in parts if part) if all(parts) else ""
+    elif isinstance(value, Mapping) or value is None:
+        return None
+    elif isinstance(value, date):
+        said = value.isoformat()
+    else:
+        said = " ".join(str(value).split())
+    return said if 0 < len(said) <= LONGEST else None

