@@ -211,7 +211,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("recall_memory", {}, "query - it is required"),
     ("recall_memory", {"query": ""}, "The question is empty"),
     ("recall_memory", {"query": "  "}, "The question is empty"),
-    ("undo_change", {"change": "x", "rationale": WHY}, "`memvault log` lists them"),
+    ("undo_change", {"change": "x", "rationale": WHY}, "`memvault log` lists all of them"),
     ("recall_memory", {"query": "x", "top_k": 0}, "between 1 and 100"),
     ("recall_memory", {"query": "x", "mode": "fast"}, "'planning'"),
     ("recall_memory", {"query": "x", "colour": "red"}, "There are: query"),
