@@ -19,7 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import qdrant_edge as qdrant
 
@@ -160,8 +160,9 @@ def _language_of(sample: str) -> str | None:
     best = max(counts, key=lambda language: counts[language])
     if counts[best] < _FEWEST_WORDS:  # a list, a table, a few lines
         whole = {word.strip("()[].,:;!?") for word in words}  # of letters: no address or option
-        plain = " ".join(sorted(word for word in whole if word.isalpha() and len(word) > 1))
-        counts = function_words_by_language(plain, tuple(_COMMON_WORDS))
+        plain = (word for word in whole if word.isalpha() and len(word) > 1)
+        said = Counter(chain.from_iterable(map(_languages_of_word, plain)))
+        counts = {language: said[language] for language in _COMMON_WORDS}
         best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
 
@@ -309,6 +310,13 @@ def is_function_word(word: str, language: str) -> bool:
         return word in _LANGUAGE_OF_WORDS[language]
     asks = word in _ASKS.get(language, ())
     return asks or not _without_function_words(language).embed_query(word).indices
+
+
+@lru_cache(maxsize=20_000)  # the lists and tables of a vault have the same words
+def _languages_of_word(word: str) -> tuple[str, ...]:
+    """The languages with common words in which it is a function word."""
+    counts = function_words_by_language(word, _COMMON_WORDS)
+    return tuple(language for language, count in counts.items() if count)
 
 
 def terms(phrase: str) -> list[int]:
