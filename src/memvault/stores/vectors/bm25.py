@@ -92,6 +92,19 @@ _ANY_ENDING = tuple(ending for endings in _ENDINGS.values() for ending in ending
 _ENDED_CHARS = 6  # of words that are judged by their endings
 _LANGUAGE_OF_WORDS = {language: frozenset(w.split()) for language, w in _COMMON_WORDS.items()}
 _COMMON = frozenset().union(*_LANGUAGE_OF_WORDS.values())
+# Letters that few other languages have: each counts as a word, up to `_MOST_LETTERS`.
+_OWN_LETTERS = {
+    "croatian": "đć", "czech": "ěřů", "danish": "æø", "estonian": "õ", "french": "œ",
+    "german": "ß", "hungarian": "őű", "latvian": "āēīģķļņ", "lithuanian": "ėįųąę",
+    "norwegian": "æø", "polish": "ąęłńśźż", "portuguese": "ãõ", "romanian": "țșăşţ",
+    "slovak": "ľĺŕ", "spanish": "ñ¿¡", "turkish": "ğış",
+    "vietnamese": "đơưạảấầẩậắằẵặẻẽẹếềểễệỉĩịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
+}  # fmt: skip
+_MOST_LETTERS = 3
+_LANGUAGES_OF_LETTER = {
+    letter: frozenset(language for language, own in _OWN_LETTERS.items() if letter in own)
+    for letter in "".join(_OWN_LETTERS.values())
+}
 _LANGUAGE_OF_SCRIPT = {
     "russian": re.compile("[\u0400-\u04ff]"),
     "greek": re.compile("[\u0370-\u03ff]"),
@@ -151,7 +164,11 @@ def _language_of(sample: str) -> str | None:
     if len(words & _LANGUAGE_OF_WORDS["english"]) >= _SURELY_ENGLISH:
         return None
     common = words & _COMMON  # mostly few, or none
-    counts = {language: len(common & own) for language, own in _LANGUAGE_OF_WORDS.items()}
+    letters = _letters_by_language(sample)
+    counts = {
+        language: len(common & own) + letters[language]
+        for language, own in _LANGUAGE_OF_WORDS.items()
+    }
     if max(counts.values()) <= 2 * _FEWEST_WORDS:
         long = (word.rstrip(".,:;!?") for word in words if len(word) >= _ENDED_CHARS)
         ended = [word for word in long if word.endswith(_ANY_ENDING)]
@@ -162,9 +179,18 @@ def _language_of(sample: str) -> str | None:
         whole = {word.strip("()[].,:;!?") for word in words}  # of letters: no address or option
         plain = (word for word in whole if word.isalpha() and len(word) > 1)
         said = Counter(chain.from_iterable(map(_languages_of_word, plain)))
-        counts = {language: said[language] for language in _COMMON_WORDS}
+        counts = {language: said[language] + letters[language] for language in _COMMON_WORDS}
         best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
+
+
+def _letters_by_language(text: str) -> Counter[str]:
+    """How many letters of each language a text has that few others have."""
+    if text.isascii():
+        return Counter()
+    own = _LANGUAGES_OF_LETTER.keys() & set(text)
+    counts = Counter(chain.from_iterable(_LANGUAGES_OF_LETTER[letter] for letter in own))
+    return Counter({language: min(_MOST_LETTERS, count) for language, count in counts.items()})
 
 
 def _language_of_script(text: str) -> str | None:
