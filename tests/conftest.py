@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +17,9 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
-os.environ.setdefault("MEMVAULT_STATE", tempfile.mkdtemp(prefix="memvault-tests-"))
+if "MEMVAULT_STATE" not in os.environ:  # the workers of a run have that of the run
+    os.environ["MEMVAULT_STATE"] = tempfile.mkdtemp(prefix="memvault-tests-")
+    atexit.register(shutil.rmtree, os.environ["MEMVAULT_STATE"], ignore_errors=True)
 # Else each of the many processes that tests start would compile all that it imports of this tree.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
