@@ -14,6 +14,7 @@ from fastmcp import Client
 
 from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
+from memvault.search.hybrid import prior
 from tests.benchmarks.trust_attempts import (
     ATTEMPTS,
     CLAIMS,
@@ -480,6 +481,21 @@ def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
         shown = json.dumps(call(tool, "other", **asked))
         assert "The mooring is berth 12. The buoy is red." in shown
         assert ORDER not in shown.replace(f"Attackers write: {ORDER}", "")
+
+
+def test_no_importance_that_a_client_gives_puts_its_claim_before_the_persons_words(
+    call: Caller, container: Container
+) -> None:
+    write(container, "Winch.md", "# Winch\n\nThe winch pulls 3 tonnes.\n")
+    for claim in ("pulls 9 tonnes", "is out of order"):
+        call("store_memory", content=f"The winch {claim}.", importance="critical", rationale=WHY)
+    call("boost_importance", target="Winch.md", importance=0.0, rationale=WHY)
+    found = [memory for memory in container.live.catalogue.all() if "inch" in memory.title]
+    own = next(memory for memory in found if memory.path == "Winch.md")
+    others = [memory for memory in found if memory is not own]
+    assert len(others) == 2
+    now = container.now()
+    assert prior(own, now) > max(prior(memory, now) for memory in others)
 
 
 def test_no_manifest_of_a_client_forgets_the_persons_notes(

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.errors import StoreUnavailable
-from memvault.model.memory import Memory, balanced_importance
+from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importance, importance_is_own
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Ranking, Scope
 from memvault.search.task_words import task_words
@@ -379,9 +379,12 @@ class HybridSearch:
 
 def prior(memory: Memory, now: datetime) -> float:
     """Factor of a note's relevance, in (0, 1]: among notes that are about equally relevant the
-    important and the verified come first, and the person's words before claims."""
+    important and the verified come first, and the person's words before claims, however important
+    a client calls these."""
     importance = balanced_importance(memory, now)
-    doubts = 0 if memory.verified else 1 if memory.provenance.is_person else 2
+    doubts = 0 if memory.verified else 1 if memory.provenance.origin.is_person else 2
+    if doubts == 2 and not importance_is_own(memory):
+        importance = min(importance, DEFAULT_IMPORTANCE)
     return 1.0 - IMPORTANCE * (1.0 - importance) - doubts * VERIFIED
 
 
