@@ -241,24 +241,36 @@ class ChangeSetReader:
         pending.names[path] = names_of(reading.note, memory)
 
     def settle_ids(self, pending: ChangeSet, result: ScanReport) -> None:
-        """If several notes claim one id (copies), the first path gets it."""
+        """If several notes claim one id (copies), the first path gets it. The id that is derived
+        from the path of a note is nobody else's."""
+        names = self._names()
+        own = {id_of_path(path): path for path in pending.claims}
         asked = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
-            if claim := self._names().claim_of(path):
+            if claim := names.claim_of(path):
                 asked.add(claim)
+        asked |= {each for each in own if names.claimants(each)}
+        asked |= {each for each in map(id_of_path, pending.gone) if names.claimants(each)}
         for memory_id in sorted(asked):
-            self._settle_id(memory_id, pending, result)
+            owner = own.get(memory_id) or names.path_of(memory_id)
+            if owner is not None and owner not in pending.claims and not self.is_there(owner):
+                pending.gone.add(owner)  # its event is still to come, but the id is free
+            self._settle_id(memory_id, None if owner in pending.gone else owner, pending, result)
 
-    def _settle_id(self, memory_id: str, pending: ChangeSet, result: ScanReport) -> None:
+    def _settle_id(
+        self, memory_id: str, owner: str | None, pending: ChangeSet, result: ScanReport
+    ) -> None:
+        """Give the id to its owner, or else to the first of the notes that claim it."""
         names = self._names()
         others = names.claimants(memory_id) - set(pending.claims) - pending.gone
         moved = {path for path in others if not self.is_there(path)}
-        pending.gone |= moved  # their events are still to come, but the ids are free
+        pending.gone |= moved  # as above
         others -= moved
         here = {path for path, claim in pending.claims.items() if claim == memory_id}
         claimants = sorted(others | here)
-        for place, path in enumerate(claimants):
-            wanted = memory_id if place == 0 else id_of_path(path)
+        holder = owner or next(iter(claimants), None)
+        for path in claimants:
+            wanted = memory_id if path == holder else id_of_path(path)
             known = names.memory(path)
             if path in others and known is not None and known.id != wanted:
                 reading = self._read_again(path)
@@ -268,10 +280,11 @@ class ChangeSetReader:
                 self._add(reading, pending)
             if path in pending.memories:
                 pending.give_id(path, wanted)
-        if len(claimants) > 1:
+        copies = [path for path in claimants if path != holder]
+        if copies:
             result.problems.append(
-                f"{', '.join(claimants[1:])}: same id as {claimants[0]}; "
-                "give each note an id of its own, or none"
+                f"{', '.join(copies)}: same id as {holder}; give each note an id of its own, or "
+                "none"
             )
 
     def is_there(self, path: str) -> bool:

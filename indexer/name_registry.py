@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from indexer.catalogue import NoteRecord
 from memvault.model.graph import GraphNode, NoteGraph
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
 from memvault.text.entities import NameMatcher
 from memvault.text.names import Name, NameChanges
@@ -65,6 +65,7 @@ class NameRegistry:
         self._by_id: dict[str, Memory] = {}
         self._claims: dict[str, str] = {}  # ids in frontmatter, by path
         self._claimants: dict[str, set[str]] = defaultdict(set)
+        self._paths: dict[str, str] = {}  # by the id that a note without one in it gets
         self.links = LinkIndex()
         self._names = NameMatcher()
         for record in known:
@@ -80,6 +81,10 @@ class NameRegistry:
     def claim_of(self, path: str) -> str | None:
         """The id in the note's frontmatter."""
         return self._claims.get(path)
+
+    def path_of(self, own_id: str) -> str | None:
+        """The path of the note from whose path this id is derived, whatever id it has."""
+        return self._paths.get(own_id)
 
     def claimants(self, memory_id: str) -> set[str]:
         """Paths of the notes whose frontmatter claims this id."""
@@ -99,6 +104,10 @@ class NameRegistry:
             self._claims[path] = claimed_id
             self._claimants[claimed_id].add(path)
         old = self._memories.get(path)
+        if old is None and new is not None:
+            self._paths[id_of_path(path)] = path
+        elif old is not None and new is None:
+            del self._paths[id_of_path(path)]
         affected = AffectedLinks()
         if old is None or new is None or _identity(old) != _identity(new):
             for memory in (old, new):

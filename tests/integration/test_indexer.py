@@ -421,6 +421,29 @@ def test_of_two_notes_with_one_id_the_first_path_keeps_it(indexer: Indexer, writ
     assert remaining is not None and remaining.id == first.id
 
 
+@pytest.mark.parametrize("other", ["a.md", "z.md"])
+@pytest.mark.parametrize("order", [("n.md", "other"), ("other", "n.md")])
+@pytest.mark.parametrize("own_text", ["Mine.\n", "---\nid: {}\n---\nMine.\n"])
+def test_the_id_that_is_derived_from_a_notes_path_is_nobody_elses(
+    indexer: Indexer, write: Write, other: str, order: tuple[str, str], own_text: str
+) -> None:
+    """A faded note has it in its frontmatter; so has its copy, and whatever else names it."""
+    own = id_of_path("n.md")
+    texts = {"n.md": own_text.format(own), other: f"---\nid: {own}\n---\nA copy of [[n]].\n"}
+    write("q.md", f"See [[n]] and [[{other}]].\n")
+    indexer.scan()
+    for path in (other if each == "other" else each for each in order):
+        write(path, texts[path])
+        report = indexer.index([path])
+    notes = {memory.path: memory.id for memory in indexer.catalogue.all()}
+    assert notes["n.md"] == own and notes[other] == id_of_path(other)
+    assert any("same id as n.md" in problem for problem in report.problems)
+    (indexer.vault.root / "n.md").unlink()
+    indexer.index(["n.md"])
+    copy = indexer.catalogue.by_path(other)
+    assert copy is not None and copy.id == own, "as of a note that was renamed"
+
+
 def test_edits_made_while_nobody_watched_are_found_by_the_next_scan(
     open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,7 +37,7 @@ from memvault.curation.operations.remember import remember
 from memvault.curation.targets import Target, resolve
 from memvault.model.change import ChangeKind
 from memvault.model.errors import MemvaultError, OutsideVault
-from memvault.model.memory import Lifecycle
+from memvault.model.memory import Lifecycle, id_of_path
 from memvault.vault.frontmatter.edit import remove_key, set_key
 from memvault.vault.parse import content_hash
 
@@ -69,6 +70,7 @@ SENTENCES = (
     "Harbour's plan is not the Harbour plan.", "[[#Goals]] and [[Reply language]].", "",
 )  # fmt: skip
 IDS = ("0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d", "11111111-2222-4333-8444-555555555555", "no-uuid")
+IDS += tuple(map(id_of_path, ("Plan.md", "people/Ada Berg.md", "ideas/café.md")))  # as of a copy
 TYPES = ("person", "project", "decision", "preference", "note", "tool", "organisation")
 PROJECTS = ("aurora", "Aurora", "kelp", "[[Aurora]]")
 
@@ -105,6 +107,21 @@ def key_changes(draw: st.DrawFn) -> tuple[str, object]:
     return key, draw(st.none() | _values[key])
 
 
+# What an editor never saves, but other programs, syncs and crashes do.
+_SHAPES = (
+    lambda note: note.replace(b"\n", b"\r\n"), lambda note: b"\xef\xbb\xbf" + note,
+    lambda note: note.decode().encode("utf-16"), lambda note: note + b"caf\xe9 \xff",
+    lambda note: note + b"\0", lambda note: b"", lambda note: note[: len(note) // 2],
+    lambda note: b"---\ntags: [open\nproject: kelp\n---\n" + note, lambda note: b"%%\n" + note,
+    lambda note: note.replace(b"\n\n", b"\n```\n", 1), lambda note: note.upper(),
+)  # fmt: skip
+
+
+@st.composite
+def odd_notes(draw: st.DrawFn) -> bytes:
+    return draw(st.sampled_from(_SHAPES))(draw(notes()))
+
+
 _thing = st.one_of(_path, _name)
 operations = (
     st.tuples(st.just("merge"), st.lists(_thing, min_size=1, max_size=2), _thing),
@@ -120,6 +137,11 @@ vaults = st.dictionaries(_path, notes(), min_size=3, max_size=9)
 moves = st.one_of(
     st.tuples(st.just("write"), _path, notes()),
     st.tuples(st.just("write"), _path, notes()),
+    st.tuples(st.just("write"), _path, odd_notes()),
+    st.tuples(st.just("save in the past"), _path, notes()),
+    st.tuples(st.just("swap"), _path, _path),
+    st.tuples(st.just("change case"), _path),
+    st.tuples(st.just("link"), _path, _path),
     st.tuples(st.just("delete"), _path),
     st.tuples(st.just("move"), _path, _path),
     st.tuples(st.just("copy"), _path, _path),
@@ -153,6 +175,8 @@ class Hand:
     def write(self, path: str, data: bytes) -> None:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_symlink():
+            file.unlink()
         file.write_bytes(data)
         self._saved(path)
 
@@ -191,6 +215,33 @@ class Hand:
             (self.root / target).parent.mkdir(parents=True, exist_ok=True)
             (self.root / source).replace(self.root / target)
             self.touched += [source, target]
+
+    def _save_in_the_past(self, path: str, data: bytes) -> None:
+        """The clock is set back, or a sync gives the file the time that it has elsewhere."""
+        self.write(path, data)
+        moment = FIRST_SAVE - self.saves * 1_000_000_000
+        os.utime(self.root / path, ns=(moment, moment))
+
+    def _swap(self, one: str, other: str) -> None:
+        """Two notes exchange their names, and each keeps its time."""
+        first, second = self.root / one, self.root / other
+        if one != other and first.is_file() and second.is_file():
+            first.replace(first.with_suffix(".tmp"))
+            second.replace(first)
+            first.with_suffix(".tmp").replace(second)
+            self.touched += [one, other]
+
+    def _change_case(self, path: str) -> None:
+        folder, _, name = path.rpartition("/")
+        self._move(path, f"{folder}/{name.swapcase()}".strip("/").replace(".MD", ".md"))
+
+    def _link(self, source: str, target: str) -> None:
+        """A symbolic link in place of a note, to a note or to nothing."""
+        if source != target:
+            self._delete(target)
+            (self.root / target).parent.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):  # Windows asks for a privilege
+                (self.root / target).symlink_to(self.root / source)
 
     def _copy(self, source: str, target: str) -> None:
         if source != target and (self.root / source).is_file():
