@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.stores.vectors import VectorStore, bm25
+from memvault.stores.vectors import VectorStore, bm25, languages
 from tests.chunk_hits import chunk_hits
 from tests.contract.language_vaults import FINNISH, GERMAN, JAPANESE, KOREAN, POLISH, RUSSIAN
 from tests.contract.test_vectors import id_of, short
@@ -135,11 +135,11 @@ def test_words_of_english_texts_are_not_cut_into_pieces() -> None:
 def test_a_question_without_function_words_has_the_language_of_its_script(
     question: str, language: str | None
 ) -> None:
-    assert bm25.language_of_query(question, ("german", "hebrew", "korean")) == language
-    assert bm25.language_of_query(question, ("german",)) is None
+    assert languages.language_of_query(question, ("german", "hebrew", "korean")) == language
+    assert languages.language_of_query(question, ("german",)) is None
 
 
-@pytest.mark.parametrize("language", bm25.LANGUAGES)
+@pytest.mark.parametrize("language", languages.LANGUAGES)
 @given(text=st.text(max_size=200))
 def test_every_language_only_adds_to_the_terms_of_all(language: str, text: str) -> None:
     plain, own = bm25.document(text), bm25.document(text, language)
@@ -183,4 +183,4 @@ def test_a_query_asks_for_the_stems_of_one_language() -> None:
     ],
 )
 def test_a_note_has_the_language_of_its_words(text: str, language: str | None) -> None:
-    assert bm25.language_of(text) == language
+    assert languages.language_of(text) == language

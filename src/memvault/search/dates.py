@@ -21,7 +21,7 @@ from memvault.search.time_patterns import PAST
 from memvault.search.time_spans import Calendar, Span
 from memvault.search.time_translation import UNSPACED, languages_of
 from memvault.search.time_words import HAPPENED, OCCASIONS
-from memvault.stores.vectors.bm25 import LANGUAGES, is_function_word
+from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.entities import NameMatcher
 from memvault.text.words import STOP_WORDS
 

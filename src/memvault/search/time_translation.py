@@ -18,7 +18,7 @@ from typing import Any
 
 from memvault.search.time_patterns import MONTHS
 from memvault.search.time_words import CODES, WORDS
-from memvault.stores.vectors.bm25 import (
+from memvault.stores.vectors.languages import (
     LANGUAGES,
     function_words_by_language,
     is_function_word,

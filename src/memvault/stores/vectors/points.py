@@ -15,7 +15,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector, chunk_id
 from memvault.model.priority import make_way
 from memvault.model.search import Ranking, Scope
-from memvault.stores.vectors import bm25
+from memvault.stores.vectors import bm25, languages
 from memvault.stores.vectors.payload import (
     BODY,
     LABELS,
@@ -133,7 +133,7 @@ class PointVectorStore(ABC):
         return self._ranked(terms, limit, visible(size, scope))
 
     def language_of(self, query: str) -> str | None:
-        language = bm25.language_of_query(query, self._languages_in_store())
+        language = languages.language_of_query(query, self._languages_in_store())
         return None if language == "english" else language
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
@@ -147,8 +147,8 @@ class PointVectorStore(ABC):
         """The languages of the stored notes, other than English."""
         if time.monotonic() >= self._languages_until:
             found: list[str] = []
-            if self._count(in_languages(bm25.LANGUAGES)):
-                found = [each for each in bm25.LANGUAGES if self._count(in_languages([each]))]
+            if self._count(in_languages(languages.LANGUAGES)):
+                found = [each for each in languages.LANGUAGES if self._count(in_languages([each]))]
             self._languages = tuple(found)
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS
         return self._languages
@@ -325,8 +325,8 @@ def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
-    """The language of a note, by the text of its longest chunk; see `bm25.language_of`."""
-    return bm25.language_of(max((own.chunk.text for own in chunks), key=len, default=""))
+    """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
+    return languages.language_of(max((own.chunk.text for own in chunks), key=len, default=""))
 
 
 def searchable(chunk: Chunk) -> str:
