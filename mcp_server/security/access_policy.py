@@ -9,6 +9,7 @@ port in.
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -42,6 +43,9 @@ token (<code>MEMVAULT_ENGINE__TOKEN</code>).</p>
 <button>Open</button></p></form></main></body></html>"""
 
 
+# A name or an address, and a port. A URL parser would also take the 127.0.0.1 out of
+# "127.0.0.1#.evil.example".
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
 _PUBLIC_PATHS = frozenset({"/authorize", "/token", "/register", "/revoke", "/consent"})
 _CODE_SECONDS = 300
 
@@ -218,11 +222,8 @@ class AccessPolicy:
 
 
 def _names_this_machine(netloc: str) -> bool:
-    try:
-        name = urlsplit(f"//{netloc}").hostname
-    except ValueError:
-        return False
-    return name is not None and is_loopback(name)
+    found = _HOST.fullmatch(netloc)
+    return found is not None and is_loopback(found[1])
 
 
 def _same_origin(origin: str, host: str) -> bool:

@@ -36,8 +36,12 @@ def test_this_machines_own_names_are_welcome(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["", "evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "[::1", "10.0.0.1"],
-)
+    [
+        "", "evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "[::1", "10.0.0.1",
+        "[::1].evil", "127.0.0.1#.evil.example", "127.0.0.1/.evil.example", "127.0.0.1:1 evil",
+        "evil.example@127.0.0.1", "127.0.0.1:", "127.0.0.1:٣",
+    ],
+)  # fmt: skip
 def test_any_other_name_is_a_rebound_one(host: str) -> None:
     assert status(LOCAL, "/mcp", ("host", host)) == 421
 
