@@ -168,8 +168,14 @@ def test_a_key_value_or_rationale_that_cannot_be_one_is_refused(
     assert list(tmp_path.rglob("*.md")) == []
 
 
-words = st.text("abc XYZé0-_", min_size=1, max_size=12).filter(
-    lambda text: text.strip("-_ ") != "" and text.lstrip(" _-")[0].isalpha() and text[0].isalpha()
+words = (
+    st.text("abc XYZé0-_", min_size=1, max_size=12)
+    .filter(
+        lambda text: (
+            text.strip("-_ ") != "" and text.lstrip(" _-")[0].isalpha() and text[0].isalpha()
+        )
+    )
+    .filter(lambda text: preference_key(text) != "zzz")
 )
 plain_values = st.text("abc ÄÖ.,:;!?()/'\"#[]*_`%$1-", min_size=1, max_size=20)
 
