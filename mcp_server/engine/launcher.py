@@ -50,14 +50,24 @@ def read_address(state: StateFolder) -> EngineAddress | None:
 
 
 def write_address(state: StateFolder, address: EngineAddress) -> None:
-    """Replace the file in one step, readable by its owner alone."""
+    """Replace the file in one step, readable by its owner alone.
+
+    Raises:
+        StorageError, DiskFull: it was not written.
+    """
+    from memvault.vault.write import storage_errors
+
     temporary = state.engine_address.with_suffix(f".{os.getpid()}.tmp")
-    # The mode applies only to a new file; one left by a crash may have another.
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(address), file)
-    Path(temporary).replace(state.engine_address)
+    with storage_errors(str(state.engine_address)):
+        # The mode applies only to a new file; one left by a crash may have another.
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(asdict(address), file)
+            temporary.replace(state.engine_address)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def remove_address(state: StateFolder, address: EngineAddress) -> None:
@@ -216,6 +226,13 @@ class Launcher:
                 self._state.log.replace(self._state.log.with_suffix(".log.1"))
 
     def _died(self, code: int) -> EngineUnavailable:
+        from memvault.stores.faults import is_disk_full
+
+        if is_disk_full(self._state.root):  # its log is then the one of an earlier engine
+            return EngineUnavailable(
+                f"The memvault engine could not start: the disk with {self._state.root} is full. "
+                "Free some space and try again."
+            )
         return EngineUnavailable(
             f"The memvault engine could not start (exit code {code}). It said:\n{self._log_tail()}"
         )

@@ -262,8 +262,14 @@ class _EngineServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self.on_ready()
-        asyncio.get_running_loop().call_later(_HEAD_START, self._backend.start, self._fail)
+        loop = asyncio.get_running_loop()
+        try:
+            self.on_ready()
+        except MemvaultError as error:  # nobody can find an engine without an address
+            self.failure = error
+            loop.call_soon(self._end)
+            return
+        loop.call_later(_HEAD_START, self._backend.start, self._fail)
         if self._idle_seconds is not None:
             self._idle_watch = asyncio.create_task(self._end_when_idle(self._idle_seconds))
 
@@ -279,11 +285,10 @@ class _EngineServer(uvicorn.Server):
 
     def _fail(self, error: MemvaultError) -> None:
         self.failure = error
+        _timer(_LINGER_SECONDS, self._end).start()
 
-        def end() -> None:
-            self.should_exit = True
-
-        _timer(_LINGER_SECONDS, end).start()
+    def _end(self) -> None:
+        self.should_exit = True
 
     async def _end_when_idle(self, seconds: float) -> None:
         while self._tracker.idle_seconds() < seconds:

@@ -234,6 +234,28 @@ def test_a_disk_too_full_to_open_the_indexes_on_is_said(
     assert tree(vault_folder) == {"a.md": b"About tents.\n"}
 
 
+def test_an_engine_without_room_for_its_address_says_so_and_so_does_its_client(
+    mount: Mount, vault_folder: Path
+) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", "size=64k", "tmpfs")
+    state = StateFolder.of_vault(vault_folder, disk)
+    state.create()
+    for lock in (state.engine_lock, state.start_lock, state.log):
+        lock.touch()
+    fill(disk)
+    for command in ("serve", "search words"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "memvault.cli", f"--vault={vault_folder}", *command.split()],
+            env={**os.environ, "MEMVAULT_STATE": str(disk)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 1 and "disk" in ran.stderr and "ree some space" in ran.stderr
+        assert "Traceback" not in ran.stderr + ran.stdout and "internal" not in ran.stderr
+    assert list(state.root.glob("*.tmp")) == []
+
+
 def test_a_full_disk_costs_no_embedding_that_was_kept(mount: Mount) -> None:
     disk = mount("disk", "-t", "tmpfs", "-o", "size=1m", "tmpfs")
     cache = EmbeddingCache(disk / "cache.sqlite", "model")
