@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from indexer.indexer import Indexer
+from memvault.config.settings import Settings
 from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
@@ -21,6 +22,7 @@ from memvault.search.relations.edge_index import StepGraph, StepIndex
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
+from tests.integration.small_vault import opened
 
 Write = Callable[..., Path]
 
@@ -63,6 +65,14 @@ CHOIR = {
     "people/Greta Holm.md": "---\ntype: composer\n---\nStudied under [[Tomas Reyes]].\n",
     "concerts/Advent Evening.md": "---\ntype: concert\ndate: 2024-12-08\n---\nFull house.\n",
 }
+
+FILMS = {
+    "Harbour Lights": "Ilse Brandt",
+    "Winter Ferry": "Tomas Reyes",
+    "Glass Orchard": "Greta Holm",
+    "Salt Road": "Omar Diaz",
+}
+BISHOPS = ("Lena Vogt", "Pia Lund", "Aron Weiss", "Maud Ekman")
 
 
 @pytest.fixture
@@ -340,6 +350,31 @@ def test_a_sentence_written_only_once_is_no_relation(
     query = "Which people sold a dinghy to Lena Vogt?"
     assert not related(searcher, query)
     assert "log/Tea.md" in asking(searcher)(query)
+
+
+def test_things_of_one_year_are_not_related_by_it(tmp_path: Path) -> None:
+    notes = {f"{name}.md": f"{name} (born 1937) is a retired bishop.\n" for name in BISHOPS}
+    for film, director in FILMS.items():
+        notes[f"{film}.md"] = f"{film} is a 1937 Danish drama film directed by [[{director}]].\n"
+        notes[f"{director}.md"] = f"{director} (born 1901) was a Danish director of films.\n"
+    container = opened(tmp_path, notes, settings=Settings())
+    try:
+        container.start(watch=False)  # which has the entities read
+        container.indexing.settle()
+        container.live.searcher.warm_up()
+        when = result(container.live.searcher, "When was the director of Harbour Lights born?")
+        query = "Which film has the director born later, Harbour Lights or Winter Ferry?"
+        later = result(container.live.searcher, query)
+    finally:
+        container.close()
+    first = when.hits[0]
+    assert first.memory.title == "Ilse Brandt"
+    assert [hop.target for hop in first.hops] == ["Ilse Brandt", "1901"]  # known as a year
+    director = next(hit for hit in later.hits if hit.memory.title == "Ilse Brandt")
+    assert director.hops[0].source == "Harbour Lights"  # not another film of that year
+    assert not [
+        hit for hit in (*when.hits, *later.hits) if hit.hops and hit.memory.title in BISHOPS
+    ]
 
 
 def test_a_project_hears_nothing_from_another(

@@ -73,6 +73,7 @@ class StepGraph:
     half_edge: Ints
     far: Ints
     number_of: dict[str, int]
+    dates: Flags  # days and years without a note: things of one date are not related by it
     named: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
     relations: Collection[str]  # names that people gave to relations, lower case
 
@@ -329,9 +330,16 @@ class StepIndex:
             half_edge=half,
             far=far,
             number_of=dict(nodes.number_of),
+            dates=self._dates(),
             named=self._named(target),
             relations={name for names in self._relations.values() for name in names},
         )
+
+    def _dates(self) -> Flags:
+        noted = np.array(self._nodes.noted, np.bool_)
+        kind = self._kinds.get(NodeKind.DATE, -1)
+        dates: Flags = ~noted & (np.array(self._nodes.kinds, np.int32) == kind)
+        return dates
 
     def _stated_in(self, local: Ints, source: Ints) -> Ints:
         texts = list(self._texts.numbers)

@@ -267,7 +267,8 @@ class PathFinder:
             best = self._best(last, _FOLLOWED)
             rank[best] = np.arange(len(best))
             rank[sizes > _MOST_NODES] = len(last.texts)
-            rows = np.flatnonzero(rank[last.path] < len(best)).astype(np.int32)
+            led = (rank[last.path] < len(best)) & ~graph.dates[last.node]
+            rows = np.flatnonzero(led).astype(np.int32)
             rows = rows[np.argsort(rank[last.path[rows]], kind="stable")]
             nodes, before = last.node[rows], last.path[rows]
         else:

@@ -239,7 +239,7 @@ class Traversal:
         graph, fit = self._graph, joint.fit
         origin, edge, middle = near.origin, near.edge, near.far
         parents = joint.parent_kinds[graph.kind_of]
-        top = np.flatnonzero(child.score[origin] > 0.3)
+        top = np.flatnonzero((child.score[origin] > 0.3) & ~graph.dates[middle])
         if len(top) > _BRANCHES:
             top = top[np.argsort(-fit[edge[top]], kind="stable")[:_BRANCHES]]
         at, half = self._around(middle[top])
