@@ -220,10 +220,12 @@ class IndexingService:
                 result = self.scan(report)
         except StorageError as error:
             result = self._mended(error, report)
+        unread = () if self._has_begun else sorted(self._live.indexer.catalogue.paths())
+        self._entity_pass.add(unread)  # before the seconds of warming up: they count as waiting
         self._warm_up()
         if not (self._winding_down.is_set() or self._has_begun):
             self._has_begun = True
-            self._find_entities(sorted(self._live.indexer.catalogue.paths()))
+            self._find_entities(())
             self._began()
         return result
 
