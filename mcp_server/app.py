@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -97,7 +98,7 @@ async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
     token = set_transport("stdio")
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_receive, websocket, inbound)
+            tasks.start_soon(_receive, websocket, inbound, write.clone())
             tasks.start_soon(_send, websocket, outbound)
             await server.run(read, write, server.create_initialization_options())
             tasks.cancel_scope.cancel()
@@ -106,9 +107,11 @@ async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
 
 
 async def _receive(
-    websocket: WebSocket, inbound: MemoryObjectSendStream[SessionMessage | Exception]
+    websocket: WebSocket,
+    inbound: MemoryObjectSendStream[SessionMessage | Exception],
+    answers: MemoryObjectSendStream[SessionMessage],
 ) -> None:
-    with inbound:
+    with inbound, answers:
         while True:
             event = await websocket.receive()
             if event["type"] == "websocket.disconnect":
@@ -117,9 +120,30 @@ async def _receive(
             try:
                 message = mcp_types.jsonrpc_message_adapter.validate_json(frame, by_name=False)
             except ValidationError as error:
-                await inbound.send(error)
+                refusal = _refusal(frame, error)
+                await (answers.send(refusal) if refusal else inbound.send(error))
             else:
                 await inbound.send(SessionMessage(message))
+
+
+def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | None:
+    """The answer to a request that is not valid, for which its client waits; None if the message
+    is no request."""
+    try:
+        sent = json.loads(frame)
+    except (ValueError, RecursionError):
+        return None
+    id_ = sent.get("id") if isinstance(sent, dict) and "method" in sent else None
+    if isinstance(id_, bool) or not isinstance(id_, int | str):
+        return None
+    found = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in found["loc"][1:])
+    reason = f"{place}: {found['msg']}" if place else found["msg"]
+    if "hex escape" in reason:  # of JSON that Python reads
+        reason = "it contains half of a character, as text that was cut within an emoji does"
+    message = f"The request is not valid ({reason}). Correct it and send it again."
+    refused = mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message=message)
+    return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=id_, error=refused))
 
 
 async def _send(websocket: WebSocket, outbound: MemoryObjectReceiveStream[SessionMessage]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -164,6 +165,22 @@ def test_what_is_not_json_is_answered_by_the_engine_and_hurts_nobody(bridge: Raw
     bridge.process.stdin.write(b"\xff\xfe not json\n\n[1, 2]\n")
     bridge.process.stdin.flush()
     assert bridge.who(7) > 0
+
+
+def test_a_request_that_is_not_valid_is_answered_with_what_is_wrong(bridge: RawBridge) -> None:
+    cut = "a word and \ud83d"  # what a client leaves of an emoji that it cuts in two
+    answer = bridge.ask("tools/call", 5, name="write", arguments={"word": cut})
+    assert "half of a character" in answer["error"]["message"]
+    assert "send it again" in answer["error"]["message"]
+    assert bridge.process.stdin is not None
+    deep = b'"method": "ping", "params": {"x": ' + b"[" * 300 + b"]" * 300 + b"}"
+    for wrong in (b'"method": 5', b'"method": "tools/call", "params": "x"', deep):
+        bridge.process.stdin.write(b'{"jsonrpc": "2.0", "id": "six", ' + wrong + b"}\n")
+        bridge.process.stdin.flush()
+        answer = bridge.receive()
+        assert answer["id"] == "six"
+        assert re.search(r"should be|recursion limit", answer["error"]["message"])
+    bridge.who(7)
 
 
 def test_a_question_under_way_when_the_engine_dies_is_asked_again(
