@@ -238,6 +238,18 @@ def test_everything_goes_out_and_conversations_come_in_once(
     assert run(["export", str(tmp_path / "out")]) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such files")
+def test_a_pipe_or_a_device_is_refused_instead_of_read_without_end(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    for special in (str(pipe), "/dev/zero"):
+        for provider in ("claude", "memvault"):
+            assert run(["import", provider, special]) == 2
+            assert "save its content to a file" in capsys.readouterr().err
+
+
 def test_an_export_brings_back_every_byte_that_is_gone_and_changes_none_that_is_there(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import sys
 from dataclasses import asdict
 from enum import StrEnum
@@ -189,12 +190,23 @@ def import_(
     from memvault.vault.files import Vault
 
     vault, source = Vault(places_of(context).vault), file.expanduser()
+    _check_ordinary(source)
     if provider is Provider.MEMVAULT:
         _restore(vault, source, as_json=as_json)
     elif provider is Provider.CHATGPT:
         _import_conversations(vault, source, "chatgpt", as_json=as_json)
     else:
         _import_conversations(vault, source, "claude", as_json=as_json)
+
+
+def _check_ordinary(file: Path) -> None:
+    """Raises InvalidParams: it is a pipe or a device, of which reading may never end."""
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):
+        return  # whoever reads it says why it cannot be read
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InvalidParams(f"{file} is neither a file nor a folder; save its content to a file.")
 
 
 def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
