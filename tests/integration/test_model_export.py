@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -23,38 +21,33 @@ from memvault.text.embedding import Embedder, open_embedder
 from memvault.text.export import exported_model
 from memvault.text.openvino_model import family_prefixes
 
-# A two-layer BERT with random weights, pooled by its first token and told apart by prompts.
-MAKE_MODEL = """
-import sys, torch
-from pathlib import Path
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.models import Pooling, Transformer
-from transformers import BertConfig, BertModel, BertTokenizerFast
-raw = Path(sys.argv[1]) / "raw"
-raw.mkdir()
-words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz .?:"]
-words += ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz"]
-(raw / "vocab.txt").write_text("\\n".join(words))
-BertTokenizerFast(str(raw / "vocab.txt")).save_pretrained(raw)
-torch.manual_seed(0)
-sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-sizes |= {"intermediate_size": 128, "max_position_embeddings": 160, "vocab_size": len(words)}
-config = BertConfig(**sizes, initializer_range=0.3)
-BertModel(config).eval().save_pretrained(raw)
-layers = Transformer(str(raw), max_seq_length=128)
-model = SentenceTransformer(modules=[layers, Pooling(64, "cls")], prompts={"query": "ask: "})
-model.save(sys.argv[1] + "/model")
-texts = ["a short one", "another. with words?"]
-import numpy
-numpy.save(sys.argv[1] + "/expected.npy", model.encode_document(texts, normalize_embeddings=True))
-numpy.save(sys.argv[1] + "/asked.npy", model.encode_query("a short one", normalize_embeddings=True))
-"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A two-layer BERT with random weights, pooled by its first token and told apart by prompts."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
     made = tmp_path_factory.mktemp("own")
-    subprocess.run([sys.executable, "-c", MAKE_MODEL, str(made)], check=True, capture_output=True)
+    raw = made / "raw"
+    raw.mkdir()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz .?:"]
+    words += ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz"]
+    (raw / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(str(raw / "vocab.txt")).save_pretrained(raw)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes |= {"intermediate_size": 128, "max_position_embeddings": 160, "vocab_size": len(words)}
+    config = BertConfig(**sizes, initializer_range=0.3)
+    BertModel(config).eval().save_pretrained(raw)
+    layers = Transformer(str(raw), max_seq_length=128)
+    model = SentenceTransformer(modules=[layers, Pooling(64, "cls")], prompts={"query": "ask: "})
+    model.save(str(made / "model"))
+    texts = ["a short one", "another. with words?"]
+    np.save(made / "expected.npy", model.encode_document(texts, normalize_embeddings=True))
+    np.save(made / "asked.npy", model.encode_query("a short one", normalize_embeddings=True))
     return made
 
 
@@ -93,24 +86,22 @@ def test_any_model_is_exported_once_by_processes_that_start_together(
 @pytest.fixture(scope="module")
 def e5(folder: Path) -> Path:
     """The same model as a folder of the E5 family, whose files name no prefixes; pooled by mean."""
-    script = (
-        "import sys, numpy\n"
-        "from sentence_transformers import SentenceTransformer\n"
-        "from sentence_transformers.models import Pooling, StaticEmbedding, Transformer\n"
-        "layers = Transformer(sys.argv[1] + '/raw', max_seq_length=64)\n"
-        "model = SentenceTransformer(modules=[layers, Pooling(64, 'mean')])\n"
-        "model.save(sys.argv[1] + '/multilingual-e5-small')\n"
-        "for name, text in (('passage', 'passage: a short one'), ('query', 'query: a short one')):\n"
-        "    numpy.save(f'{sys.argv[1]}/{name}.npy', model.encode(text, normalize_embeddings=True))\n"
-        "cut = SentenceTransformer(modules=list(model), truncate_dim=16)\n"
-        "words = model.tokenizer.backend_tokenizer\n"
-        "static = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=32)])\n"
-        "for name, each in (('cut', cut), ('static', static)):\n"
-        "    each.save(f'{sys.argv[1]}/{name}')\n"
-        "    vector = each.encode('a short one', normalize_embeddings=True)\n"
-        "    numpy.save(f'{sys.argv[1]}/{name}.npy', vector)\n"
-    )
-    subprocess.run([sys.executable, "-c", script, str(folder)], check=True, capture_output=True)
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, StaticEmbedding, Transformer
+
+    layers = Transformer(str(folder / "raw"), max_seq_length=64)
+    model = SentenceTransformer(modules=[layers, Pooling(64, "mean")])
+    model.save(str(folder / "multilingual-e5-small"))
+    for name in ("passage", "query"):
+        np.save(
+            folder / f"{name}.npy", model.encode(f"{name}: a short one", normalize_embeddings=True)
+        )
+    cut = SentenceTransformer(modules=list(model), truncate_dim=16)
+    words = model.tokenizer.backend_tokenizer
+    static = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=32)])
+    for name, each in (("cut", cut), ("static", static)):
+        each.save(str(folder / name))
+        np.save(folder / f"{name}.npy", each.encode("a short one", normalize_embeddings=True))
     return folder / "multilingual-e5-small"
 
 

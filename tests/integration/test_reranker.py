@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from sentence_transformers import CrossEncoder
 
 from memvault.config.settings import IndexSettings, RerankSettings, Settings
 from memvault.text.reranker import Reranker
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
 
-MAKE_MODEL = """
-import sys, torch
-from pathlib import Path
-from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-raw = Path(sys.argv[1])
-raw.mkdir(parents=True)
-words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz .?"]
-words += ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz"]
-(raw / "vocab.txt").write_text("\\n".join(words))
-BertTokenizerFast(str(raw / "vocab.txt")).save_pretrained(raw)
-torch.manual_seed(0)
-sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "num_labels": 1}
-sizes |= {"intermediate_size": 64, "max_position_embeddings": 512, "vocab_size": len(words)}
-config = BertConfig(**sizes, initializer_range=0.5)
-BertForSequenceClassification(config).eval().save_pretrained(raw)
-"""
 QUERY = "Which seeds are there?"
 PASSAGES = [f"The seeds are {name}." for name in ("peas", "beans", "cress", "dill", "oats", "rye")]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("reranker") / "model"
-    subprocess.run([sys.executable, "-c", MAKE_MODEL, str(made)], check=True, capture_output=True)
-    return made
+    # Imported here, for PyTorch would take seconds of the start of each process that collects tests.
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    raw = tmp_path_factory.mktemp("reranker")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz .?"]
+    words += ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz"]
+    (raw / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(str(raw / "vocab.txt")).save_pretrained(raw)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "num_labels": 1}
+    sizes |= {"intermediate_size": 64, "max_position_embeddings": 512, "vocab_size": len(words)}
+    config = BertConfig(**sizes, initializer_range=0.5)
+    BertForSequenceClassification(config).eval().save_pretrained(raw)
+    return raw
 
 
 def in_order_of_model(folder: Path, passages: list[str]) -> list[int]:
+    from sentence_transformers import CrossEncoder
+
     scores = CrossEncoder(str(folder)).predict([(QUERY, each) for each in passages])
     return sorted(range(len(passages)), key=lambda k: -scores[k])
 
