@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server.engine.launcher import EngineAddress, read_address, write_address
+from mcp_server.engine.launcher import EngineAddress, ask, read_address, write_address
 from memvault.config.hook_files import LIMITS, HookFiles
 from memvault.config.paths import StateFolder
+from memvault.model.errors import EngineUnavailable
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -57,6 +58,7 @@ class Hooks:
         mark.touch()
         command = [sys.executable, "-m", "memvault.cli", "--vault", str(self.vault), "serve"]
         engine = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
+        until(lambda: self.is_ready(engine.pid))
         until(
             lambda: (
                 self.run("UserPromptSubmit", {"session_id": "probe"}).returncode == 0
@@ -64,6 +66,14 @@ class Hooks:
             )
         )
         return engine
+
+    def is_ready(self, pid: int) -> bool:
+        address = read_address(self.state)
+        if address is None or address.pid != pid:
+            return False
+        with suppress(EngineUnavailable):
+            return bool(json.loads(ask(address, "GET", "/healthz"))["status"] == "ok")
+        return False
 
     def answered(self) -> bool:
         return "nothing added\n" in self.log()[-60:]
