@@ -28,8 +28,9 @@ from mcp_server.runtime import generations, indexing_service
 from mcp_server.runtime.worker import give_back_memory
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
-from memvault.text import openvino_model
+from memvault.text import embedding, openvino_model
 from memvault.text.embedding import Embedder, open_embedder
+from memvault.text.tokens import TokenCounter
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["neo4j_server", "redis_server"]
@@ -49,6 +50,7 @@ def made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "begin", _once_for_each_window(model.begin))
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
+        patch.setattr(embedding, "TokenCounter", functools.cache(TokenCounter))
         patch.setattr(server, "_tool", _described_once(server._tool))
         for module in (generations, indexing_service):
             patch.setattr(module, "settle", give_back_memory)
