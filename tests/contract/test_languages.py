@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memvault.stores.vectors import VectorStore, bm25, languages
 from tests.chunk_hits import chunk_hits
-from tests.contract.language_vaults import FINNISH, GERMAN, JAPANESE, KOREAN, POLISH, RUSSIAN
+from tests.contract.language_vaults import FINNISH, GERMAN, HINDI, JAPANESE, KOREAN, POLISH, RUSSIAN
 from tests.contract.test_vectors import id_of, short
 
 ENGLISH = ["The spring swap is on the green.", "Ada keeps the seeds in paper bags."]
@@ -34,8 +34,9 @@ def recall(vectors: VectorStore, pairs: list[tuple[str, str]], top: int) -> floa
         (JAPANESE, 1.0, 1.0),
         (POLISH, 0.9, 1.0),
         (KOREAN, 1.0, 1.0),
+        (HINDI, 0.9, 1.0),
     ],
-    ids=["German", "Russian", "Finnish", "Japanese", "Polish", "Korean"],
+    ids=["German", "Russian", "Finnish", "Japanese", "Polish", "Korean", "Hindi"],
 )
 def test_questions_in_other_forms_find_their_notes(
     vectors: VectorStore, pairs: list[tuple[str, str]], first: float, third: float
@@ -60,7 +61,7 @@ def test_a_language_is_searched_from_its_first_note_on(vectors: VectorStore) -> 
     ]
 
 
-@pytest.mark.parametrize("pairs", [GERMAN, RUSSIAN, FINNISH, JAPANESE, POLISH, KOREAN])
+@pytest.mark.parametrize("pairs", [GERMAN, RUSSIAN, FINNISH, JAPANESE, POLISH, KOREAN, HINDI])
 def test_a_phrase_is_found_in_every_language(
     vectors: VectorStore, pairs: list[tuple[str, str]]
 ) -> None:
@@ -123,6 +124,20 @@ def test_a_part_of_a_joined_word_finds_it(
     vectors.replace([short(f"note {i}", text) for i, text in enumerate(texts)])
     hits = chunk_hits(vectors, vectors.rank_keywords(query, 2))
     assert hits[0].note_id == id_of(f"note {found}")
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [("বাগানে", "বাগান"), ("పుస్తకాలు", "పుస్తకం"), ("પુસ્તકો", "પુસ્તક"), ("पुस्तकें", "पुस्तक")],
+    ids=["Bengali", "Telugu", "Gujarati", "Marathi"],
+)
+def test_words_in_the_scripts_of_india_stay_whole_and_share_their_stems(
+    word: str, other: str
+) -> None:
+    language = languages.language_of(word)
+    assert language is not None and bm25.words(word).count(" ") == 0
+    asked = bm25.query(other, (language,))
+    assert set(asked.indices) & set(bm25.document(word, language).indices)
 
 
 def test_words_of_english_texts_are_not_cut_into_pieces() -> None:

@@ -32,11 +32,9 @@ def _mark_ranges() -> str:
     )
 
 
-_MARKS = _mark_ranges()
+MARKS = _mark_ranges()
 _LETTERS = rf"[^\W_{_UNSPACED}{_KATAKANA}]+"
-_TOKEN = re.compile(
-    rf"{_LETTERS}(?:[{_MARKS}]+(?:{_LETTERS})?)*|[{_UNSPACED}]|[{_KATAKANA}]+|[^\s]"
-)
+_TOKEN = re.compile(rf"{_LETTERS}(?:[{MARKS}]+(?:{_LETTERS})?)*|[{_UNSPACED}]|[{_KATAKANA}]+|[^\s]")
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _APART = str.maketrans({chr(n): " " for n in range(128) if not chr(n).isalpha()})
 _ASCII_WORD = re.compile(r"[a-z0-9]+")

@@ -20,15 +20,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
+from unicodedata import combining
 
 import qdrant_edge as qdrant
 
 from memvault.stores.vectors.languages import (
     LANGUAGES,
     WITHOUT_STEMMER,
+    WORD,
     function_words,
     language_of_query,
     normal,
+    without_ending,
     words_of,
 )
 from memvault.text.words import STOP_WORDS
@@ -47,8 +50,13 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-_WORD = re.compile(r"[^\W_]+")
-_ACCENTS = re.compile("[\u0300-\u036f]")
+# Accents, and the signs of India's scripts that join letters or make others of them, at which the
+# engine would split words.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f"
+    + "".join(sign for sign in map(chr, range(0x900, 0xE00)) if combining(sign) in (7, 9))
+    + "]"
+)
 
 # Languages that join words, or whose words have many endings.
 _IN_PIECES = WITHOUT_STEMMER | {
@@ -100,9 +108,12 @@ def _document_pieces(text: str) -> Iterator[tuple[int, float]]:
 
 @lru_cache(maxsize=10_000)
 def _pieces(word: str) -> tuple[int, ...]:
-    """The terms of a word's pieces; none of a short word."""
-    starts = range(len(word) - PIECE + 1)
-    return tuple(zlib.crc32(word[at : at + PIECE].encode()) for at in starts)
+    """The terms of a word's pieces, and of the word without its ending in India's scripts; none of
+    another short word."""
+    pieces = [word[at : at + PIECE] for at in range(len(word) - PIECE + 1)]
+    if (bare := without_ending(word)) is not None:
+        pieces.append(bare)
+    return tuple(zlib.crc32(piece.encode()) for piece in pieces)
 
 
 @lru_cache(maxsize=256)  # a question is searched at several sizes of text
@@ -159,7 +170,7 @@ def terms(phrase: str) -> list[int]:
 def words(text: str) -> str:
     """The letters and digits of a text, folded, separated by single spaces: if a text contains a
     phrase, its words contain the phrase's words."""
-    return " ".join(_WORD.findall(text.lower() if text.isascii() else _folded(text)))
+    return " ".join(WORD.findall(text.lower() if text.isascii() else _folded(text)))
 
 
 def _searchable(text: str) -> str:

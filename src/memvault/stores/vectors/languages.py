@@ -11,7 +11,11 @@ from itertools import chain
 
 import qdrant_edge as qdrant
 
-_WORD = re.compile(r"[^\W_]+")
+from memvault.text.words import MARKS
+
+WORD = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
+_INDIAN = re.compile("[\u0900-\u0dff]")
+_VOWEL_SIGNS = re.compile(rf"[{MARKS}]+$")
 
 # A text's language is that of which it has most of these words, at least two. A trained detector
 # (py3langid) is more exact for single words, but takes 95 MB and 0.4 ms a note.
@@ -49,6 +53,8 @@ _COMMON_WORDS = {
     "vietnamese": "và của là có không các một được trong cho với để này khi những bạn đã như từ"
     " hoặc vào nếu thì gì nào sao",
     # Told by their scripts; their words serve questions only.
+    "hindi": "है हैं का की के में से को और पर यह वह कि नहीं एक या भी इस उस कर तो ही जो था थी थे क्या कैसे"
+    " कब कहाँ कहां कौन कौनसा किस क्यों कितने कितना कितनी लिए गया गए जाता जाती जाते",
     "hebrew": "של את על לא זה עם הוא היא גם או כי אם כל יש אל מה איך אני כדי אבל רק איפה למה",
     "korean": "이 그 저 및 또는 그리고 수 있는 하는 어떻게 무엇을 왜 때 것 대한 어디",
 }
@@ -83,12 +89,22 @@ _LANGUAGE_OF_SCRIPT = {
     "armenian": re.compile("[\u0530-\u058f]"),
     "hebrew": re.compile("[\u0590-\u05ff]"),
     "korean": re.compile("[\uac00-\ud7af]"),
+    "hindi": re.compile("[\u0900-\u097f]"),  # and other languages in Devanagari
+    "bengali": re.compile("[\u0980-\u09ff]"),
+    "punjabi": re.compile("[\u0a00-\u0a7f]"),
+    "gujarati": re.compile("[\u0a80-\u0aff]"),
+    "odia": re.compile("[\u0b00-\u0b7f]"),
     "tamil": re.compile("[\u0b80-\u0bff]"),
+    "telugu": re.compile("[\u0c00-\u0c7f]"),
+    "kannada": re.compile("[\u0c80-\u0cff]"),
+    "malayalam": re.compile("[\u0d00-\u0d7f]"),
+    "sinhala": re.compile("[\u0d80-\u0dff]"),
 }
 # Snowball has no stemmer for these, and Qdrant for most of them no list of function words.
 WITHOUT_STEMMER = frozenset(
-    ("catalan", "croatian", "czech", "estonian", "hebrew", "indonesian", "korean", "latvian",
-     "lithuanian", "polish", "slovak", "slovene", "vietnamese")
+    ("bengali", "catalan", "croatian", "czech", "estonian", "gujarati", "hebrew", "hindi",
+     "indonesian", "kannada", "korean", "latvian", "lithuanian", "malayalam", "odia", "polish",
+     "punjabi", "sinhala", "slovak", "slovene", "telugu", "vietnamese")
 )  # fmt: skip
 _WITHOUT_STOP_WORDS = frozenset(("armenian", "tamil"))
 # Words that ask, which the lists of function words of these languages lack.
@@ -201,7 +217,7 @@ def function_words(text: str, language: str) -> list[str]:
 def is_function_word(word: str, language: str) -> bool:
     """Whether a word says nothing by itself in a language, as "what" in English."""
     if language in WITHOUT_STEMMER:
-        return word in _LANGUAGE_OF_WORDS[language]
+        return word in _LANGUAGE_OF_WORDS.get(language, ())
     if word in _ASKS.get(language, ()):
         return True
     return language not in _WITHOUT_STOP_WORDS and not (
@@ -223,7 +239,12 @@ def _languages_of_word(word: str) -> tuple[str, ...]:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, `normal`."""
-    return _WORD.findall(normal(text))
+    return WORD.findall(normal(text))
+
+
+def without_ending(word: str) -> str | None:
+    """A word of India's scripts without the vowel signs that it ends in; None for other words."""
+    return _VOWEL_SIGNS.sub("", word) if _INDIAN.match(word) else None
 
 
 def normal(text: str) -> str:
