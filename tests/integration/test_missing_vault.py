@@ -59,6 +59,25 @@ def test_an_empty_folder_in_the_vaults_place_is_a_mount_point_without_its_drive(
 
 
 @pytest.mark.parametrize("is_mount_point", [False, True])
+def test_no_note_is_called_missing_where_the_whole_vault_is(
+    caller: Caller, tmp_path: Path, is_mount_point: bool
+) -> None:
+    oven, root = "projects/oven/Clay oven.md", caller.container.vault.root
+    root.rename(tmp_path / "away")
+    if is_mount_point:
+        root.mkdir()
+    both = ["Clay oven", "Kelp census"]
+    for tool, arguments in (
+        ("edit_memory", {"target": oven, "operation": "append", "content": "x", "rationale": WHY}),
+        ("forget_concept", {"target": "Clay oven", "rationale": WHY}),
+        ("merge_concepts", {"sources": both, "target": "Clay oven", "rationale": WHY}),
+        ("annotate_node", {"target": "Clay oven", "note": "x", "rationale": WHY}),
+        ("get_memory", {"path": oven}),
+    ):
+        assert "is missing" in caller.error(tool, **arguments)["message"], tool
+
+
+@pytest.mark.parametrize("is_mount_point", [False, True])
 def test_an_engine_that_starts_without_the_vault_keeps_the_index(
     tmp_path: Path, is_mount_point: bool
 ) -> None:

@@ -204,10 +204,16 @@ class Vault:
             NoteNotFound: there is no such file.
             OutsideVault: the path leads out of the vault.
             StorageError: it cannot be read.
+            VaultMissing: nor is the vault's folder there.
         """
         place = self._inside(path)
-        with _note_errors(path):
-            return self._documents.read(path, place) if is_document(path) else place.read_bytes()
+        try:
+            with _note_errors(path):
+                documents = self._documents
+                return documents.read(path, place) if is_document(path) else place.read_bytes()
+        except NoteNotFound:
+            self.check()
+            raise
 
     def create_at(self, path: str, data: bytes) -> bool:
         """Write a new file at exactly this path; False, without any effect, if the path is taken.
