@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.batches import AHEAD, BATCH, BatchWriter, EarlyEmbedding
@@ -83,6 +84,7 @@ class Indexer:
         # Called between two steps of what nobody waits for: questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.problems: list[str] = []
+        self.last_scan: tuple[datetime, ScanReport] | None = None
         self.progress: Progress | None = None  # while more than a few notes are indexed
         self.max_note_bytes = settings.max_note_bytes
         self._embedder = embedder
@@ -116,7 +118,9 @@ class Indexer:
             with self._lock:
                 is_first, self._scanning = not self._scanning, True
             try:
-                return self._scan(self._until_stopped(report), is_first=is_first)
+                result = self._scan(self._until_stopped(report), is_first=is_first)
+                self.last_scan = (datetime.now(UTC), result)
+                return result
             finally:
                 if is_first:
                     self._scanning = False

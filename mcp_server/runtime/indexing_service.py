@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import UTC, datetime
+from datetime import datetime
 
 from indexer.doctor import Finding, examine
 from indexer.entity_pass import EntityPass
@@ -75,7 +75,6 @@ class IndexingService:
         self._has_begun = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
-        self.last_scan: tuple[datetime, ScanReport] | None = None
         self._winding_down = threading.Event()
 
     @property
@@ -99,9 +98,12 @@ class IndexingService:
     def scan(self, report: Report = report_nothing) -> ScanReport:
         """Index what differs from the catalogue."""
         with self._shown(report) as shown:
-            result = self._live.indexer.scan(shown)
-        self.last_scan = (datetime.now(UTC), result)
-        return result
+            return self._live.indexer.scan(shown)
+
+    @property
+    def last_scan(self) -> tuple[datetime, ScanReport] | None:
+        """When this process last scanned the whole vault, and what that came to."""
+        return self._live.indexer.last_scan
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
@@ -137,7 +139,6 @@ class IndexingService:
                 fresh.indexer.stop()
             result = fresh.indexer.scan(report)
             self._swap(fresh)
-            self.last_scan = (datetime.now(UTC), result)
             return result
 
     def _followed(self, report: Report) -> ScanReport | None:
@@ -146,7 +147,8 @@ class IndexingService:
             if (progress := self.scanning) is not None:
                 report(progress)
         self._filling.release()
-        return self.last_scan[1] if self.last_scan is not None else None
+        last = self.last_scan
+        return last[1] if last is not None else None
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """Problems and how to repair them; with `fix`, those that can be repaired without loss

@@ -11,6 +11,7 @@ from mcp_server.runtime.container import Container
 from memvault.model.errors import VaultMissing
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
+from tests.waiting import until
 
 WHY = "The person asked to keep this."
 
@@ -93,6 +94,22 @@ def test_an_engine_that_starts_without_the_vault_keeps_the_index(
         assert again.live.catalogue.paths() == notes
         assert "is missing" in Caller(again).ok("recall_memory", query="kelp census")["notice"]
         assert not root.exists() or not list(root.iterdir())
+    finally:
+        again.close()
+
+
+def test_an_engine_that_started_without_the_vault_knows_when_it_has_read_it(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    root = first.vault.root
+    first.close()
+    root.rename(tmp_path / "away")
+    again = Container(root, first.settings, first.state)
+    try:
+        again.start()
+        (tmp_path / "away").rename(root)
+        until(lambda: again.status()["last_scan"])
+        again.live.stores.vectors.remove([again.live.catalogue.all()[0].id])
+        assert any("missing from" in each.what for each in again.indexing.doctor())
     finally:
         again.close()
 
