@@ -123,12 +123,15 @@ def test_piped_output_is_neither_wrapped_nor_padded(
 def test_notes_written_here_are_related_logged_and_undone(
     vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(["new", "Boat shed", "--text", "The shed is next to the [[Quay]].", "--json"]) == 0
+    (vault / "Jetty.md").write_text("# Jetty\n\nThe jetty has eight steps.\n")
+    until(lambda: run(["show", "Jetty.md"]) == 0)
+    capsys.readouterr()
+    assert run(["new", "Boat shed", "--text", "The shed is next to the [[Jetty]].", "--json"]) == 0
     saved = printed(capsys)
     assert isinstance(saved, dict)
     note = vault / saved["path"]
     assert note == vault / "permanent" / "Boat shed.md"
-    assert "next to the [[Quay]]" in note.read_text()
+    assert "next to the [[Jetty]]" in note.read_text()
     monkeypatch.setattr(sys, "stdin", io.StringIO("Oars hang in the [[Boat shed]].\n"))
     assert run(["new", "Oars", "--tag", "boats"]) == 0
     assert "Saved " in capsys.readouterr().out
@@ -142,7 +145,7 @@ def test_notes_written_here_are_related_logged_and_undone(
         assert isinstance(notes, list)
         return [each["title"] for each in notes]
 
-    until(lambda: {"Quay", "Oars"} <= set(related()))
+    until(lambda: {"Jetty", "Oars"} <= set(related()))
     assert run(["related", "Boat shed"]) == 0
     assert "Oars hang in the Boat shed" in capsys.readouterr().out.replace("[[", "").replace(
         "]]", ""
