@@ -108,6 +108,21 @@ def test_a_vault_that_is_not_there_is_one_line_that_says_what_to_do(
     assert "memvault init" in message
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="paths that only other systems have")
+@pytest.mark.parametrize(
+    "vault", ["x" * 300, "x/" * 3000, "circle", "\udcff\udcfe", "~nobody-here/v"]
+)
+def test_a_path_that_no_vault_can_have_is_refused_with_what_to_do(
+    home: Path, vault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(home)
+    (home / "circle").symlink_to("circle")
+    for command in ("status", "doctor", "search x"):
+        assert run([f"--vault={vault}", *command.split()]) == 2
+        message = capsys.readouterr().err
+        assert "internal" not in message and "--vault or MEMVAULT_VAULT" in message
+
+
 def test_a_vault_that_was_indexed_and_is_away_is_called_missing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -72,15 +72,25 @@ def find_places(vault: str | None, config: str | None) -> Places:
     else ``~/Documents/Memory-Vault``. It need not exist.
 
     Raises:
-        InvalidParams: the configuration file is missing or cannot be read.
+        InvalidParams: the configuration file is missing or cannot be read, or the vault's path
+            can be none.
     """
     config_file = Path(config).expanduser() if config else None
     if config_file is not None and not config_file.is_file():
         raise InvalidParams(f"There is no configuration file {config}.")
     named = vault or os.environ.get("MEMVAULT_VAULT") or _configured_vault(config_file)
-    # Absolute, since the engine runs in another folder; a link in the path stays one.
-    path = Path(os.path.abspath(Path(named or DEFAULT_VAULT).expanduser()))  # noqa: PTH100
-    return Places(path, StateFolder.of_vault(path), config_file)
+    try:
+        # Absolute, since the engine runs in another folder; a link in the path stays one.
+        path = Path(os.path.abspath(Path(named or DEFAULT_VAULT).expanduser()))  # noqa: PTH100
+        path.is_dir()  # raises what later looks at it would
+        return Places(path, StateFolder.of_vault(path), config_file)
+    except (OSError, RuntimeError, ValueError) as error:  # too long, a circle of links, not UTF-8
+        reason = error.strerror if isinstance(error, OSError) else error
+        shown = str(named)[:200].encode("utf-8", "backslashreplace").decode()
+        raise InvalidParams(
+            f"The vault cannot be at {shown} ({reason}). Name its folder with --vault "
+            "or MEMVAULT_VAULT."
+        ) from error
 
 
 def require_vault(places: Places) -> None:
