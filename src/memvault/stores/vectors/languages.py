@@ -69,6 +69,10 @@ _ANY_ENDING = tuple(ending for endings in _ENDINGS.values() for ending in ending
 _ENDED_CHARS = 6  # of words that are judged by their endings
 _LANGUAGE_OF_WORDS = {language: frozenset(w.split()) for language, w in _COMMON_WORDS.items()}
 _COMMON = frozenset().union(*_LANGUAGE_OF_WORDS.values())
+_LANGUAGES_OF_COMMON = {
+    word: tuple(language for language, own in _LANGUAGE_OF_WORDS.items() if word in own)
+    for word in _COMMON
+}
 # Letters that few other languages have: each counts as a word, up to `_MOST_LETTERS`.
 _OWN_LETTERS = {
     "croatian": "đć", "czech": "ěřů", "danish": "æø", "estonian": "õ", "french": "œ",
@@ -146,25 +150,27 @@ def _language_of(sample: str) -> str | None:
     words = frozenset(sample.split())  # three times as fast as a regular expression
     if len(words & _LANGUAGE_OF_WORDS["english"]) >= _SURELY_ENGLISH:
         return None
-    common = words & _COMMON  # mostly few, or none
     letters = _letters_by_language(sample)
-    counts = {
-        language: len(common & own) + letters[language]
-        for language, own in _LANGUAGE_OF_WORDS.items()
-    }
-    if max(counts.values()) <= 2 * _FEWEST_WORDS:
+    common = words & _COMMON  # mostly few, or none
+    counts = letters + Counter(chain.from_iterable(map(_LANGUAGES_OF_COMMON.__getitem__, common)))
+    if max(counts.values(), default=0) <= 2 * _FEWEST_WORDS:
         long = (word.rstrip(".,:;!?") for word in words if len(word) >= _ENDED_CHARS)
         ended = [word for word in long if word.endswith(_ANY_ENDING)]
         for language, endings in _ENDINGS.items() if ended else ():
             counts[language] += sum(word.endswith(endings) for word in ended)
-    best = max(counts, key=lambda language: counts[language])
+    best = _most_counted(counts)
     if counts[best] < _FEWEST_WORDS:  # a list, a table, a few lines
         whole = {word.strip("()[].,:;!?") for word in words}  # of letters: no address or option
         plain = (word for word in whole if word.isalpha() and len(word) > 1)
-        said = Counter(chain.from_iterable(map(_languages_of_word, plain)))
-        counts = {language: said[language] + letters[language] for language in _COMMON_WORDS}
-        best = max(counts, key=lambda language: counts[language])
+        counts = letters + Counter(chain.from_iterable(map(_languages_of_word, plain)))
+        best = _most_counted(counts)
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
+
+
+def _most_counted(counts: Counter[str]) -> str:
+    """The language with the highest count; of equal ones the first."""
+    most = max(counts.values(), default=0)
+    return next(language for language in _COMMON_WORDS if counts[language] == most)
 
 
 def _letters_by_language(text: str) -> Counter[str]:
