@@ -24,10 +24,6 @@ NODES = f"{_BY_ID} RETURN {_NODE}"
 PATHS = f"{_BY_ID} RETURN n.id, n.path"
 ALL_NODES = f"MATCH (n:Node) RETURN {_NODE}"
 COUNT_NODES = "MATCH (n:Node) RETURN count(n)"
-CREATE_NODES = (
-    "UNWIND $rows AS r CREATE (:Node {id: r.id, kind: r.kind, name: r.name, path: r.path,"
-    " project: r.project, date: r.date})"
-)
 UPDATE_NODES = (
     "UNWIND $rows AS r MATCH (n:Node {id: r.id}) SET n.kind = r.kind, n.name = r.name,"
     " n.path = r.path, n.project = r.project, n.date = r.date"
@@ -38,11 +34,6 @@ ALL_EDGES = f"{_EDGES} RETURN {_EDGE}"
 COUNT_EDGES = f"{_EDGES} RETURN count(e)"
 EDGES_FROM = f"{_EDGES} WHERE a.id {IN_IDS} RETURN {_EDGE}"
 EDGES_TO = f"{_EDGES} WHERE b.id {IN_IDS} RETURN {_EDGE}"
-CREATE_EDGES = (
-    "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
-    " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
-    " line: r.line, ordinal: r.ordinal, weight: r.weight, place: r.place, length: r.length}]->(b)"
-)
 DELETE_EDGES_FROM = f"MATCH (a:Node)-[e:Edge]->(:Node) WHERE a.id {IN_IDS} DELETE e"
 
 NAMED_BY = f"{_EDGES} WHERE a.id {IN_IDS} AND b.path IS NULL RETURN DISTINCT b.id"

@@ -38,6 +38,15 @@ WRITE_SECONDS = 60.0
 ROWS_PER_QUERY = 5_000
 # Counts without reading the target nodes: no edge leaves its generation.
 _COUNT_EDGES = "MATCH (:Node)-[e:Edge]->() RETURN count(e)"
+_CREATE_NODES = (
+    "UNWIND $rows AS r CREATE (:Node {id: r.id, kind: r.kind, name: r.name, path: r.path,"
+    " project: r.project, date: r.date})"
+)
+_CREATE_EDGES = (
+    "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
+    " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
+    " line: r.line, ordinal: r.ordinal, weight: r.weight, place: r.place, length: r.length}]->(b)"
+)
 _CONSTRAINT = "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:Node) REQUIRE n.id IS UNIQUE"
 _DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
 _DROP = "MATCH (n:Node) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
@@ -77,10 +86,10 @@ class _Writing:
         return result.values()
 
     def insert_nodes(self, rows: Sequence[Row]) -> None:
-        self._insert(queries.CREATE_NODES, rows)
+        self._insert(_CREATE_NODES, rows)
 
     def insert_edges(self, rows: Sequence[Row]) -> None:
-        self._insert(queries.CREATE_EDGES, rows)
+        self._insert(_CREATE_EDGES, rows)
 
     def _insert(self, query: str, rows: Sequence[Row]) -> None:
         for start in range(0, len(rows), ROWS_PER_QUERY):
