@@ -102,7 +102,7 @@ class Embedder:
         with self._reads_lock:
             self.reads += CacheStats(hits=len(known), misses=len(missing))
         for group, vectors in self._encode(missing):
-            fresh = {text: rounded(vector) for text, vector in zip(group, vectors, strict=True)}
+            fresh = dict(zip(group, rounded(np.stack(vectors)), strict=True))
             if self._cache is not None:
                 self._cache.put(fresh.items())
             known.update(fresh)

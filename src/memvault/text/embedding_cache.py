@@ -70,7 +70,11 @@ class EmbeddingCache:
         return found
 
     def put(self, items: Iterable[tuple[str, Vector]]) -> None:
-        rows = [(self._key(text), _packed(vector)) for text, vector in items]
+        vectors = dict(items)
+        if not vectors:
+            return
+        packed = _packed(np.stack(list(vectors.values())))
+        rows = [(self._key(text), row.tobytes()) for text, row in zip(vectors, packed, strict=True)]
         try:
             with self._lock, self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", rows)
@@ -98,20 +102,26 @@ class EmbeddingCache:
             self._connection.close()
 
 
-def rounded(vector: Vector) -> Vector:
-    """The vector as the cache would return it, (dim,) float32, normalised."""
-    own: Vector = _unpacked([_packed(vector)])[0]
-    return own
+def rounded(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The vectors as the cache would return them, (n, dim) float32, normalised."""
+    return _normalised(_packed(vectors))
 
 
-def _packed(vector: Vector) -> bytes:
-    greatest = max(float(np.abs(vector).max()), 1e-12)
-    return np.round(vector * (127.0 / greatest)).astype(np.int8).tobytes()
+def _packed(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
+    """(n, dim); the greatest number of each row is 127 or -127."""
+    greatest = np.abs(vectors).max(axis=1, keepdims=True).astype(np.float64)
+    scale = (127.0 / np.maximum(greatest, 1e-12)).astype(np.float32)
+    packed: npt.NDArray[np.int8] = np.round(vectors * scale).astype(np.int8)
+    return packed
 
 
 def _unpacked(blobs: Sequence[bytes]) -> npt.NDArray[np.float32]:
     """(len(blobs), dim), normalised; of one at least."""
-    whole = np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1).astype(np.float32)
+    return _normalised(np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1))
+
+
+def _normalised(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    whole = packed.astype(np.float32)
     lengths = np.linalg.norm(whole, axis=1, keepdims=True)
     return np.asarray(whole / np.maximum(lengths, 1e-12), np.float32)
 
