@@ -18,7 +18,7 @@ from memvault.curation.operations.preferences import preference_rows
 from memvault.model.graph import NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
-from memvault.model.priority import AwaitedLock
+from memvault.model.priority import AwaitedLock, make_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.time_expressions import single_days
@@ -175,6 +175,7 @@ class BatchWriter:
             graphs = self._graphs.graphs_of([(each.reading.note, each.memory) for each in due])
             self._embedder.embed(list(sentences_between_notes(graphs)))
         self._stores.vectors.replace([(each.memory, each.chunks) for each in due])
+        make_way()
         self._graphs.write(graphs)
         notes = {each.memory.path: each.reading.note for each in due}
         delete, write = preference_rows(self._stores.keyvalue, notes)
@@ -189,6 +190,7 @@ class BatchWriter:
         return NotesIndexed(frozenset(notes), graphs, vectors)
 
     def _record(self, prepared: PreparedNote) -> NoteRecord:
+        make_way()
         reading, note = prepared.reading, prepared.reading.note
         targets = {link.target for link in note.links if link.target}
         problem = note.frontmatter_problem

@@ -430,12 +430,14 @@ class Indexer:
         """Register the names; also returns the ids that notes no longer have."""
         affected, stale = AffectedLinks(), set[str]()
         for path in (*pending.gone, *pending.memories):
+            make_way()
             new = pending.memories.get(path)
             for old in (self._name_registry.memory(path), self.catalogue.by_path(path)):
                 if old is not None and (new is None or new.id != old.id):
                     affected |= self._name_registry.update(path, None)
                     stale.add(old.id)
         for path, memory in pending.memories.items():
+            make_way()
             affected |= self._name_registry.update(
                 path, memory, pending.names[path], pending.claims[path]
             )

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.note import Vector
+from memvault.model.priority import make_way
 
 Floats = npt.NDArray[np.float64]
 
@@ -143,6 +144,7 @@ def _mean_hold(
     """Over all pairs, by weight; 1 where there is none."""
     held = total = 0.0
     for row, key in enumerate(ids):
+        make_way()
         own = near[row].neighbours
         for column in range(row):
             other = near[column].neighbours

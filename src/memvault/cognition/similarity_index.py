@@ -19,6 +19,7 @@ from memvault.cognition.coherence import Surroundings
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 from memvault.model.note import ChunkSize, Vector, mean_vector
+from memvault.model.priority import make_way
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.stores.vectors import VectorStore
@@ -245,6 +246,7 @@ class SimilarityIndex:
 
     def _near(self, node_id: str) -> set[str]:
         """What is linked with a node directly, or through an entity that few name."""
+        make_way()
         near = set()
         for edge in self._view.touching(node_id):
             near |= {edge.source, edge.target}

@@ -260,6 +260,7 @@ class EdgeVectorStore(PointVectorStore):
                 rest = iter(ids)
                 made = [point for memory, chunks in batch for point in points(memory, chunks, rest)]
                 for part in parts(made):
+                    make_way()
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
                 self._headers.forget(ids)
                 stale.difference_update(ids)
