@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 
 from memvault.search.time_patterns import (
     BETWEEN,
@@ -64,6 +64,17 @@ def cut_times(
     Args:
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
+    names_event = event_day is not None and EVENT.search(text) is not None
+    rest, cuts = _cut(text, today, event_day) if names_event else _cut_without_events(text, today)
+    return rest, [*cuts]
+
+
+@lru_cache(maxsize=64)  # a question is read several times
+def _cut_without_events(text: str, today: Calendar) -> tuple[str, list[Cut]]:
+    return _cut(text, today, None)
+
+
+def _cut(text: str, today: Calendar, event_day: EventDay | None) -> tuple[str, list[Cut]]:
     cutter = _Cutter(text, today)
     cutter.said_otherwise(event_day or (lambda _: None))
     cutter.few()
