@@ -205,8 +205,8 @@ class PathFinder:
         self._texts = np.unique(graph.local[self._stated])  # numbers of the texts of relations
         self._place = np.full(len(graph.texts), -1, np.int32)
         self._place[self._texts] = np.arange(len(self._texts))
-        steps = graph.vectors[self._texts]
-        fits = self._phrases @ steps.T
+        self._steps = graph.vectors[self._texts]
+        fits = self._phrases @ self._steps.T
         kind_fits = self._phrases @ self._kinds.T
         best = np.maximum(fits.max(axis=1), kind_fits[:, noted].max(axis=1, initial=-1.0))
         self._support = fits.max(axis=0)
@@ -254,7 +254,11 @@ class PathFinder:
             ]
         found.sort(key=lambda each: -each[0])
         best = found[:_MOST_PATHS] if found and found[0][0] >= least else []
-        return [self._path(levels[: at + 1], number, score) for score, at, number in best]
+        walks = {
+            at: _walks(levels[: at + 1], [number for _, level, number in best if level == at])
+            for at in {level for _, level, _ in best}
+        }
+        return [Path(score, *walks[at][number]) for score, at, number in best]
 
     # -- walking --------------------------------------------------------------------------------
 
@@ -304,22 +308,13 @@ class PathFinder:
         gain = 0.5 * self._support + 0.5 * self._relative
         return np.argsort(-gain[level.texts].sum(axis=1), kind="stable")[:most].astype(np.int32)
 
-    def _path(self, levels: Sequence[_Level], number: int, score: float) -> Path:
-        at: Ints = np.flatnonzero(levels[-1].path == number).astype(np.int32)
-        ends, edges = levels[-1].node[at], []
-        for each in reversed(levels):
-            edges.append(each.edge[at])
-            at = each.parent[at]
-        return Path(score, ends, np.stack(edges, axis=1))
-
     # -- weighing -------------------------------------------------------------------------------
 
     def _features(self, level: _Level, tried: Ints) -> dict[str, Floats]:
         """What tells the paths that are meant from others, (n_tried,) each."""
         texts, kinds = level.texts[tried], level.kinds[tried]
         length = texts.shape[1]
-        vectors = self._graph.vectors[self._texts]
-        meant = vectors[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
+        meant = self._steps[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
         meant /= np.linalg.norm(meant, axis=1, keepdims=True)
         covered = np.maximum(
             self._word_fits[:, texts].max(axis=2), self._word_kinds[:, kinds].max(axis=2)
@@ -366,3 +361,18 @@ class PathFinder:
         for name, weight in _WEIGHTS.items():
             total += weight * features[name]
         return [float(each) for each in total]
+
+
+def _walks(levels: Sequence[_Level], numbers: Sequence[int]) -> dict[int, tuple[Ints, Ints]]:
+    """By the number of each of these paths of the last level the ends and the edges of its walks,
+    as in `Path`."""
+    last = levels[-1]
+    at: Ints = np.flatnonzero(np.isin(last.path, numbers)).astype(np.int32)
+    at = at[np.argsort(last.path[at], kind="stable")]
+    known, first = np.unique(last.path[at], return_index=True)
+    ends, edges = last.node[at], []
+    for each in reversed(levels):
+        edges.append(each.edge[at])
+        at = each.parent[at]
+    parts = np.split(ends, first[1:]), np.split(np.stack(edges, axis=1), first[1:])
+    return dict(zip(known.tolist(), zip(*parts, strict=True), strict=True))
