@@ -108,7 +108,7 @@ def test_an_engine_that_started_without_the_vault_knows_when_it_has_read_it(tmp_
         again.start()
         (tmp_path / "away").rename(root)
         until(lambda: again.status()["last_scan"])
-        again.live.stores.vectors.remove([again.live.catalogue.all()[0].id])
+        again.live.stores.vectors.remove([next(again.live.catalogue.all()).id])
         assert any("missing from" in each.what for each in again.indexing.doctor())
     finally:
         again.close()
