@@ -155,6 +155,15 @@ def test_what_several_processes_share_cannot_be_embedded(
     assert "memvault serve" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["import", "claude"], ["export"]])
+def test_the_folder_of_an_unknown_person_is_said_to_be_missing(
+    home: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    (home / "vault").mkdir()
+    assert run([*command, "~nobody-of-that-name/x", "--vault", str(home / "vault")]) == 2
+    assert "Give the path in full" in capsys.readouterr().err
+
+
 def test_a_secret_in_the_file_is_refused_with_the_variable_to_set(home: Path) -> None:
     file = home / "memvault.toml"
     file.write_text('neo4j_password = "1234"\n')

@@ -93,6 +93,18 @@ def find_places(vault: str | None, config: str | None) -> Places:
         ) from error
 
 
+def expanded(path: Path) -> Path:
+    """A path that may begin with ``~``.
+
+    Raises:
+        InvalidParams: it names a person that this computer does not know.
+    """
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise InvalidParams(f"{path} cannot be found ({error}). Give the path in full.") from error
+
+
 def require_vault(places: Places) -> None:
     """Raises InvalidParams when the vault does not exist, VaultMissing when it did."""
     if not places.vault.is_dir():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import memvault
-from memvault.cli.options import Places, find_places
+from memvault.cli.options import Places, expanded, find_places
 from memvault.cli.terminal import (
     AsJson,
     bar,
@@ -189,7 +189,7 @@ def import_(
     """
     from memvault.vault.files import Vault
 
-    vault, source = Vault(places_of(context).vault), file.expanduser()
+    vault, source = Vault(places_of(context).vault), expanded(file)
     _check_ordinary(source)
     if provider is Provider.MEMVAULT:
         _restore(vault, source, as_json=as_json)
@@ -280,7 +280,7 @@ def export(
     from memvault.vault.files import Vault
 
     vault = Vault(places_of(context).vault)
-    destination = target.expanduser()
+    destination = expanded(target)
     write = export_json if destination.suffix.lower() == ".json" else export_folder
     with bar() as progress:
         task = progress.add_task("exporting", total=None)
