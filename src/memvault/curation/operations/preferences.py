@@ -193,7 +193,8 @@ def set_preference(
         found = read_preferences(parse_note(place, data))[preference_key(shown)]
         return found, (found.key,), (_id_of(place, data),)
 
-    return curator.perform_described(stage, ChangeKind.PREFERENCE_SET, why)
+    # Alone, as another client may make the same note.
+    return curator.perform_described(stage, ChangeKind.PREFERENCE_SET, why, alone=True)
 
 
 def _checked(key: str, value: str) -> tuple[str, str]:
