@@ -111,6 +111,7 @@ def test_the_note_is_made_when_it_is_missing(tmp_path: Path) -> None:
 def test_clients_that_set_their_first_preferences_at_once_share_one_note(tmp_path: Path) -> None:
     for number in range(20):  # one in fifteen such vaults lost a preference
         root = tmp_path / str(number)
+        root.mkdir()
         threads = [
             threading.Thread(target=put, args=(root, f"key {letter}", letter))
             for letter in "abcdefgh"
