@@ -227,7 +227,7 @@ class IndexingService:
         self._warm_up()
         if not (self._winding_down.is_set() or self._has_begun):
             self._has_begun = True
-            self._find_entities(())
+            self._read_waiting_entities()
             self._began()
         return result
 
@@ -262,6 +262,9 @@ class IndexingService:
 
     def _find_entities(self, paths: Collection[str]) -> None:
         self._entity_pass.add(paths)
+        self._read_waiting_entities()
+
+    def _read_waiting_entities(self) -> None:
         if self._entity_pass.waiting:
             self._worker.run(ENTITIES, self._read_entities)
 

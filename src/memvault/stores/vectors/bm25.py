@@ -7,8 +7,8 @@ as by Lucene's CJKAnalyzer. A text in another language has the stems of its own 
 too, if there is one; in a language without one, or that joins words or has many endings, also the
 pieces of its long words, by which "Überschrift" finds "Kapitelüberschriften" and "notatkach" finds
 "notatki" (McNamee and Mayfield, *Character n-gram tokenization for European language text
-retrieval*, 2004). A query asks for the terms of its own language, and for those of all if its words
-do not tell which that is.
+retrieval*, 2004), and in the scripts of India words without their last vowel signs. A query asks
+for the terms of its own language, and for those of all if its words do not tell which that is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from unicodedata import combining
 
 import qdrant_edge as qdrant
 
@@ -52,11 +51,9 @@ _UNSPACED = re.compile(
 )
 # Accents, and the signs of India's scripts that join letters or make others of them, at which the
 # engine would split words.
-_ACCENTS = re.compile(
-    "[\u0300-\u036f"
-    + "".join(sign for sign in map(chr, range(0x900, 0xE00)) if combining(sign) in (7, 9))
-    + "]"
-)
+_INDIAN = map(chr, range(0x900, 0xE00))
+_JOINING = "".join(sign for sign in _INDIAN if unicodedata.combining(sign) in (7, 9))
+_ACCENTS = re.compile(f"[\u0300-\u036f{_JOINING}]")
 
 # Languages that join words, or whose words have many endings.
 _IN_PIECES = WITHOUT_STEMMER | {
