@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
+from xdist.scheduler import LoadFileScheduling
 
 if "MEMVAULT_STATE" not in os.environ:  # the workers of a run have that of the run
     os.environ["MEMVAULT_STATE"] = tempfile.mkdtemp(prefix="memvault-tests-")
@@ -34,10 +35,24 @@ from memvault.text.tokens import TokenCounter
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["neo4j_server", "redis_server"]
+SERVER_TESTS = ("tests/contract/", "tests/integration/test_server_")
 
 # How long an example takes is the machine's affair, and says nothing of the code.
 examples.register_profile("memvault", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 examples.load_profile("memvault")
+
+
+class FilesToProcesses(LoadFileScheduling):
+    """Whole files to each process, and to one of them all that need servers: a Neo4j that has run
+    these tests has taken a minute of processor time."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "servers" if file.startswith(SERVER_TESTS) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    return FilesToProcesses(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

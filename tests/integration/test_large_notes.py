@@ -15,7 +15,7 @@ from memvault.model.graph import NodeKind
 from memvault.text.names import MAX_TAG_LEVELS
 
 Write = Callable[..., Path]
-HALF = 60_000  # characters
+HALF = 30_000  # characters
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_note_twice_as_long_takes_at_most_about_twice_as_long(
         return min(best)
 
     seconds(1_000)  # loads what is loaded once
-    assert seconds(2 * HALF) < 3.0 * seconds(HALF) + 0.2
+    assert seconds(2 * HALF) < 3.0 * seconds(HALF) + 0.1
 
 
 def test_more_links_than_the_graph_store_can_take_at_once_are_written_in_parts(
@@ -81,8 +81,8 @@ def test_a_note_with_too_many_links_is_indexed_with_its_first_ones_and_says_so(
 
 
 def test_of_a_tag_without_end_the_first_levels_are_known(indexer: Indexer, write: Write) -> None:
-    """All of its levels would take gigabytes."""
-    write("Big.md", "About #" + "/".join(f"a{number}" for number in range(10_000)))
+    """Of a longer one all levels would take gigabytes."""
+    write("Big.md", "About #" + "/".join(f"a{number}" for number in range(2_000)))
     indexer.scan()
     names = [node.name for node in indexer.stores.graph.all_nodes() if node.kind == NodeKind.TAG]
     assert sorted(names, key=len)[:2] == ["a0", "a0/a1"]
