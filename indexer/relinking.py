@@ -19,6 +19,7 @@ class Relinking:
         self._catalogue = catalogue
         self._stores = stores
         self._graphs = graphs
+        self._next: list[str] = []  # of the queue as it was when it was last read
 
     def queue(self, affected: AffectedLinks, also: Collection[str], fresh: set[str]) -> set[str]:
         """Queue the notes whose edges change and, to be looked up in `step`, the phrases that other
@@ -48,9 +49,10 @@ class Relinking:
             self._catalogue.queue_relinking(self._with_phrase(names).difference(fresh))
             self._catalogue.mark_names_resolved(names)
             return 0, True
-        waiting = sorted(self._catalogue.notes_to_relink())
-        self.write_again(waiting[:LINKED_AT_ONCE])
-        return len(waiting[:LINKED_AT_ONCE]), len(waiting) > LINKED_AT_ONCE
+        waiting = self._next or sorted(self._catalogue.notes_to_relink())
+        some, self._next = waiting[:LINKED_AT_ONCE], waiting[LINKED_AT_ONCE:]
+        self.write_again(some)
+        return len(some), bool(self._next or self._catalogue.notes_to_relink())
 
     def write_again(self, paths: Collection[str]) -> None:
         self._graphs.write_again(paths)
