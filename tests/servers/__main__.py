@@ -20,7 +20,7 @@ DEBIAN_PACKAGES = {
     "mvn": ("maven",),
     "docker-compose": ("docker-compose",),
     "promtool": ("prometheus",),
-    "chromium": ("chromium",),
+    "chromium-headless-shell": ("chromium-headless-shell", "chromium"),
     "chromedriver": ("chromium-driver",),
 }
 # As long as another installation may take that is under way.
