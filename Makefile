@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# Three processes on two processors, as many tests wait; whole files each, the longest folder
-# first; about 2 GB of memory apiece.
-IN_PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
+# Three processes on two processors, as many tests wait; about 2 GB of memory apiece. Whole files
+# each, as tests/conftest.py says, the longest folder first.
+IN_PARALLEL := -n 3 --no-loadscope-reorder
 
 .PHONY: demo test lint bench eval format clean
 

@@ -51,6 +51,7 @@ class FilesToProcesses(LoadFileScheduling):
         return "servers" if file.startswith(SERVER_TESTS) else file
 
 
+@pytest.hookimpl(optionalhook=True)  # so that tests run without xdist, too
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
     return FilesToProcesses(config, log)
 
