@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations import Conversation, Turn, Unreadable, read_export
+from memvault.vault.conversations.conversation import Conversation, Turn, Unreadable
+from memvault.vault.conversations.export_files import read_export
 from memvault.vault.parse import parse_note
 
 EPOCH = 1_772_360_000.5  # 2026-03-01 10:13:20 UTC

@@ -20,14 +20,14 @@ from memvault.curation.provenance import SOURCE, added, spoken_key
 from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations import (
+from memvault.vault.conversations.conversation import (
     NAMES,
     Conversation,
     Exported,
     Provider,
     Unreadable,
-    read_export,
 )
+from memvault.vault.conversations.export_files import read_export
 from memvault.vault.files import Vault
 from memvault.vault.parse import content_hash
 

@@ -1,0 +1,177 @@
+"""A conversation of an AI client, or a text that belongs to some, as an export has it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import uuid5
+
+from memvault.model.memory import NAMESPACE
+from memvault.model.moments import day_of, in_utc
+from memvault.vault.compose import close_open_fence, safe_name, storable_text, title_of
+
+Provider = Literal["chatgpt", "claude"]
+NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
+_STARTS_A_BLOCK = re.compile(
+    r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||`{3}|~{3}|\$\$|!\[|<|---)|(?: {4}|\t)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message, by the person or the assistant; ``text`` is Markdown."""
+
+    is_person: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    provider: Provider
+    external_id: str
+    title: str
+    created: datetime  # UTC
+    turns: tuple[Turn, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of its note: UUIDv5 of the provider and the provider's own id."""
+        return str(uuid5(NAMESPACE, f"conversation:{self.provider}:{self.external_id}"))
+
+    @property
+    def folder(self) -> str:
+        return f"sessions/{day_of(self.created).isoformat()}"
+
+    def properties(self) -> dict[str, Any]:
+        """Frontmatter of its note, in order."""
+        return {
+            "id": self.id,
+            "lifecycle": "ephemeral",
+            "type": "session",
+            "tags": ["conversation", self.provider],
+            "created": self.created,
+            "date": day_of(self.created),
+            "source": self.provider,
+            "conversation": self.external_id,
+        }
+
+    def body(self) -> str:
+        """The note's text: the title, then a paragraph or more for each turn."""
+        parts = [f"# {self.title}"]
+        for turn in self.turns:
+            who = "You" if turn.is_person else NAMES[self.provider]
+            text = close_open_fence(turn.text)
+            gap = "\n\n" if _STARTS_A_BLOCK.match(text) else " "
+            parts.append(f"**{who}:**{gap}{text}")
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Text of an export that is no conversation: a project, one of its files, or a memory.
+
+    Attributes:
+        project: the project's name; None for what belongs to no project.
+    """
+
+    provider: Provider
+    external_id: str
+    title: str
+    text: str
+    kind: str
+    project: str | None = None
+    created: datetime | None = None  # UTC
+
+    @property
+    def id(self) -> str:
+        """The id of its note: UUIDv5 of the provider and the provider's own id."""
+        return str(uuid5(NAMESPACE, f"document:{self.provider}:{self.external_id}"))
+
+    @property
+    def folder(self) -> str:
+        return f"projects/{safe_name(self.project)}" if self.project else "permanent"
+
+    def properties(self) -> dict[str, Any]:
+        """Frontmatter of its note, in order."""
+        values = {
+            "id": self.id,
+            "lifecycle": "temporary" if self.project else "permanent",
+            "type": self.kind,
+            "project": safe_name(self.project) if self.project else None,
+            "tags": [self.provider],
+            "created": self.created,
+            "source": self.provider,
+            "imported": self.external_id,
+        }
+        return {key: value for key, value in values.items() if value is not None}
+
+    def body(self) -> str:
+        return f"# {self.title}\n\n{close_open_fence(self.text)}"
+
+
+Exported = Conversation | Document
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An entry of the export that cannot be imported, and why."""
+
+    name: str
+    reason: str
+
+
+class Malformed(Exception):
+    """An entry of the export cannot be read; the message says why."""
+
+
+def conversation_of(
+    provider: Provider, external_id: Any, title: Any, created: datetime | None, turns: list[Turn]
+) -> Conversation:
+    """Raises Malformed: it has no id, no date or no turns."""
+    if not isinstance(external_id, str) or not external_id.strip():
+        raise Malformed("it has no id")
+    if created is None:
+        raise Malformed("it has no date")
+    if not turns:
+        raise Malformed("empty conversation")
+    shown = " ".join(storable_text(title).split()) if isinstance(title, str) else ""
+    if not shown or shown.casefold() in {"new chat", "untitled"}:
+        shown = title_of(turns[0].text) or f"Conversation with {NAMES[provider]}"
+    return Conversation(provider, external_id.strip(), shown, created, tuple(turns))
+
+
+def add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
+    """Add a message; consecutive messages of one side are one turn."""
+    if turns and turns[-1].is_person == is_person:
+        text = f"{turns.pop().text}\n\n{text}"
+    turns.append(Turn(is_person, text))
+
+
+def text_of(value: Any) -> str:
+    """A text without spaces around it; empty for anything else."""
+    return storable_text(value).strip() if isinstance(value, str) else ""
+
+
+def joined(parts: list[str]) -> str:
+    """The parts of a message that are not blank, as paragraphs."""
+    return "\n\n".join(
+        part.strip("\n").rstrip() for part in map(storable_text, parts) if part.strip()
+    )
+
+
+def list_of(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def time_of(value: Any) -> datetime | None:
+    """Seconds since 1970, or ISO 8601; None for anything else."""
+    try:
+        if isinstance(value, str):
+            return in_utc(datetime.fromisoformat(value))
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

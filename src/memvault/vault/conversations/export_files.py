@@ -1,0 +1,129 @@
+"""Reads the export files of ChatGPT and Claude.
+
+The standard library parses the JSON, so the largest file must fit in memory several times: a few
+hundred megabytes of text are fine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from memvault.model.errors import InvalidParams
+from memvault.vault.compose import title_of
+from memvault.vault.conversations import chatgpt, claude
+from memvault.vault.conversations.conversation import (
+    NAMES,
+    Conversation,
+    Exported,
+    Malformed,
+    Provider,
+    Unreadable,
+)
+
+_KINDS: dict[Provider, str] = {
+    "chatgpt": "conversations",
+    "claude": "conversations|projects|memories",
+}
+_MESSAGES: dict[Provider, str] = {"chatgpt": "mapping", "claude": "chat_messages"}  # their keys
+_EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
+
+
+class _NotAnExport(Exception):
+    """The file is no export; the message says why."""
+
+
+def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreadable]:
+    """The entries of an export: the zip file, the unpacked folder, or one of its JSON files.
+
+    Raises:
+        InvalidParams: the file does not exist or is not an export of this provider.
+    """
+    projects: dict[str, str] = {}
+    for name, kind, entries in _entries(source, provider):
+        for number, entry in enumerate(entries, 1):
+            if kind == "projects":
+                yield from claude.project_documents(entry, f"{name}, project {number}", projects)
+            elif kind == "memories":
+                yield from claude.memory_documents(entry, f"{name}, memory {number}", projects)
+            else:
+                _check_provider(entry, provider, name)
+                yield _read_one(provider, entry, f"{name}, conversation {number}")
+
+
+def _check_provider(entry: Any, provider: Provider, name: str) -> None:
+    other: Provider = "claude" if provider == "chatgpt" else "chatgpt"
+    if isinstance(entry, dict) and _MESSAGES[other] in entry:
+        raise InvalidParams(f"{name} is an export of {NAMES[other]}, not of {NAMES[provider]}")
+
+
+def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | Unreadable:
+    if not isinstance(entry, dict):
+        return Unreadable(name, "it is not a conversation")
+    title = entry.get("title") or entry.get("name")
+    if isinstance(title, str) and title.strip():
+        name = f"{name} ({title_of(title) or title.strip()[:80]})"
+    try:
+        return {"chatgpt": chatgpt.conversation, "claude": claude.conversation}[provider](entry)
+    except Malformed as error:
+        return Unreadable(name, str(error))
+
+
+def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[Any]]]:
+    """Name, kind and entries of each file of the export: conversations, then projects, then
+    memories, which name projects."""
+    wanted = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
+
+    def kind_of(name: str) -> str:
+        found = wanted.fullmatch(name)
+        return (found[1] or found[2]).lower() if found else ""
+
+    def chosen(names: Iterable[str]) -> list[str]:
+        order = _KINDS[provider].split("|")
+        return sorted(filter(kind_of, names), key=lambda name: (order.index(kind_of(name)), name))
+
+    try:
+        if source.is_dir():
+            found = [*source.glob("*.json"), *source.glob("*/*.json")]
+            files = {file.relative_to(source).as_posix(): file for file in found}
+            loaded = ((name, kind_of(name), files[name].read_bytes()) for name in chosen(files))
+            yield from _loaded(loaded, source.name)
+        elif zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                names = chosen(archive.namelist())
+                loaded = ((name, kind_of(name), archive.read(name)) for name in names)
+                yield from _loaded(loaded, source.name)
+        else:
+            yield from _loaded(iter([(source.name, kind_of(source.name), source.read_bytes())]), "")
+    except _NotAnExport as error:
+        raise InvalidParams(
+            f"{error}, so it is no export of {NAMES[provider]}. Name the file that you got from "
+            "there, as it is."
+        ) from error
+    except FileNotFoundError as error:
+        raise InvalidParams(f"{source.name} does not exist") from error
+    except (OSError, zipfile.BadZipFile, RuntimeError) as error:
+        raise InvalidParams(f"{source.name} cannot be read: {type(error).__name__}") from error
+
+
+def _loaded(
+    files: Iterator[tuple[str, str, bytes]], source: str
+) -> Iterator[tuple[str, str, list[Any]]]:
+    is_empty = True
+    for name, kind, data in files:
+        is_empty = False
+        try:
+            entries = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise _NotAnExport(f"{name} is neither a zip file nor JSON") from error
+        if isinstance(entries, dict):  # some tools wrap the list, or save one entry alone
+            entries = entries.get("conversations", [entries])
+        if not isinstance(entries, list):
+            raise _NotAnExport(f"{name} is not a list of conversations")
+        yield name, kind, entries
+    if is_empty:
+        raise _NotAnExport(f"{source} contains no conversations.json")
