@@ -6,21 +6,15 @@ is killed captures it at its next start. The file goes when the note is written.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field, ValidationError
-
 from mcp_server.hooks.clients import HookCall, read_call
+from mcp_server.hooks.session_records import SessionRecords, modified_at
 from mcp_server.hooks.summaries import (
     LEAST_LINES,
     MOST_LINES,
@@ -42,141 +36,6 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 _log = logging.getLogger(__name__)
-KEPT_DAYS = 30
-MOST_IN_MEMORY = 500
-MOST_EVENTS = 200
-
-
-class GivenEvent(BaseModel):
-    """Memories given at one event, by id, and the keys of the quotations from them."""
-
-    at: datetime
-    event: str
-    memories: list[str]
-    quotations: list[str] = []
-
-
-class SessionRecord(BaseModel):
-    """One session of a client; ``changes`` are the hashes that take its captures back."""
-
-    client: str
-    session_id: str
-    folder: str = ""
-    project: str | None = None
-    last_active: datetime = Field(default_factory=lambda: datetime.now(UTC))
-    offset: int = 0
-    note_path: str | None = None
-    given: list[GivenEvent] = []
-    files: list[str] = []
-    changes: list[str] = []
-    missed_start: bool = False  # it began while no engine ran, and got nothing
-    notices: int = 0  # told in this session
-    unsummarised: list[str] = []  # lines captured since the last summary
-
-    @property
-    def given_ids(self) -> list[str]:
-        """Ids of the memories given in this session, each once, in their order."""
-        return list(dict.fromkeys(key for event in self.given for key in event.memories))
-
-    @property
-    def given_quotations(self) -> set[str]:
-        """Keys of what this session was given."""
-        return {key for event in self.given for key in event.quotations}
-
-
-class SessionRecords:
-    """Reads and writes the records. Thread-safe; a record is changed by one caller at a time
-    (`lock`)."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._records: OrderedDict[str, SessionRecord] = OrderedDict()
-        self._locks: dict[str, threading.RLock] = {}
-        self._lock = threading.Lock()
-
-    def lock(self, client: str, session_id: str) -> threading.RLock:
-        """Held while a record is read, changed and saved."""
-        with self._lock:
-            return self._locks.setdefault(_key(client, session_id), threading.RLock())
-
-    def get(self, client: str, session_id: str) -> SessionRecord:
-        """The session's record, a new one where there is none."""
-        key = _key(client, session_id)
-        with self._lock:
-            found = self._records.get(key)
-        if found is None:
-            found = self._read(key) or SessionRecord(client=client, session_id=session_id)
-        return found
-
-    def save(self, record: SessionRecord) -> None:
-        """Keep a record; that it cannot be written to disk is logged and nothing more."""
-        key = _key(record.client, record.session_id)
-        record.last_active = datetime.now(UTC)
-        del record.given[:-MOST_EVENTS]
-        with self._lock:
-            self._records[key] = record
-            self._records.move_to_end(key)
-            while len(self._records) > MOST_IN_MEMORY:
-                old, _ = self._records.popitem(last=False)
-                self._locks.pop(old, None)
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            temporary = self._folder / f"{key}.{os.getpid()}.{threading.get_ident()}.tmp"
-            temporary.write_text(record.model_dump_json(), encoding="utf-8")
-            temporary.replace(self._folder / f"{key}.json")
-        except OSError as error:
-            _log.warning("a hook session cannot be recorded: %s", error.strerror)
-
-    def recent(self, most: int) -> list[SessionRecord]:
-        """The sessions that were active last, the latest first."""
-        try:
-            files = sorted(self._folder.glob("*.json"), key=_modified, reverse=True)[:most]
-        except OSError:
-            return []
-        found = [self._read(file.stem) for file in files]
-        return [record for record in found if record is not None]
-
-    def is_news(self, notice: str) -> bool:
-        """Whether the person has not been told this yet; then it counts as told."""
-        told = self._folder.parent / "told"
-        key = hashlib.blake2b(notice.encode(), digest_size=12).hexdigest()
-        with self._lock:
-            try:
-                told.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                known = told.read_text(encoding="ascii").split() if told.is_file() else []
-                if key in known:
-                    return False
-                with told.open("a", encoding="ascii") as file:
-                    file.write(f"{key}\n")
-            except OSError:
-                return False  # rather not at all than at every session
-        return True
-
-    def prune(self) -> None:
-        """Delete the records of sessions that ended long ago."""
-        oldest = time.time() - KEPT_DAYS * 86_400
-        for file in self._folder.glob("*"):
-            if _modified(file) < oldest:
-                file.unlink(missing_ok=True)
-
-    def _read(self, key: str) -> SessionRecord | None:
-        try:
-            return SessionRecord.model_validate_json((self._folder / f"{key}.json").read_bytes())
-        except (OSError, ValidationError):
-            return None
-
-
-def _key(client: str, session_id: str) -> str:
-    return hashlib.blake2b(f"{client}\n{session_id}".encode(), digest_size=12).hexdigest()
-
-
-def _modified(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
 RETRY_SECONDS = 30.0  # after a capture that could not be written
 ABANDONED_SECONDS = 3_600.0
 CAPTURE, RETRY = "capture sessions", "retry captures"
@@ -219,7 +78,7 @@ class CaptureQueue:
         """Make the captures that an earlier engine left, and from now on those that come."""
         oldest = time.time() - ABANDONED_SECONDS
         for half_kept in self._folder.glob("*.tmp"):  # of hooks that were killed
-            if _modified(half_kept) < oldest:
+            if modified_at(half_kept) < oldest:
                 half_kept.unlink(missing_ok=True)
         self._started = True
         self._begin()
@@ -375,7 +234,7 @@ class CaptureQueue:
 
     def _remember(self, call: HookCall, folder: str, captured: Captured) -> None:
         with self._records.lock(call.client, call.session_id):
-            record: SessionRecord = self._records.get(call.client, call.session_id)
+            record = self._records.get(call.client, call.session_id)
             record.folder, record.project = folder, self._project_of(folder)
             record.offset, record.note_path = captured.progress.offset, captured.progress.path
             if captured.change is not None:
@@ -390,13 +249,13 @@ class CaptureQueue:
 
 
 def _of_subagent(call: HookCall, transcript: Path | None) -> tuple[Sequence[Turn], list[str]]:
-    """What a subagent leaves to its session: the files that it edited, and, of an agent of
-    memvault's, its last message, which is what it learned."""
+    """The files that a subagent edited and, if it is one of memvault's agents, its last message,
+    which says what it learned. The message comes first."""
     last = Turn("assistant", call.message) if call.message else None
     files: list[str] = []
     for turn, _ in read_turns(transcript, of_subagent=True) if transcript else ():
         files += turn.files
         if turn.speaker == "assistant" and turn.text and not call.message:
             last = turn
-    teaches = call.agent.endswith(AGENTS) and last is not None
-    return ((last,) if teaches and last is not None else ()), files
+    is_own = call.agent.endswith(AGENTS)
+    return ((last,) if is_own and last is not None else ()), files

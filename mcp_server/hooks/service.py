@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.capture_queue import CaptureQueue, GivenEvent, SessionRecord, SessionRecords
+from mcp_server.hooks.capture_queue import CaptureQueue
 from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
 from mcp_server.hooks.recall import HookRecall, Quotation, project_of
+from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.hook_files import CAPTURES, HookFiles
