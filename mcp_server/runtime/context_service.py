@@ -21,7 +21,8 @@ from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape
 from mcp_server.answers.reasoning import InsightsShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse import MemoryState, learnt_together
+from memvault.cognition.learning_state import learnt_together
+from memvault.cognition.pulse import MemoryState
 from memvault.cognition.sessions import Session
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel

@@ -26,7 +26,7 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools, supersede_hint
-from memvault.cognition.pulse import LearnedMemory, learned_memory
+from memvault.cognition.learning_state import LearnedMemory, learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft

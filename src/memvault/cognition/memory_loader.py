@@ -12,7 +12,8 @@ import numpy as np
 from cachetools import LRUCache
 
 from memvault.cognition.activity import Activity
-from memvault.cognition.pulse import PulseMeter, learned_memory
+from memvault.cognition.learning_state import learned_memory
+from memvault.cognition.pulse import PulseMeter
 from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
-from math import acos
 
 import numpy as np
 from cachetools import LRUCache
@@ -26,8 +25,8 @@ from memvault.cognition.coherence import (
 from memvault.cognition.pulse_history import VISIBLE
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.change import TaskType
-from memvault.model.memory import JohariQuadrant, UTLState
-from memvault.model.note import Vector, mean_vector
+from memvault.model.memory import JohariQuadrant
+from memvault.model.note import Vector
 from memvault.model.priority import make_way
 from memvault.model.state import Background, CognitivePulse, suggest_action
 
@@ -45,7 +44,7 @@ MEASURE_VAULT, MEASURE_STATES = "measure the vault", "measure memories"
 MOST_ANSWERS = 1_000  # whose pulse is kept while nothing changes
 
 Version = tuple[SimilarityIndex, int, int]
-Asked = tuple[tuple[str, ...], tuple[float, ...] | None]
+AnswerKey = tuple[tuple[str, ...], tuple[float, ...] | None]  # ids and weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class PulseMeter:
         self._vault: _Vault | None = None
         self._states: dict[str, MemoryState] = {}  # as measured, not on the vault's scale
         self._unrelated: set[str] = set()  # of these, those that any change may concern
-        self._answers: LRUCache[Asked, MemoryState] = LRUCache(MOST_ANSWERS)
+        self._answers: LRUCache[AnswerKey, MemoryState] = LRUCache(MOST_ANSWERS)
         self._changes = 0
         self._background = background
         self._keeps_all = False  # once the states of all memories were wanted
@@ -149,14 +148,14 @@ class PulseMeter:
         An answer that found nothing has entropy 0 and coherence 0, which suggests *explore*.
         """
         similarity_index = self.similarity_index
-        asked = (tuple(ids), None if weights is None else tuple(weights))
+        key = (tuple(ids), None if weights is None else tuple(weights))
         with self._lock:
-            known, changes = self._answers.get(asked), self._changes
+            known, changes = self._answers.get(key), self._changes
         if known is None:
-            known = _measured_together(similarity_index, ids, weights)
+            known = measured_together(similarity_index, ids, weights)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
-                    self._answers[asked] = known
+                    self._answers[key] = known
         return self._pulse(known, ids)
 
     def of_vault(self) -> CognitivePulse:
@@ -168,14 +167,17 @@ class PulseMeter:
         return self._pulse(self._whole().state, None)
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
-        """The state of each of these memories. The first that is not known yet has all others
-        measured in the background; from then on what changes is measured again there."""
+        """The state of each of these memories.
+
+        The first call for a memory that is not measured yet starts measuring all others in the
+        background. From then on, memories that change are measured again there.
+        """
         known = self.measures(ids)
         median = self._whole().median
         return {key: state.on_scale(median) for key, state in known.items()}
 
     def measures(self, ids: Sequence[str]) -> dict[str, MemoryState]:
-        """The same as measured, before they are put on the vault's scale."""
+        """As `states`, but not on the vault's scale."""
         known, measured = self._look_up(ids)
         if measured and not self._keeps_all and self.similarity_index.is_loaded:
             self.measure_all()
@@ -187,8 +189,8 @@ class PulseMeter:
         return None if self._vault is None else (self._vault.state, self._vault.quadrants)
 
     def measure_all(self) -> None:
-        """Measure the state of every memory that is not known yet, in the background, and from then
-        on of those that change."""
+        """Measure every memory that is not measured yet in the background, and from then on those
+        that change."""
         self._keeps_all = True
         self._measure_soon(self.similarity_index.memory_ids(), 0.0)
 
@@ -224,7 +226,7 @@ class PulseMeter:
             background.run(MEASURE_STATES, self._measure_some, after=after)
 
     def _measure_some(self) -> float | None:
-        """Measure some of those that wait and are not known; a pause, if there are more."""
+        """Measure some of the memories that wait; gives the pause before the next ones, if any."""
         with self._lock:
             some = list(islice(self._to_measure, AT_ONCE))
             for key in some:
@@ -233,7 +235,7 @@ class PulseMeter:
         return PAUSE_SECONDS if self._to_measure else None
 
     def _version(self, similarity_index: SimilarityIndex) -> Version:
-        """Changes with the index, and again when the similarity index has taken it over."""
+        """Changes with the graph, and again once the similarity index has followed it."""
         return similarity_index, similarity_index.version, self._changes
 
     def _forget(self, ids: Collection[str]) -> None:
@@ -270,7 +272,7 @@ class PulseMeter:
             nothing = MemoryState(0.0, 0.0)
             self._vault = _Vault(version, nothing, nothing, {})
             return self._vault
-        state = _measured_together(similarity_index, sample, None)
+        state = measured_together(similarity_index, sample)
         own = self._look_up(sample)[0].values()
         median = MemoryState(
             statistics.median(each.entropy for each in own),
@@ -299,9 +301,10 @@ class PulseMeter:
         )
 
 
-def _measured_together(
-    similarity_index: SimilarityIndex, ids: Sequence[str], weights: Sequence[float] | None
+def measured_together(
+    similarity_index: SimilarityIndex, ids: Sequence[str], weights: Sequence[float] | None = None
 ) -> MemoryState:
+    """Entropy and coherence of these memories as a set, not on the vault's scale."""
     vectors = similarity_index.vectors(ids)
     kernel = similarity([vectors[key] for key in ids])
     around = similarity_index.around(ids)
@@ -356,79 +359,3 @@ def _states(
     spread = ((effective - 1.0) / (count - 1.0)).tolist()
     joined = coherences(groups, np.zeros_like(kernels), around, share)
     return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
-
-
-NEAREST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedMemory:
-    """The memory's learning state, and the memories it stands among, nearest first."""
-
-    state: UTLState
-    among: tuple[str, ...]
-
-
-def learned_memory(meter: PulseMeter, memory_id: str) -> LearnedMemory:
-    """The state of a memory that has just been indexed.
-
-    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is how
-    much the memory changes the coherence of those it is related to (of the nearest, if there are
-    none). ``w_e`` is the weight that the person gave it, ``importance`` + 0.5. ``phi`` is the angle
-    between the memory and the mean of those around it.
-    """
-    index = meter.similarity_index
-    vector = index.vectors([memory_id])[memory_id]
-    hits = index.nearest(vector, NEAREST + 1) if vector is not None else []
-    others = {key: score for key, score in reversed(hits) if key != memory_id}
-    group = index.related(memory_id, LOCAL) or list(others)
-    state = UTLState(
-        delta_s=round(min(1.0, max(0.0, 1.0 - max(others.values(), default=0.0))), 3),
-        delta_c=round(_coherence_change(index, memory_id, group), 3),
-        w_e=round(0.5 + index.importance(memory_id), 3),
-        phi=round(_angle(index, memory_id, group), 3),
-    )
-    return LearnedMemory(state, tuple(sorted(others, key=lambda key: -others[key])))
-
-
-def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
-    if not group:
-        return 0.0
-    before = _measured_together(index, group, None).coherence
-    after = _measured_together(index, [memory_id, *group], None).coherence
-    return min(1.0, abs(after - before))
-
-
-def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
-    """In [0, pi]; 0 where there is nothing to compare."""
-    vectors = index.vectors([memory_id, *group])
-    own = vectors.pop(memory_id)
-    mean = mean_vector([vector for vector in vectors.values() if vector is not None])
-    if own is None or mean is None:
-        return 0.0
-    return float(np.arccos(np.clip(own @ mean, -1.0, 1.0)))
-
-
-def learnt_together(
-    meter: PulseMeter, ids: Sequence[str], weights: Sequence[float] | None = None
-) -> UTLState:
-    """What a session or an answer learns from the memories it was shown.
-
-    ``delta_s`` is their entropy. ``delta_c`` is how much of the coherence that the vault as a whole
-    lacks they have. ``w_e`` is their mean weight, ``importance`` + 0.5. ``phi`` is the mean angle
-    between each of them and the mean of all.
-    """
-    if not ids:
-        return UTLState(delta_s=0.0, delta_c=0.0, w_e=1.0, phi=0.0)
-    index, own, whole = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
-    lacking = 1.0 - whole.coherence
-    gained = max(0.0, own.coherence - whole.coherence) / lacking if lacking > 0.0 else 0.0
-    vectors = [vector for vector in index.vectors(ids).values() if vector is not None]
-    mean = mean_vector(vectors)
-    cosines = [] if mean is None else [float(np.clip(each @ mean, -1.0, 1.0)) for each in vectors]
-    return UTLState(
-        delta_s=own.entropy,
-        delta_c=round(gained, 3),
-        w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
-        phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),
-    )

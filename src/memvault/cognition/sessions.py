@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memvault.cognition.pulse import PulseMeter, learnt_together
+from memvault.cognition.learning_state import learnt_together
+from memvault.cognition.pulse import PulseMeter
 from memvault.model.errors import SessionNotFound
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.search import VerbosityLevel

@@ -1,0 +1,90 @@
+"""The learning state (`UTLState`) of a memory, and of the memories of a session or an answer."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import acos
+
+import numpy as np
+
+from memvault.cognition.pulse import LOCAL, PulseMeter, measured_together
+from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.model.memory import UTLState
+from memvault.model.note import mean_vector
+
+NEAREST = 5  # memories that a new one is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMemory:
+    """The memory's learning state, and the memories around it, nearest first."""
+
+    state: UTLState
+    among: tuple[str, ...]
+
+
+def learned_memory(meter: PulseMeter, memory_id: str) -> LearnedMemory:
+    """The state of a memory that has just been indexed.
+
+    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is how
+    much the memory changes the coherence of those it is related to (of the nearest, if there are
+    none). ``w_e`` is the weight that the person gave it, ``importance`` + 0.5. ``phi`` is the angle
+    between the memory and the mean of those around it.
+    """
+    index = meter.similarity_index
+    vector = index.vectors([memory_id])[memory_id]
+    hits = index.nearest(vector, NEAREST + 1) if vector is not None else []
+    others = {key: score for key, score in reversed(hits) if key != memory_id}
+    group = index.related(memory_id, LOCAL) or list(others)
+    state = UTLState(
+        delta_s=round(min(1.0, max(0.0, 1.0 - max(others.values(), default=0.0))), 3),
+        delta_c=round(_coherence_change(index, memory_id, group), 3),
+        w_e=round(0.5 + index.importance(memory_id), 3),
+        phi=round(_angle(index, memory_id, group), 3),
+    )
+    return LearnedMemory(state, tuple(sorted(others, key=lambda key: -others[key])))
+
+
+def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
+    if not group:
+        return 0.0
+    before = measured_together(index, group).coherence
+    after = measured_together(index, [memory_id, *group]).coherence
+    return min(1.0, abs(after - before))
+
+
+def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
+    """In [0, pi]; 0 where there is nothing to compare."""
+    vectors = index.vectors([memory_id, *group])
+    own = vectors.pop(memory_id)
+    mean = mean_vector([vector for vector in vectors.values() if vector is not None])
+    if own is None or mean is None:
+        return 0.0
+    return float(np.arccos(np.clip(own @ mean, -1.0, 1.0)))
+
+
+def learnt_together(
+    meter: PulseMeter, ids: Sequence[str], weights: Sequence[float] | None = None
+) -> UTLState:
+    """What a session or an answer learns from its memories.
+
+    ``delta_s`` is their entropy. ``delta_c`` is how much more coherent they are than the vault, as
+    a share of what the vault's coherence lacks to 1. ``w_e`` is their mean weight, ``importance`` +
+    0.5. ``phi`` is the mean angle between each of them and the mean of all.
+    """
+    if not ids:
+        return UTLState(delta_s=0.0, delta_c=0.0, w_e=1.0, phi=0.0)
+    index, own, whole = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
+    lacking = 1.0 - whole.coherence
+    gained = max(0.0, own.coherence - whole.coherence) / lacking if lacking > 0.0 else 0.0
+    vectors = [vector for vector in index.vectors(ids).values() if vector is not None]
+    mean = mean_vector(vectors)
+    cosines = [] if mean is None else [float(np.clip(each @ mean, -1.0, 1.0)) for each in vectors]
+    return UTLState(
+        delta_s=own.entropy,
+        delta_c=round(gained, 3),
+        w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
+        phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),
+    )
