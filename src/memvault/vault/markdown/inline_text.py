@@ -55,7 +55,8 @@ class InlineText:
     """The readable text of a block; offsets refer to ``text``, where ``\\n`` marks line ends.
 
     Attributes:
-        protected: ordered spans in which no sentence ends and no label starts: links, tags, code.
+        protected: ordered spans in which no sentence ends and no label starts: links, tags, code,
+            formulas.
         breaks: offsets at which a sentence must start.
         lines: offsets at which a new line of the file starts.
     """
@@ -121,7 +122,7 @@ class InlineReader:
 
     def _text(self, text: str) -> None:
         start, _end = self._add(text)
-        if "\n" in text:  # a block too long for the inline parser
+        if "\n" in text:  # a formula, or a block too long for the inline parser
             line_ends = (index for index, char in enumerate(text, start + 1) if char == "\n")
             self._inline.lines.extend(line_ends)
 
@@ -154,6 +155,11 @@ class InlineReader:
     def _code_inline(self, token: Token) -> None:
         self._inline.protected.append(self._add(token.content))
         self._count_lines(token)
+
+    def _formula(self, token: Token) -> None:
+        start = self._length
+        self._text(token.content)
+        self._inline.protected.append((start, self._length))
 
     def _html_inline(self, token: Token) -> None:
         if _BREAK.match(token.content):

@@ -12,6 +12,7 @@ from markdown_it.rules_inline import backtick as code_span
 from markdown_it.rules_inline import html_inline as html_tag
 from markdown_it.token import Token
 
+from memvault.vault.markdown.formulas import formula_plugin
 from memvault.vault.markdown.plugins import comment_plugin, field_plugin, marker_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
@@ -22,7 +23,7 @@ MAX_LINK_CHARS = 1000
 # Where a rule can start (or a link's text ends); at each of these places all rules are tried.
 # Each alternative starts with a literal, so that `re` can search for these characters.
 _STOPS = re.compile(
-    r"\n|\*|\[|\]|\\|`|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|&(?=[#\w])|<(?=[\w/!?])"
+    r"\n|\*|\[|\]|\\|`|\$(?=\S)|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|&(?=[#\w])|<(?=[\w/!?])"
     r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
 )
 
@@ -38,7 +39,10 @@ def parse_markdown(text: str) -> list[Token]:
 @cache
 def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
-    for plugin in (wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin):
+    plugins = (
+        wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin, formula_plugin,
+    )  # fmt: skip
+    for plugin in plugins:
         plugin(md)
     md.inline.terminator_re = _STOPS
     md.inline.ruler.at("text", _text)
