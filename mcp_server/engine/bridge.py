@@ -186,6 +186,7 @@ class Bridge:
                 question = self._tools_question(_parsed(line))
                 lines += [line] if question is None else [question, line]
             self._waiting.clear()
+            self._wanted.clear()  # what came meanwhile is sent now, and asks for no other engine
             for line in lines:
                 _sent(connection, line)
 
@@ -307,5 +308,7 @@ def _unknown_fate(request: _Request) -> str:
 
 
 def run_bridge(launcher: Launcher) -> None:
-    """Serve the client on this process's stdin and stdout."""
+    """Serve the client on this process's stdin and stdout; none if either is closed."""
+    if sys.stdin is None or sys.stdout is None:
+        return
     Bridge(launcher, sys.stdin.buffer, sys.stdout.buffer).run()

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -107,7 +108,6 @@ class Launcher:
         self._command = list(command)
         self._timeout = timeout
         self._path = "/bridge?tools=full" if tools == "full" else "/bridge"
-        self._started: subprocess.Popen[bytes] | None = None
 
     def connect(self) -> ClientConnection:
         """An open websocket to ``/bridge`` of the running engine, or of one started now.
@@ -119,8 +119,6 @@ class Launcher:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
                 not answer in time.
         """
-        if self._started is not None:
-            self._started.poll()  # or a stopped engine would stay our zombie
         connection = self._try()
         if connection is not None:
             return connection
@@ -217,8 +215,10 @@ class Launcher:
             entries = environment["PYTHONPATH"].split(os.pathsep)
             environment["PYTHONPATH"] = os.pathsep.join(str(Path(e).absolute()) for e in entries)
         with self._state.log.open("ab") as log:
-            self._started = _detached(self._command, log.fileno(), self._state.root, environment)
-        return self._started
+            engine = _detached(self._command, log.fileno(), self._state.root, environment)
+        # Or an engine that ends would stay our zombie, which `memvault stop` takes for alive.
+        threading.Thread(target=engine.wait, daemon=True).start()
+        return engine
 
     def _shorten_log(self) -> None:
         with suppress(OSError):

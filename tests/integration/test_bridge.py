@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
@@ -266,9 +267,9 @@ def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(
 ) -> None:
     before = bridge.who(1)
     os.kill(before, signal.SIGTERM)
-    until(lambda: read_address(StateFolder(state)) is None)
+    until(lambda: not psutil.pid_exists(before))  # the bridge that started it leaves no zombie
     time.sleep(0.7)
-    assert engines_started(state) == 1
+    assert psutil.Process(bridge.process.pid).children() == []
     assert bridge.who(2) != before
 
 
@@ -278,6 +279,14 @@ def test_the_bridge_ends_when_its_client_does_and_the_engine_later(state: Path) 
     assert raw.close() == 0
     assert read_address(StateFolder(state)) is not None
     until(lambda: (state / "closed").exists() and read_address(StateFolder(state)) is None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes them")
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_bridge_without_a_client_ends_without_a_word(state: Path, closed: str) -> None:
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *command("bridge", state, IDLE_SECONDS)]
+    done = subprocess.run(shell, env=environment(), input=b"", capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state: Path) -> None:
