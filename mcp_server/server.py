@@ -42,6 +42,7 @@ from mcp_server.tools.recall import ConnectorTools, GraphTools, NoteTools, Recal
 from mcp_server.tools.status import NavigationTools, SessionTools, StatusTools
 from mcp_server.tools.store import PreferenceTools, StoreTools
 from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.undo import UndoTools
 from mcp_server.tools.verification import ImmunityTools, VerificationTools
 from memvault import __version__
 
@@ -86,6 +87,7 @@ GROUPS = (
     ConnectorTools,
     CurationTools,
     OperationTools,
+    UndoTools,
     HistoryTools,
     ManifestTools,
     StatusTools,

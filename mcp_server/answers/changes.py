@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from mcp_server.answers.base import Answer, Filled, Lines, Moment, Shape, optional, taken
+from memvault.curation.changes.curator import ChangeResult, UndoResult
 from memvault.curation.changes.history import description
 from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, UTLState
+from memvault.model.state import CognitivePulse
 
 MOST_PATHS = 100  # of a change
+MOST_LINES = 100  # of a preview or a conflict
 
 
 class LineShape(Shape):
@@ -30,6 +33,19 @@ class Operated(Answer):
     preview: bool
     lines: list[LineShape] | None = optional()
     reversal_hash: str | None = optional()
+
+
+def operated(
+    done: ChangeResult[Any] | UndoResult, pulse: CognitivePulse, *, preview: bool
+) -> dict[str, Any]:
+    """The fields of an `Operated` answer."""
+    lines = done.plan.lines_changed(MOST_LINES) if preview else None
+    return {
+        "preview": preview,
+        "lines": None if lines is None else [LineShape.of(line) for line in lines],
+        "reversal_hash": done.change.reversal_hash if done.change else None,
+        "pulse": pulse,
+    }
 
 
 class SetAnswer(Operated):

@@ -1,10 +1,8 @@
-"""Tools that change notes: edit, merge, annotate, set properties, undo."""
+"""Tools that change notes: edit, merge, annotate, move, set properties."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Annotated, Any
 
 from fastmcp.tools import tool
@@ -13,16 +11,12 @@ from pydantic import Field
 from mcp_server.answers.changes import (
     AnnotatedAnswer,
     ArchivedAnswer,
-    ConflictShape,
     ContradictedShape,
     EditedAnswer,
-    LineShape,
     MergedAnswer,
-    MovedShape,
     ReconstructedAnswer,
     SetAnswer,
-    UndoneAnswer,
-    done_shape,
+    operated,
 )
 from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
@@ -37,8 +31,7 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools, supersede_hint
-from memvault.curation.changes.curator import ChangeResult, UndoResult
-from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
@@ -47,8 +40,6 @@ from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
-
-MOST_LINES = 100  # of a preview; also of files that an undo moves
 
 Importance = Annotated[
     float | None, Field(ge=0.0, le=1.0, description="The new importance, from 0 to 1.")
@@ -266,7 +257,7 @@ class OperationTools(Tools):
         """
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
-            return self._proposed(ProposalKind.PERMANENT, target, rationale, preview=preview)
+            return self._record_claim(ProposalKind.PERMANENT, target, rationale, preview=preview)
         note = self._persons_note(target) if move else None
         if note is not None:
             call = TaskAction.by("set_lifecycle", target=note.id, lifecycle=lifecycle, move=True)
@@ -327,7 +318,7 @@ class OperationTools(Tools):
         self._box.touch(session_id)
         if not is_person():
             kind = ProposalKind.VERIFIED if verified else ProposalKind.WRONG
-            return self._proposed(kind, target, rationale, preview=preview)
+            return self._record_claim(kind, target, rationale, preview=preview)
         done = self._box.container.actions.verify(
             target, why_of(rationale), verified=verified, by=client_name() or "a client",
             preview=preview,
@@ -345,7 +336,7 @@ class OperationTools(Tools):
         about = (note.id, note.path)
         return self._box.propose(kind, call, about, why_of(rationale), preview=preview)
 
-    def _proposed(
+    def _record_claim(
         self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
     ) -> SetAnswer:
         """Record a client's claim, which changes nothing until the person agrees."""
@@ -375,80 +366,9 @@ class OperationTools(Tools):
             pulse=self._box.meter.of_vault(),
         )
 
-    @tool(annotations=SETS, tags=CORE, title="Undo changes")
-    def undo_change(
-        self,
-        *,
-        rationale: WhyChanged,
-        change: Annotated[
-            str | None, Field(min_length=1, max_length=64, description="A reversal_hash.")
-        ] = None,
-        client: Annotated[
-            str | None,
-            Field(min_length=1, max_length=100, description="All changes by this client."),
-        ] = None,
-        day: Annotated[
-            date | None, Field(description="All changes of this local day, as YYYY-MM-DD.")
-        ] = None,
-        preview: Preview = False,
-        session_id: SessionId = None,
-    ) -> UndoneAnswer:
-        """Undo one change (its `reversal_hash`), or all of a client or day.
-
-        Notes edited since stay as they are and are listed in `conflicts`. An undo can itself be
-        undone. What the person changed waits for them.
-        """
-        self._box.touch(session_id)
-        actions, why = self._box.container.actions, why_of(rationale)
-        hashes = self._named_changes(change, client, day)
-        undone = actions.undo(hashes, why, preview=preview or not is_person())
-        notice = self._wait_for_person(undone, why, preview=preview)
-        if not (preview or notice or undone.change):
-            undone = actions.undo(hashes, why)
-        moves = undone.plan.moves if preview or not notice else []
-        return UndoneAnswer(
-            notice=notice,
-            undone=[done_shape(each) for each in undone.undone] if preview or not notice else [],
-            conflicts=[
-                ConflictShape.of(each, lines=each.lines[:MOST_LINES]) for each in undone.conflicts
-            ],
-            moved=[MovedShape(path=path, to=to) for path, to in moves[:MOST_LINES]] or None,
-            more_moved=max(0, len(moves) - MOST_LINES) or None,
-            **self._operated(undone, preview),
-        )
-
-    def _wait_for_person(
-        self, planned: UndoResult, why: Attribution, *, preview: bool
-    ) -> str | None:
-        """What a client is told that would undo changes of the person's."""
-        own = next((each for each in planned.undone if each.actor.kind == "person"), None)
-        if own is None or is_person():
-            return None
-        call = TaskAction.by("undo_change", changes=[each.reversal_hash for each in planned.undone])
-        about = ((*own.node_ids, own.reversal_hash)[0], (*own.paths, *own.names, "a note")[0])
-        return self._box.propose(ProposalKind.UNDONE, call, about, why, preview=preview)
-
-    def _named_changes(
-        self, change: str | None, client: str | None, day: date | None
-    ) -> Sequence[str]:
-        if (change is None) == (client is None and day is None):
-            raise InvalidParams("Provide exactly one of change, or client and/or day")
-        if change is not None:
-            return [change]
-        container = self._box.container
-        changes = container.curator.history.changes(client=client, day=day, limit=None)
-        return container.actions.undoable(changes)
-
     def _answer(self, done: ChangeResult[PropertyChange], *, preview: bool) -> SetAnswer:
         own = done.plan.node_ids[0]
         return SetAnswer.of(done.result, node_id=own, **self._operated(done, preview))
 
-    def _operated(self, done: ChangeResult[Any] | UndoResult, preview: bool) -> dict[str, Any]:
-        """The fields of an `Operated` answer."""
-        lines = done.plan.lines_changed(MOST_LINES) if preview else None
-        return {
-            "preview": preview,
-            "lines": None if lines is None else [LineShape.of(line) for line in lines],
-            "reversal_hash": done.change.reversal_hash if done.change else None,
-            "pulse": self._box.meter.of_vault(),
-        }
+    def _operated(self, done: ChangeResult[Any], preview: bool) -> dict[str, Any]:
+        return operated(done, self._box.meter.of_vault(), preview=preview)

@@ -1,0 +1,99 @@
+"""The tool that undoes changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.changes import (
+    MOST_LINES,
+    ConflictShape,
+    MovedShape,
+    UndoneAnswer,
+    done_shape,
+    operated,
+)
+from mcp_server.middleware.client_identity import is_person
+from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChanged
+from mcp_server.tools.curation import why_of
+from mcp_server.tools.toolbox import Tools
+from memvault.curation.changes.curator import UndoResult
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.proposals import ProposalKind
+from memvault.model.change import TaskAction
+from memvault.model.errors import InvalidParams
+
+MOST_MOVES = 100  # that an answer lists
+
+
+class UndoTools(Tools):
+    """Tools that undo; whatever a change did to notes can be undone."""
+
+    @tool(annotations=SETS, tags=CORE, title="Undo changes")
+    def undo_change(
+        self,
+        *,
+        rationale: WhyChanged,
+        change: Annotated[
+            str | None, Field(min_length=1, max_length=64, description="A reversal_hash.")
+        ] = None,
+        client: Annotated[
+            str | None,
+            Field(min_length=1, max_length=100, description="All changes by this client."),
+        ] = None,
+        day: Annotated[
+            date | None, Field(description="All changes of this local day, as YYYY-MM-DD.")
+        ] = None,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> UndoneAnswer:
+        """Undo one change (its `reversal_hash`), or all of a client or day.
+
+        Notes edited since stay as they are and are listed in `conflicts`. An undo can itself be
+        undone. What the person changed waits for them.
+        """
+        self._box.touch(session_id)
+        actions, why = self._box.container.actions, why_of(rationale)
+        hashes = self._named_changes(change, client, day)
+        undone = actions.undo(hashes, why, preview=preview or not is_person())
+        notice = self._wait_for_person(undone, why, preview=preview)
+        if not (preview or notice or undone.change):
+            undone = actions.undo(hashes, why)
+        moves = undone.plan.moves if preview or not notice else []
+        return UndoneAnswer(
+            notice=notice,
+            undone=[done_shape(each) for each in undone.undone] if preview or not notice else [],
+            conflicts=[
+                ConflictShape.of(each, lines=each.lines[:MOST_LINES]) for each in undone.conflicts
+            ],
+            moved=[MovedShape(path=path, to=to) for path, to in moves[:MOST_MOVES]] or None,
+            more_moved=max(0, len(moves) - MOST_MOVES) or None,
+            **operated(undone, self._box.meter.of_vault(), preview=preview),
+        )
+
+    def _wait_for_person(
+        self, planned: UndoResult, why: Attribution, *, preview: bool
+    ) -> str | None:
+        """Where a client would undo what the person changed: lets its call wait for them, and gives
+        the notice that says so."""
+        own = next((each for each in planned.undone if each.actor.kind == "person"), None)
+        if own is None or is_person():
+            return None
+        call = TaskAction.by("undo_change", changes=[each.reversal_hash for each in planned.undone])
+        about = ((*own.node_ids, own.reversal_hash)[0], (*own.paths, *own.names, "a note")[0])
+        return self._box.propose(ProposalKind.UNDONE, call, about, why, preview=preview)
+
+    def _named_changes(
+        self, change: str | None, client: str | None, day: date | None
+    ) -> Sequence[str]:
+        if (change is None) == (client is None and day is None):
+            raise InvalidParams("Provide exactly one of change, or client and/or day")
+        if change is not None:
+            return [change]
+        container = self._box.container
+        changes = container.curator.history.changes(client=client, day=day, limit=None)
+        return container.actions.undoable(changes)
