@@ -82,9 +82,7 @@ def learnt(
     context: typer.Context,
     *,
     reset: Annotated[bool, typer.Option("--reset", help="Forget what was learnt.")] = False,
-    undo_reset: Annotated[
-        bool, typer.Option("--undo-reset", help="Take the last reset back.")
-    ] = False,
+    undo_reset: Annotated[bool, typer.Option("--undo-reset", help="Undo the last reset.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Report what memvault learnt from how notes are used, or reset it.

@@ -90,7 +90,9 @@ def deny(
 @_web_clients.command()
 def revoke(
     context: typer.Context,
-    client: Annotated[str, typer.Argument(help="Its id, the start of it, or its name.")],
+    client: Annotated[
+        str, typer.Argument(help="Its name or id; the first characters of the id suffice.")
+    ],
 ) -> None:
     """Withdraw the approval of a client; its tokens stop working at once."""
     with engine_of(places_of(context), wait=False) as engine:
@@ -109,7 +111,9 @@ def revoke(
 def _decide(context: typer.Context, action: str, number: str) -> None:
     with engine_of(places_of(context), wait=False) as engine:
         if not engine.decide_client(action, number.strip()):
-            raise InvalidParams(f"No client waits with the number {number}; `memvault clients`.")
+            raise InvalidParams(
+                f"No client waits with the number {number}; `memvault clients` lists all that wait"
+            )
 
 
 def _at(seconds: float) -> str:

@@ -377,7 +377,7 @@ class Actions:
         """
         hashes = undoable(changes)
         if not hashes:
-            raise InvalidParams("Nothing to undo: no such change is left to undo")
+            raise InvalidParams("No such change is left to undo; `memvault log` lists them")
         return hashes
 
     # -- performing -----------------------------------------------------------------------------
