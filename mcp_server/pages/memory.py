@@ -13,7 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import paged
-from mcp_server.pages.note_text import MAX_CHARS, Resolve, editable, note_html
+from mcp_server.pages.note_edits import editable
+from mcp_server.pages.note_text import MAX_CHARS, Resolve, note_html
 from mcp_server.pages.shown_changes import shown, who_made
 from mcp_server.pages.site import Site
 from memvault.model.change import ChangeKind

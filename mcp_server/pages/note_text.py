@@ -20,61 +20,12 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from memvault.model.errors import InvalidParams
 from memvault.text.diff import stretches
 from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
-_BOM = "\ufeff"
-
-
-def editable(data: bytes) -> str | None:
-    """The note as text; None if it is not UTF-8, so that a form would lose what it cannot show."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    return None if "\0" in text else text.removeprefix(_BOM)
-
-
-def edited(before: bytes, sent: str) -> bytes:
-    """The note with the text that a form sent.
-
-    Raises:
-        InvalidParams: the note is not UTF-8.
-    """
-    text = editable(before)
-    if text is None:
-        raise InvalidParams("This note is not UTF-8 text; edit it in your editor.")
-    old = _LINE.findall(text)
-    wanted = sent.replace("\r\n", "\n").replace("\r", "\n")
-    new = [line.rstrip("\n") for line in _LINE.findall(wanted)]
-    bare = [line.rstrip("\r\n") for line in old]
-    end = _usual_end(old)
-    lines: list[str] = []
-    for equal, i1, i2, j1, j2 in stretches(bare, new):
-        lines += old[i1:i2] if equal else [line + end for line in new[j1:j2]]
-    # Only the last line may stand without an end, and only if it was sent so.
-    lines = [line if line.endswith(("\r", "\n")) else line + end for line in lines]
-    if lines and not wanted.endswith("\n"):
-        lines[-1] = lines[-1].rstrip("\r\n")
-    # A lone \r before an empty line would be one end with it; from below, as a mend makes a \n.
-    for k in reversed(range(len(lines) - 1)):
-        if lines[k].endswith("\r") and lines[k + 1] == "\n":
-            lines[k] = lines[k][:-1] + "\n"
-    bom = _BOM if before.startswith(_BOM.encode()) else ""
-    return (bom + "".join(lines)).encode("utf-8")
-
-
-def _usual_end(lines: list[str]) -> str:
-    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
-    counted = [(ends.count(end), end) for end in ("\n", "\r\n", "\r")]
-    return max(counted, key=lambda each: each[0])[1]
-
-
 MAX_CHARS = 30_000  # that are laid out; a hostile note takes under a second
-# The mark of a task; a tag in front of it is the renderer's own, since text has none.
+# The box of a task; a tag in front of it is the renderer's, since a note's own tags are escaped.
 _TASK = re.compile(r"(<li>\n?(?:<p>)?(?:<mark[^>]*>)?)\[([ xX/-])\](?=(?:</mark>)? )")
 _CALLOUT = re.compile(r"\[!([\w-]{1,30})\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
 _BLOCK_ID = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]+[ \t]*\Z")

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.note_text import editable, edited
+from mcp_server.pages.note_edits import editable, edited
 from memvault.curation.changes.forgetting import USER_REQUESTED
 from memvault.curation.changes.plan import Attribution, lines_changed
 from memvault.curation.operations.brief import Brief, Sources

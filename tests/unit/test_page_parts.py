@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
-from mcp_server.pages.note_text import MOST_WORDS, compared, editable, edited, note_html
+from mcp_server.pages.note_edits import editable, edited
+from mcp_server.pages.note_text import MOST_WORDS, compared, note_html
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import plotted
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
