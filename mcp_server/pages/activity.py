@@ -29,7 +29,7 @@ MOST_READ = 12  # memories of a session that are named
 MOST_SESSIONS = 20
 MOST_GATED = 20
 _WITHOUT_FADINGS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # they are many
-PERSON = "you"
+YOU = "you"  # the person, in the list of clients
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,14 @@ class ActivityPage:
         before: str | None = None,
         limit: int | None = None,
     ) -> list[Change]:
-        name = None if not client else "" if client == PERSON else client
+        name = None if not client else "" if client == YOU else client
         history = self._site.container.curator.history
         return history.changes(client=name, day=day, kinds=kinds, before=before, limit=limit)
 
     def _clients(self) -> list[str]:
         """Who changed anything: a person, then the clients by name."""
         changes = self._site.container.curator.history.changes(limit=None)
-        return [PERSON, *sorted({change.client for change in changes if change.client})]
+        return [YOU, *sorted({change.client for change in changes if change.client})]
 
     def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:
         """The sessions since startup that read notes, most recent first, with the ids and titles of

@@ -214,6 +214,8 @@ ALIVE_SECONDS = 15.0  # at most between two lines, so that a dead connection is 
 
 
 class Events:
+    """The stream by which open pages notice changes (server-sent events)."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
         self.routes: list[BaseRoute] = [Route("/events", self._stream, methods=["GET"])]
@@ -225,14 +227,14 @@ class Events:
         )
 
     async def _lines(self, request: Request) -> AsyncIterator[bytes]:
-        """The lines of one page; they end when the engine stops, which an open page must not
-        delay."""
+        """The lines for one page. They end when the engine stops, so that open pages do not delay
+        it."""
         await run_in_threadpool(self._begin)
-        told, silent = "", 0.0
+        sent, silent = "", 0.0
         while not self._site.startup.stopping and not await request.is_disconnected():
-            now = await run_in_threadpool(self._standing)
-            if now != told:
-                told, silent = now, 0.0
+            now = await run_in_threadpool(self._state)
+            if now != sent:
+                sent, silent = now, 0.0
                 yield f"data: {now}\n\n".encode()
             elif silent >= ALIVE_SECONDS:
                 silent = 0.0
@@ -245,7 +247,7 @@ class Events:
             for begin in self._site.on_visit:
                 begin()
 
-    def _standing(self) -> str:
+    def _state(self) -> str:
         try:
             container = self._site.container
             newest = container.curator.history.changes(limit=1)
