@@ -55,6 +55,10 @@ def desk(tmp_path: Path) -> Desk:
          "tags: [a]", "tags: [b, c]"),
         ({"operation": "set_property", "content": "high", "property": "importance"},
          "# kept\n---", "# kept\nimportance: high\n---"),
+        ({"operation": "set_property", "content": "12:30", "property": "start"},
+         "# kept\n---", "# kept\nstart: \"12:30\"\n---"),
+        ({"operation": "set_property", "content": "2026-13-45", "property": "due"},
+         "# kept\n---", "# kept\ndue: \"2026-13-45\"\n---"),
     ],
 )  # fmt: skip
 def test_an_edit_changes_its_span_and_is_undone_to_the_byte(

@@ -126,6 +126,21 @@ def test_malformed_frontmatter_is_refused_and_the_line_named(note: bytes, line: 
     assert f"line {line}" in refused.value.message
 
 
+@pytest.mark.parametrize("value", ["True Grit", "false alarm", "12:30", "1.5 hours", "2026-13-45"])
+def test_a_value_that_begins_like_another_is_text(value: str) -> None:
+    note = parse_note("n.md", f"---\ntitle: {value}\nalias: [{value}, x]\n---\n".encode())
+    assert note.frontmatter == {"title": value, "alias": [value, "x"]}
+    assert note.frontmatter_problem is None
+
+
+@pytest.mark.parametrize("tag", ["bool", "int", "float", "timestamp", "binary", "set", "omap"])
+def test_a_value_that_its_tag_does_not_fit_is_a_problem_of_its_header(tag: str) -> None:
+    note = parse_note("n.md", f"---\nkind: tale\nkey: !!{tag} é z\n---\ntext".encode())
+    assert note.frontmatter_problem is not None
+    assert note.frontmatter["kind"] == "tale"
+    assert note.blocks[0].text == "text"
+
+
 def test_what_yaml_cannot_hold_is_refused() -> None:
     for key, value in [("", 1), ("k", object()), ("k", "\ud800"), ("k", [{"a": 1}])]:
         with pytest.raises(InvalidParams):

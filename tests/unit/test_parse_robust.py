@@ -25,6 +25,22 @@ def test_the_frontmatter_alone_is_that_of_the_whole_note(data: bytes) -> None:
     assert frontmatter_of(data) == parse_note("n.md", data).frontmatter
 
 
+_YAML = st.lists(
+    st.sampled_from(
+        [
+            "\n", "key: ", "- ", "  ", "true", "False", " x", "12", "1.5", "12:30", "2026-13-45", "~", ".inf", "!!bool ", "!!int ",
+            "!!timestamp ", "!!set ", "!x ", "&a ", "*a", "<<: ", "? ", "| ", "[", "]", "{", "}", "'", '"', "%", "@", "[[N]]", "é",
+        ]
+    ),
+    max_size=9,
+).map("".join)  # fmt: skip
+
+
+@given(_YAML)
+def test_any_frontmatter_is_read(yaml: str) -> None:
+    assert parse_note("n.md", f"---\nkey: {yaml}\n---\n\ntext".encode()).blocks[-1].text == "text"
+
+
 def test_line_ends_and_byte_order_marks_change_nothing_but_the_hash() -> None:
     unix = parse_note("n.md", b"---\na: 1\n---\n# T\n\nOne\nTwo [[L]]\n")
     for data in (

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
-from types import NoneType
 from typing import Any
-
-import yaml
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import path_of, property_of, set_property
@@ -33,6 +30,7 @@ from memvault.vault.compose import (
     safe_name,
     storable_text,
 )
+from memvault.vault.frontmatter.read import read_value
 from memvault.vault.parse import frontmatter_of, parse_note
 
 HEADING = "Annotations"
@@ -325,12 +323,9 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> Edited:
 
 def _value(text: str) -> Any:
     """The value as YAML reads it, if that is a plain value or a list of such; else the text."""
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text.strip()
-    is_list = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
-    return value if is_list or not isinstance(value, list | dict | NoneType) else text.strip()
+    value = read_value(text)
+    is_plain = not isinstance(value, list) or not any(isinstance(x, list | dict) for x in value)
+    return value if is_plain else text.strip()
 
 
 def _hides_rest(text: str) -> bool:

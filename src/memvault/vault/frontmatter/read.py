@@ -26,6 +26,8 @@ _MAYBE_DEEP = re.compile(r"(?:[-?][ \t]+){8}|^ {64}|(?:[\[{][^\[\]{}]*){16}", re
 _BOOL = "tag:yaml.org,2002:bool"
 _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
+# What PyYAML raises beside its own errors for a value that is not what its tag says.
+_VALUE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 class HeaderLoader(SafeLoader):  # type: ignore[misc]
@@ -61,7 +63,9 @@ def _integer(loader: Any, node: Any) -> Any:
     return int(text) if len(text) < 300 else text
 
 
-HeaderLoader.add_implicit_resolver(_BOOL, re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF")
+HeaderLoader.add_implicit_resolver(
+    _BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), "tTfF"
+)
 HeaderLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), "-+0123456789")
 HeaderLoader.add_implicit_resolver(
     _FLOAT,
@@ -122,7 +126,7 @@ def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         what = str(getattr(error, "problem", None) or "it is not valid YAML")
         return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, what)
-    except (ValueError, TypeError, RecursionError, OverflowError):
+    except _VALUE_ERRORS:
         return read_lines(source), FrontmatterProblem(2, "a value cannot be read")
     if loaded is None:
         return {}, None
@@ -154,22 +158,23 @@ def read_lines(source: str) -> dict[str, Any]:
     for line in source.split("\n"):
         if pair := _KEY_LINE.fullmatch(line):
             key = pair["key"].strip()
-            values[key] = _scalar(pair["value"])
+            values[key] = read_value(pair["value"])
         elif key is not None and (item := _ITEM_LINE.fullmatch(line)):
             if values[key] is None:
                 values[key] = []
             if isinstance(values[key], list):
-                values[key].append(_scalar(item["value"]))
+                values[key].append(read_value(item["value"]))
     return values
 
 
-def _scalar(text: str) -> Any:
+def read_value(text: str) -> Any:
+    """A property's value as its YAML says; the text where that says nothing or is malformed."""
     text = text.strip()
     if text.startswith("[["):
         return text
     try:
         loaded = None if is_deep(text) else YAMLHandler().load(text, Loader=HeaderLoader)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):
+    except (yaml.YAMLError, *_VALUE_ERRORS):
         return text
     return (
         text if isinstance(loaded, dict) or (loaded is None and text) else _Bounded().value(loaded)
