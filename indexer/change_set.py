@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from memvault.text.names import Name, names_of
 from memvault.vault.files import NoteStat, Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note, stem_of
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     """Read and parse one note; None if it does not exist or is in quarantine.
 
     Raises:
-        Unreadable: the operating system refuses to read the file.
+        Unreadable: the operating system refuses to read the file, or a fault of memvault does.
     """
     stat = vault.stat(path)
     if stat is None:
@@ -72,7 +75,14 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
         if vault.stat(path) is None:
             return None
         raise Unreadable(f"{path}: cannot be read: {error}") from error
-    note = parse_note(path, examined.data, max_bytes=max_bytes)
+    try:
+        note = parse_note(path, examined.data, max_bytes=max_bytes)
+    except Exception as error:  # it keeps no other note from being indexed
+        logger.exception("The note %s cannot be parsed.", path)
+        raise Unreadable(
+            f"{path}: cannot be indexed by a fault of memvault, which engine.log describes; "
+            "please report it"
+        ) from error
     known = examined.provenance
     is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person
     if not is_own:  # a client's title of the person's note

@@ -18,9 +18,11 @@ from indexer.indexer import FEW, FEW_LINKED, Indexer
 from indexer.relinking import LINKED_AT_ONCE
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
+from memvault.model.note import ParsedNote
 from memvault.model.search import Scope
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.text.tokens import TokenCounter
+from memvault.vault.parse import parse_note
 from tests.snapshot import differences, snapshot
 
 Write = Callable[..., Path]
@@ -402,6 +404,26 @@ def test_a_name_in_plain_text_becomes_an_edge_when_its_note_appears(
     write("people/Mira Holm.md", "---\ntype: person\n---\nPotter.\n")
     indexer.index(["people/Mira Holm.md"])
     assert targets(indexer, "b.md") == {"people/Mira Holm.md"}
+
+
+def test_a_fault_of_ours_in_one_note_keeps_no_other_from_being_indexed(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parse(path: str, data: bytes, *, max_bytes: int) -> ParsedNote:
+        if b"odd" in data:
+            raise KeyError("odd")
+        return parse_note(path, data, max_bytes=max_bytes)
+
+    for name in "abc":
+        write(f"{name}.md", "odd\n" if name == "b" else "even\n")
+    with monkeypatch.context() as faulty:
+        faulty.setattr("indexer.change_set.parse_note", parse)
+        indexer.scan()
+        assert sorted(indexer.catalogue.paths()) == ["a.md", "c.md"]
+        assert any(problem.startswith("b.md: ") for problem in indexer.problems)
+    indexer.scan()
+    assert sorted(indexer.catalogue.paths()) == ["a.md", "b.md", "c.md"]
+    assert not indexer.problems
 
 
 def test_of_two_notes_with_one_id_the_first_path_keeps_it(indexer: Indexer, write: Write) -> None:
