@@ -50,7 +50,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Delete|Add) File: (.+)$", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """One call of a hook. ``source`` is how a session starts, ``trigger`` why it is compacted."""
+    """One call of a hook. ``source`` is how a session starts."""
 
     client: str
     event: str

@@ -1,6 +1,6 @@
 """Marks whose word every memory of an answer is, and keeps claims out of critical answers.
 
-Tools apply the rule of `VerifiedRecall` to what they find. This is the last gate on the way out: it
+Tools apply the rule of `Searcher` to what they find. This is the last gate on the way out: it
 sees the finished answer of every tool and resource, also of those that show a memory in passing.
 """
 

@@ -107,7 +107,7 @@ class AskedTime:
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
         asked = cls(calendar.today, tuple(cuts), words <= anything)
-        if asked._to_come(0):
+        if asked._to_come():
             return replace(asked, only_time=words <= plans, past=is_past)
         return replace(asked, past=True)
 
@@ -209,11 +209,10 @@ class AskedTime:
         """How many years back to look, in this order."""
         return range(YEARS_BACK + 1 if any(cut.any_year for cut in self.cuts) else 1)
 
-    def _to_come(self, years_back: int) -> bool:
+    def _to_come(self) -> bool:
         """Whether part of that time is to come; "since March" is a time that is past."""
         return any(
-            self.today < span.last < date.max or self.today <= span.first
-            for span in self._meant(years_back)
+            self.today < span.last < date.max or self.today <= span.first for span in self._meant()
         )
 
     def _meant(self, years_back: int = 0) -> list[Span]:

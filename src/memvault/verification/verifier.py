@@ -58,7 +58,7 @@ class Verifier:
     """Checks memories; safe in any thread.
 
     Args:
-        find_names: where a text names things of the vault (`claims.FindNames`).
+        find_names: where a text names things of the vault (`clause.FindNames`).
         stated_conflicts: what notes themselves declare as contradicting or superseding these.
         read: a note's bytes, by path.
         names_state: a number that is another whenever ``find_names`` may find others than before.

@@ -47,7 +47,7 @@ class TouchedNote:
 
 @dataclass(frozen=True, slots=True)
 class ManifestPreview:
-    """LineKind applying would do, or why it cannot.
+    """What applying would do, or why it cannot be done.
 
     Attributes:
         touched: for each change, the notes that it touches.
@@ -132,7 +132,7 @@ class ManifestKeeper:
         return write_manifest("", now, state_name(map(WrittenConcept.of, now.values())))
 
     def preview(self, path: str = MANIFEST) -> ManifestPreview:
-        """LineKind a person's edits would change, note by note and line by line.
+        """The changes that a person's edits would make, note by note and line by line.
 
         Raises:
             NoteNotFound: there is no manifest.
