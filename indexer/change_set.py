@@ -62,7 +62,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     """Read and parse one note; None if it does not exist or is in quarantine.
 
     Raises:
-        Unreadable: the operating system refuses to read the file, or a fault of memvault does.
+        Unreadable: the operating system refuses to read the file, or memvault has a fault.
     """
     stat = vault.stat(path)
     if stat is None:
@@ -80,8 +80,8 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     except Exception as error:  # it keeps no other note from being indexed
         logger.exception("The note %s cannot be parsed.", path)
         raise Unreadable(
-            f"{path}: cannot be indexed by a fault of memvault, which engine.log describes; "
-            "please report it"
+            f"{path}: cannot be read because of a fault in memvault; engine.log has the details, "
+            "please report them"
         ) from error
     known = examined.provenance
     is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person

@@ -21,6 +21,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from memvault.text.diff import stretches
+from memvault.vault.markdown.formulas import formula_plugin
 from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
@@ -53,7 +54,13 @@ _WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
 # Around what differs, until the text is HTML: characters that no text may use.
 _MARK, _MARK_END = "\ufdd0", "\ufdd1"
 _TO_HTML = {ord(_MARK): '<mark class="differs">', ord(_MARK_END): "</mark>"}
-_SPLIT = ("text", "code_inline", "code_block", "fence")  # tokens of which single words can differ
+_SPLIT = (
+    "text",
+    "formula",
+    "code_inline",
+    "code_block",
+    "fence",
+)  # tokens of which single words can differ
 _Words = list[tuple[str, tuple[str, ...]]]  # each with the links and emphasis that it is in
 
 
@@ -134,7 +141,7 @@ def _task_box(found: re.Match[str]) -> str:
 def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 30})
     md.enable(["table", "strikethrough"])
-    for plugin in (wikilink_plugin, tag_plugin, comment_plugin):
+    for plugin in (wikilink_plugin, tag_plugin, comment_plugin, formula_plugin):
         plugin(md)
     md.core.ruler.after("block", "obsidian", _obsidian)
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]
@@ -150,6 +157,7 @@ def _parser() -> MarkdownIt:
         "table_open": _table,
         "table_close": _table,
         "text": _text,
+        "formula": _formula,
     }
     for name, rule in rules.items():
         md.add_render_rule(name, rule)
@@ -185,6 +193,10 @@ def _obsidian(state: StateCore) -> None:
 
 def _text(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
     return _HIGHLIGHT.sub(r"<mark>\1</mark>", escapeHtml(tokens[at].content))
+
+
+def _formula(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
+    return escapeHtml(tokens[at].content).replace("\n", "<br />\n")
 
 
 def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:

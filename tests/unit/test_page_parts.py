@@ -86,7 +86,7 @@ PIECES = st.lists(
                      "](javascript:x)", "[", "](data:text/html,x)", '"', "'", "`", "```mermaid\n",
                      "\n", "%%", "<a href='x'>", "](", ")", "&lt;", "> ", "- ", "word", " ",
                      "](//e.x)", "](JAVASCRIPT:x)", "<!--", "]: javascript:x", "![", "| a |\n|-|\n",
-                     "\u202e", "\\", "*", "~~", "https://e.x/", "> [!note] ", "> [!<b>] ", "==", " ^id",
+                     "\u202e", "\\", "*", "~~", "https://e.x/", "> [!note] ", "> [!<b>] ", "==", " ^id", "$", "$$",
                      "- [ ] ", "- [x] "]),
     max_size=25,
 ).map("".join)  # fmt: skip
@@ -114,6 +114,13 @@ def test_links_lead_to_memories_and_what_is_missing_says_so() -> None:
     assert '<a href="/memory/1">shown</a>' in html
     assert '<span class="missing" title="no note yet">B</span>' in html
     assert '<a href="/memory/1">c</a>' in html
+
+
+def test_a_formula_is_shown_as_it_is_written() -> None:
+    html = str(note_html("*so* $a_1*b_2*<c$ is\n$$\n- x_{1}\n$$\n*here*", lambda _: None))
+    assert html == (
+        "<p><em>so</em> $a_1*b_2*&lt;c$ is<br />\n$$<br />\n- x_{1}<br />\n$$<br />\n<em>here</em></p>\n"
+    )
 
 
 class _Nested(HTMLParser):

@@ -13,12 +13,13 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-MARK = "$$"
+DISPLAYED = "$$"  # around a formula that Obsidian shows on lines of its own
 _LINK = r"\[\[[^\[\]\n]+\]\]"
 _FORMULA = re.compile(
     rf"\$\$(?:\\[\s\S]|(?<!\s)\[|(?!{_LINK})\[|\$(?!\$)|[^\\$[])+\$\$"
     rf"|\$(?![\s$])(?:\\[\s\S]|(?<!\s)\[|(?!{_LINK})\[|[^\\$`[])+(?<!\s)\$(?!\d)"
 )
+# What no line of a formula has: a heading, or a link to a note.
 _NO_TEX = re.compile(rf"[ \t]*#{{1,6}}[ \t]|(?:.*\s)?{_LINK}")
 
 
@@ -36,7 +37,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A paragraph with a formula of several lines, of which none starts another block."""
-    if silent or MARK not in state.src:
+    if silent or DISPLAYED not in state.src:
         return False
     terminators = state.md.block.ruler.getRules("paragraph")
     parent, state.parentType = state.parentType, "paragraph"
@@ -44,13 +45,13 @@ def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     while line < end and not state.isEmpty(line):
         text = state.src[state.bMarks[line] : state.eMarks[line]]
         if is_open and (
-            state.sCount[line] < state.blkIndent or _NO_TEX.match(text.partition(MARK)[0])
+            state.sCount[line] < state.blkIndent or _NO_TEX.match(text.partition(DISPLAYED)[0])
         ):
             break
         may_end = line > start and not is_open and 0 <= state.sCount[line] <= state.blkIndent + 3
         if may_end and any(rule(state, line, end, True) for rule in terminators):
             break
-        is_open ^= text.count(MARK) % 2 == 1
+        is_open ^= text.count(DISPLAYED) % 2 == 1
         has_lines |= is_open
         line += 1
     state.parentType = parent

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memvault.vault.markdown.formulas import MARK
+from memvault.vault.markdown.formulas import DISPLAYED
 from memvault.vault.markdown.inline_text import InlineText
 
 _LATIN_STOPS = ".!?…"
@@ -276,7 +276,7 @@ def _deliberate_lines(inline: InlineText) -> list[int]:
     for row, following in pairwise(rows):
         offset += len(row) + 1
         word = following.split(None, 1)[0] if following.strip() else ""
-        if word.startswith(MARK) or inline.touches_protected(offset, offset):
+        if word.startswith(DISPLAYED) or inline.touches_protected(offset, offset):
             continue  # a formula is part of its sentence
         if word and len(row) + 1 + len(word) <= width and not word[0].islower():
             starts.append(offset)
