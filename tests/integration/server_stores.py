@@ -43,7 +43,8 @@ def open_one(vault_folder: Path, tmp_path: Path) -> Iterator[Callable[..., Conta
     opened: list[Container] = []
 
     def open_on(settings: Settings, name: str) -> Container:
-        one = Container(vault_folder, settings, StateFolder(tmp_path / name))
+        # The folder's name is the namespace on servers, and each test has its own.
+        one = Container(vault_folder, settings, StateFolder(tmp_path / f"{name}-{tmp_path.name}"))
         opened.append(one)
         return one
 
