@@ -151,14 +151,16 @@ def progress_in_words(report: dict[str, Any]) -> str:
 
 def follow(reports: Iterable[dict[str, Any]]) -> None:
     """Shows ``{stage, done, total}`` as they come; each stage starts the bar again. Where stdout is
-    no terminal, stderr gets a line every few seconds."""
+    no terminal, stderr gets a line every few seconds, none twice in a row."""
     with bar() as progress:
         stage, task = "", progress.add_task("starting", total=None)
-        last_line = time.monotonic()
+        last_line, last_time = "", time.monotonic()
         for report in reports:
-            if progress.disable and time.monotonic() - last_line > _LINE_SECONDS:
-                last_line = time.monotonic()
-                typer.echo(progress_in_words(report), err=True)
+            if progress.disable and time.monotonic() - last_time > _LINE_SECONDS:
+                line, last_time = progress_in_words(report), time.monotonic()
+                if line != last_line:
+                    typer.echo(line, err=True)
+                last_line = line
             if report["stage"] != stage:
                 stage = str(report["stage"])
                 progress.reset(task, description=stage)
