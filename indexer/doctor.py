@@ -56,7 +56,7 @@ def _error(what: str, path: str | None = None) -> Finding:
 def _waiting(indexer: Indexer) -> list[Finding]:
     count = len(indexer.comparison.differing().changed)
     what = f"{count:,} notes are not indexed yet"
-    advice = "indexing goes on; `memvault status` shows how far it is"
+    advice = "`memvault status` shows how far indexing is"
     return [Finding("note", what, advice)] if count else []
 
 

@@ -273,7 +273,7 @@ class Container:
             "last_scan": last[0].isoformat() if last else None,
             "problems": list(self.live.indexer.problems)
             if scanning is not None
-            else known_problems(self.live.indexer),
+            else [*filter(None, [self.indexing.failure]), *known_problems(self.live.indexer)],
         }
 
     def _known(self) -> MergeIndex:

@@ -36,6 +36,7 @@ SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
+_START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
 PATIENCE_SECONDS = 2.0  # for a running change, before notes that it has yet to index are no error
 
 
@@ -75,6 +76,7 @@ class IndexingService:
         self._has_begun = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
+        self.failure = ""  # why the first scan stopped, if it did
         self._winding_down = threading.Event()
 
     @property
@@ -91,7 +93,15 @@ class IndexingService:
         if self._live.stores.servers:
             self._worker.run(CHECK, self._check_servers, after=CHECK_SECONDS)
         if self._replication is None or self._replication.start(may_lead=watch):
-            return self._begin(watch=watch, report=report)
+            try:
+                result = self._begin(watch=watch, report=report)
+                self.failure = ""
+                return result
+            except Exception as error:
+                if not self._winding_down.is_set():
+                    reason = getattr(error, "message", "") or "see engine.log in the state folder"
+                    self.failure = f"indexing stopped: {reason}"
+                raise
         self._warm_up()
         return ScanReport()
 
@@ -160,6 +170,8 @@ class IndexingService:
             if any(finding.repaired_by_scan for finding in findings):
                 self.rebuild()
                 findings = examine(self._live.indexer)
+        if self.failure:
+            findings.insert(0, Finding("error", self.failure, _START_AGAIN))
         return findings
 
     def _is_indexing(self) -> bool:

@@ -355,6 +355,28 @@ def test_notes_that_the_first_scan_has_not_reached_are_no_error(
         assert container.indexing.doctor() == []
 
 
+def test_a_first_scan_that_stopped_is_named_with_its_reason(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 3)
+
+    def report(progress: Progress) -> None:
+        raise MemvaultError("The index cannot be read.")
+
+    with opened(vault_folder, settings, state) as container:
+        with pytest.raises(MemvaultError):
+            container.start(watch=False, report=report)
+        stopped = "indexing stopped: The index cannot be read."
+        assert container.status()["problems"] == [stopped]
+        finding, *_ = container.indexing.doctor()
+        assert (finding.severity, finding.what) == ("error", stopped)
+        assert "memvault stop" in finding.advice
+
+        container.start(watch=False)
+        assert container.status()["problems"] == []
+        assert container.indexing.doctor() == []
+
+
 def test_a_rebuild_amid_the_first_scan_of_empty_indexes_is_that_scan(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
