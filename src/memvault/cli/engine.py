@@ -215,6 +215,14 @@ def _log_to_stderr() -> None:
     )
     for name in ("memvault", "indexer", "mcp_server"):
         logging.getLogger(name).setLevel(logging.INFO)
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_not_a_lost_client)
+
+
+def _is_not_a_lost_client(record: logging.LogRecord) -> bool:
+    """False for a client that left before its request was read: nothing of ours failed."""
+    from starlette.requests import ClientDisconnect
+
+    return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
 
 
 def stop(context: typer.Context) -> None:
