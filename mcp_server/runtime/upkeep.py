@@ -15,6 +15,7 @@ from mcp_server.runtime.activity_tracker import Breaks, Interrupted
 from memvault.consolidation.upkeep import (
     LEAST_VECTORS,
     VECTORS_PER_CHUNK,
+    VECTORS_PER_EDGE,
     UpkeepReport,
     is_nearly_full,
     packs_to_drop,
@@ -159,9 +160,10 @@ class Upkeep:
     def _cached_embeddings(self) -> Iterator[int]:
         container = self._container
         chunks = container.live.stores.vectors.count()
-        most = max(LEAST_VECTORS, VECTORS_PER_CHUNK * chunks)
+        _, edges = container.live.stores.graph.counts()
+        most = max(LEAST_VECTORS, VECTORS_PER_CHUNK * chunks + VECTORS_PER_EDGE * edges)
         if self.low_disk():
-            most = chunks
+            most = chunks + edges
         while deleted := container.embedder.trim_cache(most):
             yield deleted
 

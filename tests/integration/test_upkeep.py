@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_server.engine.startup import Startup
+from mcp_server.runtime import upkeep
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
@@ -126,6 +127,17 @@ def test_orphans_in_the_indexes_go_and_notes_stay(container: Container) -> None:
     assert container.indexing.doctor() == []
     (found,) = Startup.of(container).doctor(fix=False)
     assert found.severity == "note" and "removed 1 orphans in the indexes" in found.what
+
+
+def test_the_embeddings_of_links_are_kept_too(
+    container: Container, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "LEAST_VECTORS", 0)
+    trades = ["baker", "cooper", "tanner", "weaver", "miller", "mason", "smith", "potter"]
+    write("Street.md", "".join(f"The {each} lives near the [[Yard]].\n\n" for each in trades))
+    container.indexing.scan()
+    container.live.searcher.warm_up()
+    assert "cached embeddings" not in container.upkeep.run().removed
 
 
 def test_the_cache_of_embeddings_keeps_its_budget(tmp_path: Path) -> None:
