@@ -245,6 +245,7 @@ def test_a_daily_note_is_no_task_for_its_neighbours_or_for_standing_alone(
     write("Crane.md", "See [[Yard]].\n")
     write("2026-03-14.md", "[[2026-03-13]] | [[2026-03-15]]\n\nRain, and nothing else.\n")
     write("Daily/2026-03-20.md", "Wind from the west.\n")
+    write("journals/2026_03_21.md", "- Wind from the east.\n")
     write("Map.canvas", '{"nodes": [{"id": "1", "type": "text", "text": "A thought"}]}')
     assert tasks(container) == {}
 

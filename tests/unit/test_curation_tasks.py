@@ -84,6 +84,7 @@ TEMPLATE = "# {}\n\n## Done\n\n- went for a run before work and wrote some lette
     ("one", "other"),
     [
         ("daily/2026-05-01.md", "daily/2026-05-02.md"),
+        ("journals/2026_05_01.md", "journals/2026_05_02.md"),
         ("2026-05-01 Standup.md", "2026-05-08 Standup.md"),
         ("Week 12.md", "Week 13.md"),
     ],

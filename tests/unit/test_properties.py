@@ -140,6 +140,7 @@ def test_what_is_no_certain_date_is_none(value: object) -> None:
 
 def test_a_note_that_says_no_date_has_that_of_its_name_or_session() -> None:
     assert memory("", "daily/2026-03-01 Monday.md").date == datetime(2026, 3, 1, tzinfo=UTC)
+    assert memory("", "journals/2026_03_01.md").date == datetime(2026, 3, 1, tzinfo=UTC)
     assert memory("", "sessions/2026-03-02/chat.md").date == datetime(2026, 3, 2, tzinfo=UTC)
     assert memory("---\ndate: 2026-04-01\n---", "2026-03-01.md").date == datetime(
         2026, 4, 1, tzinfo=UTC

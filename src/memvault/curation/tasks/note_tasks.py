@@ -248,7 +248,7 @@ def _is_day(name: str) -> bool:
     """Whether a name is nothing but a day, as those of daily notes, which link to their neighbours
     before these are written."""
     try:
-        return bool(date.fromisoformat(name))
+        return bool(date.fromisoformat(name.replace("_", "-")))
     except ValueError:
         return False
 

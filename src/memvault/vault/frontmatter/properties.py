@@ -123,7 +123,7 @@ _HAPPENED_KEYS = (
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _NEAR = 80  # characters after it in which its date is searched
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
-_STEM_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
 
 
 def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
@@ -264,11 +264,11 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
 def _date_of_path(path: str) -> datetime | None:
     """The date in a daily note's file name or in a session's folder name."""
     if match := _STEM_DATE.match(stem_of(path)):
-        return read_date(match[0])
+        return read_date(match[0].replace("_", "-"))
     parts = path.split("/")
     in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
     match = _STEM_DATE.match(parts[1]) if in_session else None
-    return read_date(match[0]) if match else None
+    return read_date(match[0].replace("_", "-")) if match else None
 
 
 def _date_of_title(title: str) -> datetime | None:
