@@ -20,7 +20,7 @@ from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import NoteStat, Vault
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.parse import parse_note, stem_of
+from memvault.vault.parse import name_of, parse_note
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     known = examined.provenance
     is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person
     if not is_own:  # a client's title of the person's note
-        note = replace(note, title=stem_of(path))
+        note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
     given = claimed if is_uuid(claimed) else None
     return NoteReading(note, stat, given, examined.provenance, examined.data)

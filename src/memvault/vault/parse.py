@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, parse_pages
 from memvault.vault.frontmatter.read import Header, read_header, strings_of
+from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.blocks import read_blocks
 from memvault.vault.markdown.plugins import clean_tag
@@ -82,7 +83,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     """Parse a note. A pure function; never raises, whatever the bytes.
 
     The title is the property ``title``, else the text of a first-level heading at the start of the
-    body, else the file's stem.
+    body, else the name of the Logseq page or the file's stem.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -95,9 +96,10 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     content = read_blocks(parse_markdown(text[header.body_start :]), header.body_line)
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
+    title = _header_title(header)
     return ParsedNote(
         path=path,
-        title=_header_title(header) or content.title or stem_of(path),
+        title=title or content.title or name_of(path),
         content_hash=content_hash(data),
         frontmatter=header.values,
         blocks=tuple(content.blocks),
@@ -105,7 +107,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         links=(*_header_links(header), *content.links),
         tags=(*_header_tags(header), *content.tags),
         fields=tuple(content.fields),
-        aliases=_header_aliases(header),
+        aliases=_distinct([*_header_aliases(header), *link_names(path, content, title)]),
         body_line=header.body_line,
         line_count=max(1, text.count("\n") + (not text.endswith("\n"))),
         frontmatter_problem=header.problem,
@@ -144,6 +146,11 @@ def content_hash(data: bytes) -> str:
 def stem_of(path: str) -> str:
     """The file's name without its extension, by which links resolve."""
     return PurePosixPath(path).stem
+
+
+def name_of(path: str) -> str:
+    """The name of the Logseq page in the file, or the file's stem."""
+    return page_name(path) or stem_of(path)
 
 
 def _header_links(header: Header) -> list[Link]:
@@ -200,9 +207,12 @@ def _header_title(header: Header) -> str:
     return ""
 
 
-def _header_aliases(header: Header) -> tuple[str, ...]:
-    found = (text.strip() for _key, text in _strings_under(header, _ALIAS_KEYS))
-    return tuple(dict.fromkeys(alias for alias in found if alias))
+def _header_aliases(header: Header) -> Iterator[str]:
+    return (text.strip() for _key, text in _strings_under(header, _ALIAS_KEYS))
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _strings_under(header: Header, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
