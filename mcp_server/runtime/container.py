@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexer.doctor import known_problems
 from indexer.generation import FilePointer, Generations, Report, ScanReport, report_nothing
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
@@ -271,9 +270,7 @@ class Container:
             "entities_waiting": standing.entities_waiting if standing else None,
             "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
             "last_scan": last[0].isoformat() if last else None,
-            "problems": list(self.live.indexer.problems)
-            if scanning is not None
-            else [*filter(None, [self.indexing.failure]), *known_problems(self.live.indexer)],
+            "problems": self.indexing.problems(),
         }
 
     def _known(self) -> MergeIndex:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 
-from indexer.doctor import Finding, examine
+from indexer.doctor import Finding, examine, known_problems
 from indexer.entity_pass import EntityPass
 from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.graph_writer import EntityCache
@@ -36,8 +36,8 @@ SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
-_START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
 PATIENCE_SECONDS = 2.0  # for a running change, before notes that it has yet to index are no error
+START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
 
 
 class IndexingService:
@@ -76,7 +76,7 @@ class IndexingService:
         self._has_begun = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
-        self.failure = ""  # why the first scan stopped, if it did
+        self._failure = ""  # that the first scan stopped and why, if it did
         self._winding_down = threading.Event()
 
     @property
@@ -95,12 +95,12 @@ class IndexingService:
         if self._replication is None or self._replication.start(may_lead=watch):
             try:
                 result = self._begin(watch=watch, report=report)
-                self.failure = ""
+                self._failure = ""
                 return result
             except Exception as error:
                 if not self._winding_down.is_set():
                     reason = getattr(error, "message", "") or "see engine.log in the state folder"
-                    self.failure = f"indexing stopped: {reason}"
+                    self._failure = f"indexing stopped: {reason}"
                 raise
         self._warm_up()
         return ScanReport()
@@ -170,9 +170,15 @@ class IndexingService:
             if any(finding.repaired_by_scan for finding in findings):
                 self.rebuild()
                 findings = examine(self._live.indexer)
-        if self.failure:
-            findings.insert(0, Finding("error", self.failure, _START_AGAIN))
+        if self._failure:
+            findings.insert(0, Finding("error", self._failure, START_AGAIN))
         return findings
+
+    def problems(self) -> list[str]:
+        """What keeps notes from being indexed or changed, one line each."""
+        if self.scanning is not None:
+            return list(self._live.indexer.problems)
+        return [*([self._failure] if self._failure else []), *known_problems(self._live.indexer)]
 
     def _is_indexing(self) -> bool:
         if self._follows:

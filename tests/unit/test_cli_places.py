@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -89,6 +90,12 @@ def test_a_global_option_without_its_value_is_what_the_error_names(
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"memvault {__version__}\n"
+
+
+def test_the_command_also_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "memvault", "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout == f"memvault {__version__}\n"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 
 import pytest
 from starlette.requests import ClientDisconnect
@@ -22,10 +20,3 @@ def test_a_client_that_left_amid_its_request_is_no_failure(
     except type(error):
         logging.getLogger("mcp.server.streamable_http").exception("Error handling POST request")
     assert bool(caplog.records) is is_logged
-
-
-def test_the_command_runs_as_a_module() -> None:
-    shown = subprocess.run(
-        [sys.executable, "-m", "memvault", "--version"], capture_output=True, text=True, check=True
-    )
-    assert shown.stdout.startswith("memvault ")

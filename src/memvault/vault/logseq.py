@@ -31,17 +31,18 @@ def page_name(path: str) -> str | None:
 
 
 def link_names(path: str, content: Content, title: str) -> Iterator[str]:
-    """The names by which other pages link to this one: its title, else the name in its file name,
-    and its aliases.
+    """The names by which links lead to this note besides its file name: those of the page, of its
+    day if it is a journal, and its aliases.
 
     Args:
         title: the property ``title`` of the frontmatter, empty without one.
     """
-    name = page_name(path)
+    file, name = PurePosixPath(path), page_name(path)
     if name is not None:
-        yield from filter(None, (title, *_property(content, ("title",))))
-        yield name
-        if day := _day_of(PurePosixPath(path)):
+        yield from (title, *_property(content, ("title",)))
+        if name != file.stem:
+            yield name
+        if day := _day_of(file):
             yield from _names_of_day(day)
     yield from _property(content, _ALIAS_KEYS)
 
