@@ -18,6 +18,10 @@ MASK = "X"
 TITLE_STEP = f"about {MASK}"
 _GLUE = re.compile(r"[\s,;&/]*(?:and|or|&)?\s*")
 _TRAILING = re.compile(r"[\s,;]+(?:with|and|or|to|of|at|in|on|for|by|from|&)\s*$")
+_UNDERSCORE = re.compile(r"(?<=\w)_(?=\w)")
+_MARKUP = str.maketrans("", "", "[]*_`")
+_SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"\w")
 _CALENDAR = frozenset((*calendar.month_name[1:], *calendar.day_name))
 _LITERALS = (
     re.compile(
@@ -58,7 +62,7 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         title: of the note.
         names: the note's own names, which are masked too.
     """
-    own = _pattern(names)
+    own = _OwnNames(names)
     steps: list[Step] = [Step("", "", 0, False)] * len(edges)
     grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
     for number, (_, group) in enumerate(grouped):
@@ -119,9 +123,23 @@ def values_in(sentence: str, named: Iterable[tuple[int, int]]) -> list[Value]:
     ]
 
 
-def _pattern(names: Iterable[str]) -> re.Pattern[str] | None:
-    alternatives = "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True) if n)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.I) if alternatives else None
+class _OwnNames:
+    """Finds a note's own names. The pattern is compiled only for a note that says one of them:
+    that takes longer than all else that is done for a short note."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = sorted(filter(None, names), key=len, reverse=True)
+        self._lower = [name.lower() for name in self._names]
+        self._pattern: re.Pattern[str] | None = None
+
+    def spans(self, sentence: str) -> list[tuple[int, int]]:
+        lower = sentence.lower()
+        if not any(name in lower for name in self._lower):
+            return []
+        if self._pattern is None:
+            alternatives = "|".join(map(re.escape, self._names))
+            self._pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.I)
+        return [match.span() for match in self._pattern.finditer(sentence)]
 
 
 def _with_relation(edge: GraphEdge, text: str) -> str:
@@ -134,7 +152,7 @@ def _with_relation(edge: GraphEdge, text: str) -> str:
 
 
 def _masked(
-    sentence: str, edges: Sequence[GraphEdge], members: list[int], own: re.Pattern[str] | None
+    sentence: str, edges: Sequence[GraphEdge], members: list[int], own: _OwnNames
 ) -> Iterable[tuple[int, str, str, bool]]:
     """Edge, whole step, local step and whether it is listed, for the edges of one sentence."""
     spans: list[_Span] = []
@@ -143,8 +161,7 @@ def _masked(
         if start >= 0:
             spans.append(_Span(start, end, k))
     taken = [(span.start, span.end) for span in spans]
-    others = [match.span() for match in own.finditer(sentence)] if own else []
-    for start, end in (*others, *literals(sentence)):
+    for start, end in (*own.spans(sentence), *literals(sentence)):
         if all(end <= a or b <= start for a, b in taken):
             spans.append(_Span(start, end))
             taken.append((start, end))
@@ -190,12 +207,13 @@ def _local(sentence: str, lists: list[list[_Span]], number: int) -> str:
     end = lists[number + 1][0].start if number + 1 < len(lists) else len(sentence)
     before = sentence[start : group[0].start]
     after = sentence[max(span.end for span in group) : end]
-    if number and not re.search(r"\w", before):
+    if number and not _WORD.search(before):
         before = f" {MASK}{before}"
     return _clean(before + MASK + _TRAILING.sub("", after))
 
 
 def _clean(text: str) -> str:
-    text = re.sub(r"(?<=\w)_(?=\w)", " ", text).replace("::", ":")
-    text = re.sub(r" \| ", ": ", re.sub(r"[\[\]*_`]", "", text), count=1)
-    return re.sub(r"\s+", " ", text).strip(" ,;.|")
+    if "_" in text:
+        text = _UNDERSCORE.sub(" ", text)
+    text = text.replace("::", ":").translate(_MARKUP).replace(" | ", ": ", 1)
+    return _SPACE.sub(" ", text).strip(" ,;.|")
