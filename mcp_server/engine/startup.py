@@ -62,7 +62,7 @@ class Startup:
         self._patience = patience
         self._doing = "starting"
         self._opened: Future[Container] = Future()
-        self._indexed = threading.Event()  # what changed while no engine ran is indexed
+        self._indexed = threading.Event()  # indexing has begun, or cannot
         self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
@@ -127,13 +127,13 @@ class Startup:
         self.now()
         now = time.monotonic()
         until = min(now + SCAN_PATIENCE_SECONDS, self._indexing_since + SCAN_GRACE_SECONDS)
-        while not self._indexed.is_set() and time.monotonic() < until:
+        while self.indexing and time.monotonic() < until:
             await asyncio.sleep(0.02)
 
     @property
     def indexing(self) -> bool:
         """Whether what changed while no engine ran is not indexed yet."""
-        return not self._indexed.is_set()
+        return not (self._indexed.is_set() or self.now().indexing.has_scanned)
 
     @property
     def stopping(self) -> bool:
@@ -151,7 +151,7 @@ class Startup:
             return f"{_are(silent)} unreachable; results may be incomplete."
         if stores is not None and (full := stores.full()):
             return f"{_are(full)} full; recent changes are saved but not searchable yet."
-        if self._indexed.is_set():
+        if not self.indexing:
             return None
         indexing = self.now().status()["indexing"] or {}
         done, total = indexing.get("done", 0), indexing.get("total", 0)

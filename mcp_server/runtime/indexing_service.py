@@ -115,6 +115,12 @@ class IndexingService:
         """When this process last scanned the whole vault, and what that came to."""
         return self._live.indexer.last_scan
 
+    @property
+    def has_scanned(self) -> bool:
+        """Whether what changed while no engine ran is indexed, here or by the process that indexes;
+        what answers questions faster may still be loading."""
+        return self._follows or self.last_scan is not None
+
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
         if self._live.stores.outdated:  # the running rebuild finds new notes

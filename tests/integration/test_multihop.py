@@ -299,6 +299,31 @@ def test_questions_are_answered_while_relations_are_read_behind_them(
         assert "boats/Tern.md" in led()
 
 
+@pytest.mark.parametrize(
+    ("query", "waits"),
+    [
+        ("Which boats are skippered by people I met at Spring Regatta?", True),
+        ("How long does glue take to dry?", False),  # names no note
+        ("Baltic Sails mends torn sails in winter", False),  # a note says just that
+    ],
+)
+def test_only_questions_that_may_be_led_wait_until_relations_are_read_for_the_first_time(
+    vault: Callable[[dict[str, str]], None],
+    indexer: Indexer,
+    embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+    waits: bool,
+) -> None:
+    monkeypatch.setattr(relation_search, "FIRST_PATIENCE", 1.0)
+    vault({**BOATYARD, "Winter.md": "Baltic Sails mends torn sails in winter.\n"})
+    indexer.scan()
+    worker = Later()
+    with searcher_over(indexer, embedder, background=worker) as searcher:
+        assert searcher.search(query, top_k=5).hits
+        assert ("read changed relations" in worker.jobs) == waits
+
+
 def test_notes_whose_relations_are_being_read_still_count_as_waiting(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
 ) -> None:

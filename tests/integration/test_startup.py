@@ -29,6 +29,7 @@ from mcp_server.runtime import container as runtime
 from mcp_server.runtime import generations as indexes
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.worker import Worker
 from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
 from memvault.cli.engine import how_far
@@ -124,6 +125,36 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
         assert startup.health() == {"status": "ok"}
         until(lambda: startup.status()["notes"] == 1)
     finally:
+        startup.close()
+
+
+def test_calls_wait_for_the_scan_but_not_for_what_only_makes_answers_faster(
+    vault_folder: Path,
+    settings: Settings,
+    state: StateFolder,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+    loading, let_go = threading.Event(), threading.Event()
+
+    def slow(generation: indexes.Generation, worker: Worker) -> None:
+        loading.set()
+        let_go.wait(PATIENCE_SECONDS)
+
+    monkeypatch.setattr(indexes.Generation, "warm_up", slow)
+    startup = Startup(lambda tell: Container(vault_folder, settings, state, tell))
+    server = build_server(startup)
+    startup.start(lambda _: None)
+    try:
+        assert loading.wait(PATIENCE_SECONDS)
+        answer = call(server, "recall_memory", query="When is the lamp lit?").structured_content
+        assert not let_go.is_set()
+        assert [node["title"] for node in answer["nodes"]] == ["Lamp"]
+        assert "notice" not in answer or not answer["notice"]
+        assert startup.status()["indexing"] is None
+    finally:
+        let_go.set()
         startup.close()
 
 

@@ -19,6 +19,7 @@ from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
 from memvault.search.listing import Listing
 from memvault.search.notices import NOTHING_THEN
+from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.relation_search import Indexed, RelationSearch
 from memvault.search.request import Candidates, SearchRequest
 from memvault.search.scope import widened
@@ -136,13 +137,11 @@ class CandidateFinder:
             return Candidates(hits)
         if request.time is not None and request.time.only_time:
             notice = NOTHING_THEN
+        hits = self._nearest(request, max(limit, POOL))
         try:
-            lexicon = self._relations.may_lead(query, request.patience)
+            lexicon = self._relations_for(request, hits)
         except (StoreUnavailable, GraphQueryError):
             lexicon, notice = None, NO_GRAPH
-        hits = self._nearest(request, max(limit, POOL))
-        if lexicon is not None and request.patience == 0.0 and self._is_answered(query, hits):
-            lexicon = None
         try:
             reading = self._relations.read(lexicon, query) if lexicon is not None else None
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
@@ -173,6 +172,17 @@ class CandidateFinder:
         hits = list(known.values())
         self.hybrid.read_passages(query, hits)
         return asked.first_of_it(hits)[:limit]
+
+    def _relations_for(self, request: SearchRequest, hits: Sequence[Hit]) -> Lexicon | None:
+        """What to read the question's relations with; None where none are to be followed."""
+        query, relations = request.query, self._relations
+        if request.patience > 0.0:
+            return relations.may_lead(query, request.patience)
+        # In the order of their cost: reading relations for the first time takes seconds.
+        if not relations.are_read:
+            return None if self._is_answered(query, hits) else relations.may_lead(query)
+        lexicon = relations.may_lead(query)
+        return None if lexicon is None or self._is_answered(query, hits) else lexicon
 
     def _is_answered(self, query: str, hits: Sequence[Hit]) -> bool:
         """Whether one of the best notes has most words of a question that say something, properties

@@ -38,7 +38,7 @@ from memvault.text.spacy_pipeline import question_parser
 logger = logging.getLogger(__name__)
 MOST_HOPS = 5
 PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed,
-FIRST_PATIENCE = 6.0  # and the first questions for all, when they are read for the first time
+FIRST_PATIENCE = 3.0  # and the first questions for all, when they are read for the first time
 MANY = 16  # notes; when more have changed, questions are answered meanwhile as before
 SURE = 3.0  # fit of a path, from which it counts: most questions about no relation find none
 PARSED = 4  # results that the parsed question leads to, before those of any words
@@ -105,6 +105,11 @@ class RelationSearch:
 
     # -- questions ------------------------------------------------------------------------------
 
+    @property
+    def are_read(self) -> bool:
+        """Whether the relations of the vault have been read, and questions need not wait."""
+        return self._lexicon is not None
+
     def may_lead(self, query: str, patience: float = 0.0) -> Lexicon | None:
         """The vocabulary to read a question with; None for one that no relation can answer.
 
@@ -123,6 +128,8 @@ class RelationSearch:
         may_be_led = _names_something if patience else _names_related
         known = self._lexicon
         if known is not None and not may_be_led(known, query):
+            return None
+        if known is None and not self._indexed.names.find(query, question=True):
             return None
         try:
             lexicon = self._current(patience)
