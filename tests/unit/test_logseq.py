@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.note import ParsedNote
 from memvault.vault.links import LinkIndex
+from memvault.vault.markdown.logseq_marks import without_marks
 from memvault.vault.parse import parse_note
 
 
@@ -100,3 +101,76 @@ def test_an_alias_further_down_is_text() -> None:
 def test_every_character_that_a_file_name_encodes_is_read_back(name: str) -> None:
     path = f"pages/{quote(name, safe='')}___{quote(name, safe='')}.md"
     assert note(path).title == f"{name}/{name}"
+
+
+ID = "64a0b0c1-1111-2222-3333-444455556666"
+
+
+def read(text: str) -> list[tuple[int, str]]:
+    """First line and text of every block."""
+    return [(block.lines.first, block.text) for block in note("pages/Rice.md", text).blocks]
+
+
+def test_what_logseq_writes_for_itself_is_not_read() -> None:
+    text = f"""- # Cooking
+  id:: {ID}
+- Rice needs twice the water
+  id:: {ID}
+  collapsed:: true
+  and some salt. (({ID}))
+- ![pot](pot.png){{:height 300, :width 400}}{{{{youtube-timestamp 1361}}}} with a lid
+- #+BEGIN_QUOTE
+  Slow is smooth.
+  #+END_QUOTE
+- DONE wash up
+  :LOGBOOK:
+  CLOCK: [2024-01-01 Mon 10:00:00]
+  :END:
+  with sand
+- {{{{query (and [[Rice]] (todo now))}}}}
+"""
+    parsed = note("pages/Rice.md", text)
+    assert read(text) == [
+        (3, "Rice needs twice the water\nand some salt."),
+        (7, "pot with a lid"),
+        (8, "Slow is smooth."),
+        (11, "DONE wash up\nwith sand"),
+    ]
+    assert parsed.headings[0].text == "Cooking"
+    assert not parsed.fields
+    assert not [link for link in parsed.links if link.target == "Rice"]
+
+
+def test_what_a_macro_shows_is_read() -> None:
+    text = f"- {{{{embed [[Broth]]}}}} and {{{{video https://example.org/rice}}}}{{{{embed (({ID}))}}}}\n"
+    assert read(text) == [(1, "Broth and https://example.org/rice")]
+    assert [link.target for link in note("pages/Rice.md", text).links] == ["Broth"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id:: the blue one",
+        "heading:: north",
+        "collapsed:: the old bridge",
+        "A template says {{title}} and {{date}}.",
+        "He (or she ((or they))) came.",
+        "use `{{query (todo now)}}` for that",
+        "a set {:height 3} of values",
+    ],
+)
+def test_what_a_person_writes_alike_is_read(text: str) -> None:
+    assert without_marks(text) == text
+
+
+MARKS = f"id:: {ID}|collapsed:: true|(({ID}))|{{{{embed [[A]]}}}}|{{{{query x|}}}}|#+BEGIN_QUOTE"
+PIECES = [*MARKS.split("|"), ":LOGBOOK:", "CLOCK: [x]", ":END:", "`", "``", "\n", "\nword\n", "  "]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_every_other_line_keeps_its_place_and_its_words(text: str) -> None:
+    lines, left = text.split("\n"), without_marks(text).split("\n")
+    assert len(left) == len(lines)
+    assert [n for n, line in enumerate(left) if "word" in line] == [
+        n for n, line in enumerate(lines) if "word" in line
+    ]

@@ -25,7 +25,7 @@ from memvault.vault.markdown.parser import MAX_NESTING
 
 _SPACES = re.compile(r"\s+")
 _MARKS = {" ": False, "x": True, "X": True}  # of checkboxes: whether the task is done
-_LINE_END = re.compile(r"[ \t]*\n[ \t]*")
+_LINE_END = re.compile(r"[ \t]*(?:\n[ \t]*)+")
 _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""The parser's configuration: CommonMark, tables, strikethrough, and Obsidian's additions."""
+"""CommonMark with tables and strikethrough, and what Obsidian and Logseq add."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from markdown_it.rules_inline import html_inline as html_tag
 from markdown_it.token import Token
 
 from memvault.vault.markdown.formulas import formula_plugin
+from memvault.vault.markdown.logseq_marks import logseq_plugin
 from memvault.vault.markdown.plugins import comment_plugin, field_plugin, marker_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
@@ -41,6 +42,7 @@ def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     plugins = (
         wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin, formula_plugin,
+        logseq_plugin,
     )  # fmt: skip
     for plugin in plugins:
         plugin(md)
