@@ -123,6 +123,7 @@ def test_what_logseq_writes_for_itself_is_not_read() -> None:
   Slow is smooth.
   #+END_QUOTE
 - DONE wash up
+  done:: 1616841860590
   :LOGBOOK:
   CLOCK: [2024-01-01 Mon 10:00:00]
   :END:
@@ -152,6 +153,7 @@ def test_what_a_macro_shows_is_read() -> None:
     [
         "id:: the blue one",
         "heading:: north",
+        "done:: 2024",
         "collapsed:: the old bridge",
         "A template says {{title}} and {{date}}.",
         "He (or she ((or they))) came.",

@@ -1,9 +1,9 @@
 """What Logseq writes into a note for itself, which is not read.
 
-Ids of blocks (``id:: 64a0…``), what is folded (``collapsed:: true``), the state of flash cards and
-of highlights, time logs, references to blocks (``((64a0…))``, which no other program resolves),
-sizes of pictures, and macros (``{{query …}}``) except what they show. Each has a form that a person
-hardly writes; in code all stay.
+Ids of blocks (``id:: 64a0…``), what is folded (``collapsed:: true``), the states of tasks, of flash
+cards and of highlights, time logs, references to blocks (``((64a0…))``, which no other program
+resolves), sizes of pictures, and macros (``{{query …}}``) except what they show. Each has a form
+that a person hardly writes; in code all stay.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from markdown_it.rules_core import StateCore
 
 _ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _CARD = "last-interval|repeats|ease-factor|next-schedule|last-reviewed|last-score"
+_STATES = "todo|doing|now|later|done|waiting|canceled"  # of tasks, and since when
 _PROPERTY = (
     rf"id::[ ]+{_ID}|collapsed::[ ]+(?:true|false)|heading::[ ]+(?:true|false|[1-6])"
-    rf"|card-(?:{_CARD})::.*|hl-(?:page|color|stamp)::.*|ls-type::[ ]+[\w-]+"
+    rf"|(?:{_STATES})::[ ]+\d{{13}}|card-(?:{_CARD})::.*"
+    r"|hl-(?:page|color|stamp)::.*|ls-type::[ ]+[\w-]+"
 )
 _SHOWING = "embed|video|youtube|vimeo|bilibili|tweet|twitter"
 _MARKS = re.compile(
