@@ -186,6 +186,24 @@ def test_status_and_doctor_list_the_same_notes(
     until(lambda: run(["doctor"]) == 0)
 
 
+def test_doctor_says_once_what_to_do_about_several_notes(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = [vault / "Bent.md", vault / "Torn.md"]
+    for number, note in enumerate(broken, 1):
+        note.write_text("---\ntags: [a\n---\n# Broken\n\nText.\n")
+        until(lambda note=note: run(["show", note.name]) == 0)
+        capsys.readouterr()
+        assert run(["doctor"]) == 0
+        told = capsys.readouterr().out
+        assert told.count("correct the YAML in your editor") == 1
+        assert told.count("part of the frontmatter cannot be read") == number
+        assert ("For each of these 2: correct" in told) == (number == 2)
+    for note in broken:
+        note.unlink()
+    until(lambda: run(["doctor"]) == 0 and "No problems" in capsys.readouterr().out)
+
+
 def test_status_doctor_and_rebuild_tell_what_is_there(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 from types import FrameType
@@ -315,16 +315,24 @@ def doctor(
     elif not findings:
         console.print("No problems found.")
     else:
-        print_table([_finding(finding) for finding in findings])
+        print_table(_findings(findings))
     if any(finding["severity"] == "error" for finding in findings):
         raise typer.Exit(1)
 
 
-def _finding(finding: dict[str, Any]) -> tuple[Text, Text]:
-    is_error = finding["severity"] == "error"
-    mark = Text("error", "red") if is_error else Text("note", "yellow")
-    place = f"{finding['path']}: " if finding.get("path") else ""
-    return mark, Text.assemble((place, "cyan"), finding["what"], " - ", finding["advice"])
+def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[tuple[Text, Text]]:
+    """Rows; what to do about several findings stands once, below them."""
+    alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for finding in findings:
+        alike.setdefault((finding["severity"], finding["advice"]), []).append(finding)
+    for (severity, advice), group in alike.items():
+        mark = Text("error", "red") if severity == "error" else Text("note", "yellow")
+        for finding in group:
+            place = f"{finding['path']}: " if finding.get("path") else ""
+            told = Text.assemble((place, "cyan"), finding["what"])
+            yield mark, told if len(group) > 1 else told.append(f" - {advice}")
+        if len(group) > 1:
+            yield Text(""), Text(f"For each of these {len(group):,}: {advice}.")
 
 
 def rebuild(context: typer.Context) -> None:
