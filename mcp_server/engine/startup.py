@@ -62,7 +62,7 @@ class Startup:
         self._patience = patience
         self._doing = "starting"
         self._opened: Future[Container] = Future()
-        self._indexed = threading.Event()  # indexing has begun, or cannot
+        self._begun = threading.Event()  # the start of indexing has ended, or failed
         self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
@@ -75,7 +75,7 @@ class Startup:
         """For a container that is open already; its opener closes it."""
         startup = cls(lambda _: container)
         startup._opened.set_result(container)
-        startup._indexed.set()
+        startup._begun.set()
         return startup
 
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
@@ -133,7 +133,10 @@ class Startup:
     @property
     def indexing(self) -> bool:
         """Whether what changed while no engine ran is not indexed yet."""
-        return not (self._indexed.is_set() or self.now().indexing.has_scanned)
+        if self._begun.is_set():
+            return False
+        is_open = self._opened.done() and self._opened.exception() is None
+        return not (is_open and self.now().indexing.has_caught_up)
 
     @property
     def stopping(self) -> bool:
@@ -215,7 +218,7 @@ class Startup:
     def wind_down(self) -> None:
         """Stop long work soon, and refuse the calls that still wait; returns at once."""
         self._stopping.set()
-        self._indexed.set()
+        self._begun.set()
         with self._lock:
             if not self._opened.done():
                 self._opened.set_exception(EngineUnavailable(_STOPPING))
@@ -265,7 +268,7 @@ class Startup:
         except Exception:
             _log.exception("indexing stopped")
         finally:
-            self._indexed.set()
+            self._begun.set()
 
     def _tell(self, doing: str) -> None:
         self._doing = doing

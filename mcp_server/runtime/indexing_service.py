@@ -73,7 +73,7 @@ class IndexingService:
         self._replication = self._replicated() if settings.keyvalue != EMBEDDED else None
         self._lost_reported = False
         self._watcher: Watcher | None = None
-        self._has_begun = False
+        self._has_begun = self._has_caught_up = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
         self._failure = ""  # that the first scan stopped and why, if it did
@@ -102,6 +102,7 @@ class IndexingService:
                     reason = getattr(error, "message", "") or "see engine.log in the state folder"
                     self._failure = f"indexing stopped: {reason}"
                 raise
+        self._has_caught_up = True
         self._warm_up()
         return ScanReport()
 
@@ -116,10 +117,11 @@ class IndexingService:
         return self._live.indexer.last_scan
 
     @property
-    def has_scanned(self) -> bool:
-        """Whether what changed while no engine ran is indexed, here or by the process that indexes;
-        what answers questions faster may still be loading."""
-        return self._follows or self.last_scan is not None
+    def has_caught_up(self) -> bool:
+        """Whether what changed while no engine ran is indexed, here or by the process that indexes.
+        What answers questions better and faster may still be loading, except after the first scan,
+        when most of it is new."""
+        return self._has_caught_up
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
@@ -248,7 +250,9 @@ class IndexingService:
             result = self._mended(error, report)
         unread = () if self._has_begun else sorted(self._live.indexer.catalogue.paths())
         self._entity_pass.add(unread)  # before the seconds of warming up: they count as waiting
+        self._has_caught_up |= not is_empty
         self._warm_up()
+        self._has_caught_up = True
         if not (self._winding_down.is_set() or self._has_begun):
             self._has_begun = True
             self._read_waiting_entities()

@@ -128,7 +128,7 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
         startup.close()
 
 
-def test_calls_wait_for_the_scan_but_not_for_what_only_makes_answers_faster(
+def test_only_calls_after_the_first_scan_wait_for_what_makes_answers_better(
     vault_folder: Path,
     settings: Settings,
     state: StateFolder,
@@ -143,19 +143,30 @@ def test_calls_wait_for_the_scan_but_not_for_what_only_makes_answers_faster(
         let_go.wait(PATIENCE_SECONDS)
 
     monkeypatch.setattr(indexes.Generation, "warm_up", slow)
-    startup = Startup(lambda tell: Container(vault_folder, settings, state, tell))
-    server = build_server(startup)
-    startup.start(lambda _: None)
-    try:
-        assert loading.wait(PATIENCE_SECONDS)
-        answer = call(server, "recall_memory", query="When is the lamp lit?").structured_content
-        assert not let_go.is_set()
-        assert [node["title"] for node in answer["nodes"]] == ["Lamp"]
-        assert "notice" not in answer or not answer["notice"]
-        assert startup.status()["indexing"] is None
-    finally:
-        let_go.set()
-        startup.close()
+    for is_first in (True, False):
+        loading.clear()
+        let_go.clear()
+        startup = Startup(lambda tell: Container(vault_folder, settings, state, tell))
+        startup.start(lambda _: None)
+        try:
+            assert loading.wait(PATIENCE_SECONDS)
+            assert startup.indexing == is_first
+            if is_first:
+                let_go.set()
+                until(lambda startup=startup: not startup.indexing)
+            server = build_server(startup)
+            answer = call(server, "recall_memory", query="When is the lamp lit?")
+            assert let_go.is_set() == is_first
+            assert [each["title"] for each in answer.structured_content["nodes"]] == ["Lamp"]
+            assert not answer.structured_content.get("notice")
+            assert startup.status()["indexing"] is None
+        finally:
+            let_go.set()
+            startup.close()
+
+
+def test_nothing_counts_as_indexed_before_the_container_is_open() -> None:
+    assert Startup(lambda _: pytest.fail("nobody opens it")).indexing
 
 
 def test_what_parses_questions_is_loaded_while_clients_are_there(
