@@ -75,6 +75,12 @@ def test_a_written_manifest_lists_each_concept_once_and_reads_back(
     assert write_manifest(text, concepts, STATE) == text
 
 
+@pytest.mark.parametrize("name", ["0 ·", "· 0", "0 · 2 notes ·", "0 · no note"])
+def test_a_name_with_the_dot_that_parts_counts_reads_back(name: str) -> None:
+    concept = Concept(name, "note", (name,), (), 2)
+    assert list(names_in(write_manifest("", {concept.key: concept}, STATE)).values()) == [name]
+
+
 @given(listed(), listed(), st.lists(st.tuples(st.integers(0, 60), REMARKS), max_size=5))
 def test_remarks_stay_where_they_stood_whatever_comes_and_goes(
     before: dict[str, Concept], after: dict[str, Concept], remarks: list[tuple[int, str]]

@@ -111,13 +111,11 @@ def faults(lines: Sequence[Line]) -> list[Fault]:
 
 def named(name: str) -> tuple[str, str]:
     """Split the text after a dash into a concept's name and its counts."""
-    if _BETWEEN not in name:
-        return name, ""
-    parts = name.split(_BETWEEN)
+    bare = name
     for counted in (_NAMING, _NOTES):
-        if len(parts) > 1 and counted.fullmatch(parts[-1]):
-            parts.pop()
-    bare = _BETWEEN.join(parts)
+        rest, between, last = bare.rpartition(_BETWEEN)  # a name, too, may end with a dot
+        if between and counted.fullmatch(last):
+            bare = rest
     return (bare.rstrip(), name[len(bare) :]) if bare.strip() else (name, "")
 
 
