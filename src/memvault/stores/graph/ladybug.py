@@ -22,6 +22,7 @@ from memvault.stores.graph.cypher import (
     Row,
     Transaction,
 )
+from memvault.stores.graph.zeroed_memory import zeroed_memory
 from memvault.stores.server import CallRecorder
 
 BUFFER_POOL_BYTES = 128 * 1024 * 1024
@@ -59,15 +60,16 @@ class LadybugGraphStore(CypherGraphStore):
         path.parent.mkdir(parents=True, exist_ok=True)
         faults.ensure_space(path.parent, 0)
         try:
-            self._database = ladybug.Database(
-                path,
-                buffer_pool_size=BUFFER_POOL_BYTES,
-                max_num_threads=THREADS,
-                max_db_size=MAX_DATABASE_BYTES,
-            )
-            self._writer = ladybug.Connection(self._database)
-            for statement in _SCHEMA:
-                self._writer.execute(statement)
+            with zeroed_memory:
+                self._database = ladybug.Database(
+                    path,
+                    buffer_pool_size=BUFFER_POOL_BYTES,
+                    max_num_threads=THREADS,
+                    max_db_size=MAX_DATABASE_BYTES,
+                )
+                self._writer = ladybug.Connection(self._database)
+                for statement in _SCHEMA:
+                    self._writer.execute(statement)
             self.counts()
         except (RuntimeError, MemoryError, GraphQueryError) as error:
             # A damaged log makes the engine ask for more memory than there is.
@@ -76,7 +78,7 @@ class LadybugGraphStore(CypherGraphStore):
             raise faults.integrity_error() from error
 
     def close(self) -> None:
-        with self._write_lock:
+        with self._write_lock, zeroed_memory:
             if self._closed:
                 return
             self._closed = True
@@ -131,7 +133,7 @@ class LadybugGraphStore(CypherGraphStore):
 
     @contextmanager
     def _transaction(self, size: int) -> Iterator[None]:
-        with self._write_lock, self.calls.timed(), self._faults():
+        with self._write_lock, zeroed_memory, self.calls.timed(), self._faults():
             if self._closed:
                 raise faults.closed()
             faults.ensure_space(self._path.parent, size)

@@ -1,0 +1,58 @@
+"""Zeroed memory for an engine that writes whole pages of which it filled a part.
+
+Ladybug allocates pages with ``malloc``, fills their beginning and writes them whole. The rest is
+what the process has freed before: a client's message, a note, a token.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+_M_PERTURB = -6  # mallopt(3): allocated bytes are set to the complement of this, freed bytes to it
+_ZEROES, _OFF = 0xFF, 0
+
+
+class ZeroedMemory:
+    """A context in which all memory that the process allocates is zero, whichever thread asks.
+
+    Reentrant and thread-safe. Works with glibc. macOS zeroes memory when it is freed; elsewhere
+    this changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._set_perturb = _set_perturb()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._set_perturb(_ZEROES)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._set_perturb(_OFF)
+
+
+def _set_perturb() -> Callable[[int], object]:
+    """Sets the allocator's M_PERTURB; does nothing where the C library has none (musl)."""
+    if sys.platform != "linux":
+        return lambda value: None
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return lambda value: mallopt and mallopt(_M_PERTURB, value)
+
+
+zeroed_memory = ZeroedMemory()
+"""The process has one allocator."""
