@@ -107,16 +107,14 @@ class PromptNeed:
         direction, middle, half = self._scale
         return float((self._embed(prompt) @ direction - middle) / half)
 
-    def chance(self, prompt: str, hit: Hit, shift: float, *, is_about_work: bool = False) -> float:
+    def chance(self, prompt: str, hit: Hit, *, is_about_work: bool = False) -> float:
         """The probability in (0, 1) that the prompt needs this memory.
 
         Args:
-            shift: what to take off a relevance for the model (`relevance_shift`).
             is_about_work: the memory decides how work is done, so that work, too, needs it.
         """
         by_relation = hit.found_by is FoundBy.RELATION
-        relevance = max(0.0, hit.relevance - (0.0 if by_relation else shift))
-        odds = _INTERCEPT + _RELEVANCE * relevance + _RELATION * by_relation
+        odds = _INTERCEPT + _RELEVANCE * hit.relevance + _RELATION * by_relation
         odds += _QUESTION * prompt.rstrip().endswith(("?", "？"))
         share = self.work_share(prompt)
         odds += _WORK * (min(0.0, share) if is_about_work else share)

@@ -124,8 +124,7 @@ class HookRecall:
         searcher = self._container.live.searcher
         found = searcher.find(query, MOST_WITH_PROMPT + len(given), scope)
         chances = [
-            self._need.chance(query, hit, searcher.shift, is_about_work=_decides(hit, project))
-            for hit in found
+            self._need.chance(query, hit, is_about_work=_decides(hit, project)) for hit in found
         ]
         if max(chances, default=0.0) < NEEDED:
             return []
@@ -288,7 +287,7 @@ class HookRecall:
         found = searcher.find(query, max(10, most), scope)
         if not found:
             return []
-        chances = CONCERNS.confidences(features(query, found, searcher.shift))
+        chances = CONCERNS.confidences(features(query, found))
         pairs = zip(self._checked(query, found, scope, client), chances, strict=True)
         return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 

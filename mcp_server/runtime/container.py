@@ -70,14 +70,14 @@ from memvault.stores.open import (
     shared_pointer,
     without_password,
 )
-from memvault.text.embedding import Embedder, needs_export, open_embedder
+from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
 from memvault.text.spacy_pipeline import question_parser
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
-from memvault.verification.immunity import CLASSIFIED_MODEL, Immunity
+from memvault.verification.immunity import Immunity
 from memvault.verification.sensitive_topics import GateLog
 
 logger = logging.getLogger(__name__)
@@ -124,7 +124,8 @@ class Container:
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
         with ExitStack() as opened:
-            report(EXPORTING if needs_export(settings.embedding) else "loading the model")
+            models = (settings.embedding, fitted_with(settings.embedding))
+            report(EXPORTING if any(map(needs_export, models)) else "loading the model")
             self._load_models(opened)
             report("opening the indexes")
             self._open_indexes(opened)
@@ -150,11 +151,15 @@ class Container:
         self.actions = Actions(self.curator, self._indexed, self._index_written)
 
     def _load_models(self, opened: ExitStack) -> None:
-        """The embedding model, and what reads notes with it."""
-        self.embedder: Embedder = open_embedder(self.settings.embedding, self.state.embedding_cache)
+        """The embedding models, and what reads notes with them."""
+        chosen, cache = self.settings.embedding, self.state.embedding_cache
+        fitted = fitted_with(chosen)
+        self.embedder: Embedder = open_embedder(chosen, cache)
         opened.callback(self.embedder.close)
+        self.phrase_embedder = self.embedder if fitted == chosen else open_embedder(fitted, cache)
+        opened.callback(self.phrase_embedder.close)
         self.reranker = Reranker(self.settings.rerank) if self.settings.rerank.model else None
-        self.immunity = immunity_of(self.embedder)
+        self.immunity = Immunity(self.phrase_embedder.embed_few)
         self.guarded = GuardedVault(
             self.vault, Provenances(self.journal), self.quarantine, self.immunity
         )
@@ -309,8 +314,13 @@ class Container:
         disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
         return [*self.live.stores.full(), *disk]
 
+    @property
+    def _embedders(self) -> set[Embedder]:
+        return {self.embedder, self.phrase_embedder}
+
     def _unload_idle_models(self) -> float:
-        if self.embedder.release(IDLE_SECONDS):
+        released = [each.release(IDLE_SECONDS) for each in self._embedders]
+        if any(released):
             give_back_memory()
         return IDLE_SECONDS
 
@@ -325,7 +335,7 @@ class Container:
         def load() -> None:
             with suppress(ModelUnavailable):  # the log says why
                 parser.load()
-            self.embedder.prepare(PHRASES)
+            self.phrase_embedder.prepare(PHRASES)
 
         def arrived() -> None:
             if not parser.is_loaded:
@@ -377,7 +387,7 @@ class Container:
         self.wind_down()
         # A batch may hold a note of many megabytes; what is embedded of it is cached. This is a
         # timer, since the worker starts no more jobs.
-        impatience = threading.Timer(BATCH_SECONDS, self.embedder.interrupt)
+        impatience = threading.Timer(BATCH_SECONDS, self._interrupt_embedding)
         impatience.daemon = True
         impatience.start()
         self.indexing.stop(LAST_WORDS_SECONDS)
@@ -393,8 +403,13 @@ class Container:
         self.activity.close()
         self.learning.close()
         self._generations.close()
-        self.embedder.close()
+        for embedder in self._embedders:
+            embedder.close()
         self.entity_cache.close()
+
+    def _interrupt_embedding(self) -> None:
+        for embedder in self._embedders:
+            embedder.interrupt()
 
     def _open_generation(self, folder: Path) -> Generation:
         generation = open_generation(
@@ -402,6 +417,7 @@ class Container:
             vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
+            phrases=self.phrase_embedder,
             entity_cache=self.entity_cache,
             reranker=self.reranker,
             answers=self.answer_cache,
@@ -443,8 +459,3 @@ def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
         return ask()
     except (StoreUnavailable, GraphQueryError):
         return None
-
-
-def immunity_of(embedder: Embedder) -> Immunity:
-    """The check of texts, with its classifier where the model is the one it was trained for."""
-    return Immunity(embedder.embed_few if CLASSIFIED_MODEL in embedder.model_id else None)

@@ -75,6 +75,7 @@ def open_generation(
     vault: Vault,
     settings: Settings,
     embedder: Embedder,
+    phrases: Embedder,
     entity_cache: EntityCache,
     reranker: Reranker | None,
     answers: AnswerCache,
@@ -106,7 +107,8 @@ def open_generation(
     )  # fmt: skip
     candidates = CandidateFinder(
         stores, embedder, indexer, graph_view,
-        read=vault.read, cache=answers, limit_seconds=settings.limits.answer_seconds,
+        phrases=phrases, read=vault.read, cache=answers,
+        limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
         link_weight=link_weight, tuning=tuning,
     )  # fmt: skip

@@ -28,9 +28,7 @@ from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
     Calibration,
-    background,
     features,
-    relevance_shift,
 )
 from tests.benchmarks.run_sets import SETS, vault_of
 
@@ -54,12 +52,11 @@ class Rows:
 
 
 def asked(container: Container, questions: list[dict[str, object]], *, own: bool) -> Rows:
-    shift = relevance_shift(background(container.embedder.embed_few))
     seen, right, first = [], [], []
     for question in questions:
         text = str(question["question"])
         hits = container.live.searcher.find(text, LOOKED_AT)
-        rows = features(text, hits, shift)[:SHOWN]
+        rows = features(text, hits)[:SHOWN]
         gold = question["gold"] if own else ()
         assert isinstance(gold, list | tuple)
         seen.append(rows)

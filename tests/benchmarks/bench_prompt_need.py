@@ -39,11 +39,10 @@ def rows(container: Container, need: PromptNeed, prompts: Sequence[str]) -> tupl
     seen, chances = [], []
     for prompt in prompts:
         hits = [] if says_little(prompt) else container.live.searcher.find(prompt, 10)
-        shift = container.live.searcher.shift
-        best = max((max(0.0, hit.relevance - shift) for hit in hits if hit.relevance), default=0.0)
+        best = max((hit.relevance for hit in hits), default=0.0)
         asks = float(prompt.endswith("?"))
         seen.append([best, need.work_share(prompt), asks])
-        chances.append(max((need.chance(prompt, hit, shift) for hit in hits), default=0.0))
+        chances.append(max((need.chance(prompt, hit) for hit in hits), default=0.0))
     return np.array(seen), np.array(chances)
 
 

@@ -36,6 +36,7 @@ def searcher_over(
         embedder,
         indexer,
         viewed(indexer),
+        phrases=embedder,
         read=read,
         cache=AnswerCache(),
         limit_seconds=60.0,

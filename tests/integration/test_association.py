@@ -15,6 +15,7 @@ from memvault.search.hybrid import HybridSearch
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
+from memvault.text.tokens import TokenCounter
 from tests.integration.searching import searcher_over
 
 Write = Callable[..., Path]
@@ -246,3 +247,30 @@ def test_a_common_word_of_the_vault_says_less_of_what_it_knows_than_a_rare_one(
     assert 0.0 < common < 0.4 < 0.6 < rare < 1.0
     assert searcher.hybrid.vocabulary.shares("What is it?", ["Kelp"]) == []
     assert searcher.hybrid.vocabulary.shares("海藻は何ですか", ["Kelp"]) == [0.0]
+
+
+def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    things = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
+    fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
+          for one in things})  # fmt: skip
+    monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
+    italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
+    assert np.linalg.norm(italian) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_question_in_another_language_than_the_notes_is_answered_if_the_model_knows_it(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(120)}
+         | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})  # fmt: skip
+    question = "Wie lange ruht der Teig, bevor man das Brot backt?"
+    assert not searcher.search(question, mode=Mode.DEFAULT).hits
+    monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
+    assert "Bread" in found(searcher, question, 10)[0].memory.title

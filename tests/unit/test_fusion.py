@@ -167,6 +167,30 @@ def test_what_all_notes_share_is_taken_off_a_question() -> None:
     assert np.ptp(after) > 1.2 * np.ptp(before)
 
 
+def test_cosines_that_differ_little_are_stretched_to_those_of_english() -> None:
+    notes = [vector(3, 1, 0), vector(3, 0, 1), vector(3, -1, 0), vector(3, 0, -1)]
+    shared = SharedPart.of(notes)
+    assert shared is not None
+    question = vector(3, 1, 0.5)
+    factor = shared.stretch(question, 0.15)
+    assert 1.0 < factor < 4.0
+    assert float((np.array(notes) @ question).std()) * factor == pytest.approx(0.15, abs=1e-3)
+    assert shared.stretch(question, 0.0) == 1.0
+    assert shared.stretch(vector(1, 0, 0), 0.15) == 4.0
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=9),
+    st.floats(0.0, 1.0),
+    st.floats(1.0, 4.0),
+)
+def test_stretched_scores_keep_their_order(drawn: list[float], usual: float, factor: float) -> None:
+    hits = [hit(f"note {k}", k, score) for k, score in enumerate(sorted(drawn, reverse=True))]
+    far = scores(len(hits), *hits).stretched(usual, factor)
+    assert (np.diff(far.scores) <= 1e-9).all()
+    assert (far.scores >= 0.0).all() and far.floor <= far.scores.min() + 1e-9
+
+
 def test_notes_that_have_nothing_in_common_take_nothing_off() -> None:
     assert SharedPart.of([vector(1, 0), vector(0, 1)]) is None
     assert SharedPart.of([vector(1, 0)]) is None

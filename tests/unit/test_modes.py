@@ -15,15 +15,10 @@ from memvault.model.search import Hit, Mode, Status, Verification
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
-    DEFAULT_BACKGROUND,
-    background,
     confidence,
     features,
-    relevance_shift,
 )
-from memvault.search.hybrid import FusionSettings
 from memvault.search.modes import PLANS, detect_mode, diverse
-from memvault.text.embedding import Embedder
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -169,19 +164,6 @@ def test_words_that_everything_found_has_count_for_less():
     shares = features("kelp census", found)[:, 2]
     assert shares[0] == pytest.approx(1.0)
     assert 0.0 < shares[1] < 0.5
-
-
-def test_a_model_that_finds_everything_alike_is_not_surer_for_it():
-    found = [hit(0.5, "kelp census"), hit(0.3, "bread")]
-    share = 0.7 * FusionSettings().dense_weight
-    alike = [hit(0.5 + share, "kelp census"), hit(0.3 + share, "bread")]
-    shift = relevance_shift(DEFAULT_BACKGROUND + 0.7)
-    plain = features("kelp census", found)
-    assert features("kelp census", alike, shift)[:, :2] == pytest.approx(plain[:, :2])
-
-
-def test_the_default_model_is_the_one_that_the_maps_were_fitted_with(embedder: Embedder):
-    assert background(embedder.embed_few) == pytest.approx(DEFAULT_BACKGROUND, abs=0.01)
 
 
 def test_what_hardly_answers_stays_unsure_though_the_person_states_what_is_asked():

@@ -56,3 +56,35 @@ def test_a_word_longer_than_the_limit_is_cut_within(tokens: TokenCounter) -> Non
 def test_cutting_loses_nothing_but_white_space(tokens: TokenCounter, text: str, limit: int) -> None:
     pieces = tokens.split(text, limit)
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I open a note on another computer?",
+        "When should roses be pruned?",
+        "Who decided to keep the archive in the cellar, and why?",
+    ],
+)
+def test_the_default_model_reads_english(tokens: TokenCounter, text: str) -> None:
+    assert tokens.reads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wie öffne ich eine Notiz auf einem anderen Rechner?",
+        "¿Cómo abro una nota en otro ordenador?",
+        "Как открыть заметку на другом компьютере?",
+        "別のパソコンでノートを開くにはどうすればいいですか。",
+        "怎样在另一台电脑上打开笔记？",
+        "ฉันจะเปิดบันทึกบนคอมพิวเตอร์เครื่องอื่นได้อย่างไร",
+        "Miten voin avata muistiinpanon toisella tietokoneella?",
+    ],
+)
+def test_the_default_model_reads_no_other_language(tokens: TokenCounter, text: str) -> None:
+    assert not tokens.reads(text)
+
+
+def test_a_text_without_words_has_no_language_to_read(tokens: TokenCounter) -> None:
+    assert tokens.reads("") and tokens.reads("?!")

@@ -5,29 +5,25 @@ map (Platt 1999) of features that compare a memory with the others found for the
 coefficients are fitted on the development questions: memories that answer them, and memories found
 for questions that the vault cannot answer (another vault's).
 
-The embedding model affects only the cosine's share of the relevance. Models differ in the cosine
-of unrelated texts (0.05 with the default model, 0.8 with others), so the relevance is first lowered
-by the difference to the default model's (`background`).
+The embedding model affects only the cosine's share of the relevance, and its vectors are made
+comparable with those of the default model (`memvault.text.common_part`), with which the maps were
+fitted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from memvault.model.search import FoundBy, Hit, Status, Verification
 from memvault.search.context.properties import relevant_properties
-from memvault.search.hybrid import FusionSettings
 from memvault.text.stems import stems
 
-Floats = npt.NDArray[np.float32]
 Features = npt.NDArray[np.float64]
-DEFAULT_BACKGROUND = 0.047  # `background` of all-MiniLM-L6-v2, which the maps were fitted with
 UNVERIFIED_MOST = 0.69  # confidence of a claim that nobody confirms (FR-46)
 _MOST_ODDS = 30.0  # e**30 is close to the largest odds of a float
 
@@ -91,19 +87,11 @@ ANSWERS = Calibration(
 CONCERNS = Calibration(intercept=-3.52, relevance=10.81, words=6.24, relation=9.98)
 
 
-def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
-    """(n, 8) features of a question's hits, best first, as `Calibration` names them.
-
-    Args:
-        shift: subtracted from the relevance for the model (`relevance_shift`), except for
-            memories that relations led to, whose relevance is no cosine.
-    """
+def features(query: str, hits: Sequence[Hit]) -> Features:
+    """(n, 8) features of a question's hits, best first, as `Calibration` names them."""
     count = len(hits)
     by_relation = [hit.found_by is FoundBy.RELATION for hit in hits]
-    relevance = [
-        max(0.0, hit.relevance - (0.0 if related else shift))
-        for hit, related in zip(hits, by_relation, strict=True)
-    ]
+    relevance = [hit.relevance for hit in hits]
     shares = word_shares(query, [text_with_properties(hit, query) for hit in hits])
     rows = np.zeros((count, 8))
     for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
@@ -136,36 +124,6 @@ def word_shares(query: str, texts: Sequence[str]) -> list[float]:
     if total <= 0.0:
         return [0.0] * count
     return [sum(weight[stem] for stem in asked if stem in own) / total for own in having]
-
-
-# Sentences that have nothing to do with each other, in which any model shows how alike it finds
-# unrelated texts. They are of no vault.
-PROBES = (
-    "The ferry leaves the island at noon.",
-    "Add two cups of flour and knead the dough.",
-    "The court adjourned until the following Tuesday.",
-    "Her violin needs new strings before the concert.",
-    "Interest rates fell by a quarter of a percent.",
-    "The glacier retreats a little every summer.",
-    "Press the reset button for ten seconds.",
-    "He was born in a village near the border.",
-    "Our goalkeeper saved two penalties.",
-    "Photosynthesis turns light into sugar.",
-    "The plumber comes on Thursday to fix the tap.",
-    "Medieval monks copied books by hand.",
-)
-
-
-def background(embed: Callable[[Sequence[str]], Floats]) -> float:
-    """Mean cosine of unrelated texts under a model."""
-    vectors = embed(PROBES)
-    pairs = combinations(range(len(PROBES)), 2)
-    return float(np.mean([float(vectors[a] @ vectors[b]) for a, b in pairs]))
-
-
-def relevance_shift(model_background: float) -> float:
-    """How much of a relevance is the model's finding everything alike."""
-    return FusionSettings().dense_weight * (model_background - DEFAULT_BACKGROUND)
 
 
 def confidence(likely: float, check: Verification) -> float:

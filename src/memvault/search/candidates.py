@@ -38,6 +38,7 @@ class CandidateFinder:
     """Finds memories; safe in any thread.
 
     Args:
+        phrases: embeds relations and what questions say of them.
         view: the graph in memory.
         read: a note's bytes, by path.
         cache: what the same questions found before, for when no store answers.
@@ -56,6 +57,7 @@ class CandidateFinder:
         indexed: Indexed,
         view: GraphView,
         *,
+        phrases: Embedder,
         read: Callable[[str], bytes],
         cache: AnswerCache,
         limit_seconds: float,
@@ -72,7 +74,7 @@ class CandidateFinder:
             view, embedder, by_id, self.hybrid.question_vector, link_weight
         )
         self._relations = RelationSearch(
-            stores, embedder, indexed, view, today=calendar, background=background
+            stores, phrases, indexed, view, today=calendar, background=background
         )
         self._fallback = Fallback(
             self.hybrid,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TypeVar
@@ -25,6 +25,7 @@ from memvault.model.search import ChunkHit, FoundBy, Hit, Ranking, Scope
 from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
+from memvault.stores.vectors.languages import is_foreign
 from memvault.text.chunking import normalised
 from memvault.text.embedding import Embedder
 
@@ -36,6 +37,7 @@ COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
 VERIFIED = 0.02  # share of the relevance that an unverified note lacks, and a claim twice
 SHARED = 0.8  # of what all notes in a language have in common, the share taken off a question
 SAMPLED = 300  # notes in a language that show what all have in common
+MOST_STRETCH = 4.0  # of cosines
 FEWEST = 30  # notes of a vault in English: what fewer have in common may be what they are about
 
 
@@ -45,17 +47,23 @@ class FusionSettings:
 
     Attributes:
         dense_weight: share of the cosine in the relevance, in [0, 1]; the rest is the keywords'.
+        foreign_weight: the same where a question or most notes are in another language than
+            English that the model knows: its words are less often the words of the notes.
         half_keywords: BM25 score that counts as half of the greatest possible, for each unit of the
             greatest inverse document frequency, ln(1 + chunks): so that scores mean the same in
             vaults of ten notes and of ten thousand.
         candidates: chunks asked of each search, at least.
         told_apart: mean cosine of two notes up to which the model tells a vault's notes apart.
+        spread: standard deviation of a question's cosines with all notes that the default model
+            has in English (0.08 to 0.11).
     """
 
     dense_weight: float = 0.4
+    foreign_weight: float = 0.6
     half_keywords: float = 4.0
     candidates: int = 200
     told_apart: float = 0.4
+    spread: float = 0.11
 
     def half_of(self, chunks: int) -> float:
         """The BM25 score that counts as half, in a store of so many chunks."""
@@ -116,6 +124,14 @@ class ScoreList:
         scores = np.maximum(found.scores + lift, 0.0)
         return cls(found, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
 
+    def stretched(self, usual: float, factor: float) -> ScoreList:
+        """With so many times the difference to the usual score."""
+
+        def far(score: Floats) -> Floats:
+            return np.maximum(usual + factor * (score - usual), 0.0)
+
+        return ScoreList(self.found, far(self.scores), float(far(np.array(self.floor))))
+
     def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
         """The score of each of these chunks, (len(chunk_ids),)."""
         known = dict(zip(self.found.chunk_ids, self.scores.tolist(), strict=True))
@@ -149,6 +165,7 @@ class SharedPart:
     about any one of them, and hides what does (Mu and Viswanath, *All-but-the-top*, ICLR 2018).
     """
 
+    vectors: npt.NDArray[np.float32]  # (n, dim)
     mean: Vector
     alike: float  # mean cosine of two of them
     share: float  # of the mean to take off a question
@@ -159,16 +176,23 @@ class SharedPart:
         count = len(vectors)
         if count < 2:
             return None
-        mean: Vector = np.asarray(vectors, np.float32).mean(axis=0)
+        rows = np.asarray(vectors, np.float32)
+        mean: Vector = rows.mean(axis=0)
         square = float(mean @ mean)
         alike = (count * square - 1.0) / (count - 1.0)
-        return cls(mean, alike, SHARED * alike / square) if alike > 0.0 else None
+        return cls(rows, mean, alike, SHARED * alike / square) if alike > 0.0 else None
 
     def taken_off(self, question: Vector) -> tuple[Vector, float]:
         """The question's vector without it, and what to add to its cosines so that those of an
         average note stay as they were."""
         rest = normalised(question - self.share * self.mean)
         return rest, float((question - rest) @ self.mean)
+
+    def stretch(self, question: Vector, spread: float) -> float:
+        """The factor by which a question's cosines with these notes have this standard deviation,
+        from 1 to `MOST_STRETCH`."""
+        own = float((self.vectors @ question).std())
+        return min(MOST_STRETCH, max(1.0, spread / max(own, 1e-6)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,14 +349,34 @@ class HybridSearch:
             also |= dict.fromkeys(task_words(query), 1.0)
         keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
         shared = self._shared_in(language)
-        vector, lift, alike, usual = self._embedder.embed_query(query), 0.0, 0.0, 0.0
+        vector, lift, alike, usual, stretch = self._embedder.embed_query(query), 0.0, 0.0, 0.0, 1.0
+        settings = self._settings
         if shared is not None:
-            alike, usual = shared.alike, max(0.0, float(vector @ shared.mean))
-            if language is not None:
-                vector, lift = shared.taken_off(vector)
+            usual = max(0.0, float(vector @ shared.mean))
+            if self.is_foreign_and_read(query, language):
+                settings = replace(settings, dense_weight=settings.foreign_weight)
+                stretch = shared.stretch(vector, settings.spread)
+            else:
+                alike = shared.alike
+                if language is not None:
+                    vector, lift = shared.taken_off(vector)
         near = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
         dense, named = ScoreList.of(near, limit, lift), ScoreList.of(keywords, limit)
-        return Fused(dense, named, half, self._settings, alike, usual)
+        if stretch > 1.0:
+            dense = dense.stretched(usual, stretch)
+        return Fused(dense, named, half, settings, alike, usual)
+
+    def is_foreign_and_read(self, query: str, language: str | None) -> bool:
+        """Whether a question or most notes are in another language than English, and the model
+        knows the question's language: then cosines tell as much as in English, but the notes that
+        it compares are nearer to each other, and words tell less where the two are in different
+        languages.
+
+        Args:
+            language: as `VectorStore.language_of` tells.
+        """
+        foreign = language is not None or is_foreign(query) or self._vectors.is_mostly_foreign()
+        return foreign and self._embedder.tokens.reads(query)
 
     def question_vector(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
@@ -347,7 +391,9 @@ class HybridSearch:
             return vector
         if shared is None:
             return vector
-        told = 1.0 if language is None else self._settings.told_by_cosines(shared.alike) ** 2
+        told = 1.0
+        if language is not None and not self.is_foreign_and_read(query, language):
+            told = self._settings.told_by_cosines(shared.alike) ** 2
         return told * shared.taken_off(vector)[0]
 
     def _shared_in(self, language: str | None) -> SharedPart | None:

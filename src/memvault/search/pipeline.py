@@ -31,10 +31,8 @@ from memvault.model.search import (
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
-    background,
     confidence,
     features,
-    relevance_shift,
     text_with_properties,
 )
 from memvault.search.candidates import BEST, CandidateFinder
@@ -124,7 +122,6 @@ class Searcher:
         self._preference = preference
         self._ranking_share = ranking_share
         self._tuning = tuning
-        self._shift: float | None = None
 
     def warm_up(self) -> None:
         """Load what answers questions now rather than with the first one."""
@@ -214,13 +211,6 @@ class Searcher:
         request = SearchRequest(query, scope or Scope(), time=time)
         return self.candidates.find(request, limit).hits[:limit]
 
-    @property
-    def shift(self) -> float:
-        """What to take off relevances for the embedding model; measured once."""
-        if self._shift is None:
-            self._shift = relevance_shift(background(self._embedder.embed_few))
-        return self._shift
-
     # -- whether the vault knows ------------------------------------------------------------------
 
     def _knowledge(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
@@ -250,7 +240,7 @@ class Searcher:
             return 1.0
         if any(hit.found_by is FoundBy.RELATION for hit in hits):
             return 1.0
-        relevance = max(hit.relevance for hit in hits) - self.shift
+        relevance = max(hit.relevance for hit in hits)
         if relevance >= KNOWN:
             return relevance
         texts = [f"{text_with_properties(hit, request.query)} {hit.context}" for hit in hits]
@@ -261,9 +251,10 @@ class Searcher:
 
     def _is_in_another_language(self, query: str) -> bool:
         """Whether a question is in another language than English, in which relevances say little of
-        what is unknown."""
+        what is unknown: in one of the notes, or in one that the model knows."""
         try:
-            return self._vectors.language_of(query) is not None
+            language = self._vectors.language_of(query)
+            return language is not None or self.hybrid.is_foreign_and_read(query, language)
         except StoreUnavailable:
             return False
 
@@ -297,7 +288,7 @@ class Searcher:
         if not hits:
             return
         calibration = CONCERNS if mode is Mode.PLANNING else ANSWERS
-        likely = calibration.confidences(features(query, hits, self.shift))
+        likely = calibration.confidences(features(query, hits))
         for hit, chance in zip(hits, likely, strict=True):
             hit.confidence = chance
 

@@ -18,13 +18,15 @@ from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable, StoreUnavailable
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
+from memvault.text.common_part import CommonPart, without
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
-from memvault.text.openvino_model import ModelMeta, is_exported, model_id
+from memvault.text.openvino_model import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
 from memvault.text.tokens import TokenCounter
 
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _CACHED_QUERIES = 64
+_LESS_COMMON = "c1"  # marks vectors without the common part; a new one has all embedded again
 _GROUP = 32  # batches between two writes to the cache
 
 Window = Sequence[int]
@@ -67,8 +69,12 @@ class Embedder:
     """Embeds documents and queries.
 
     A text longer than the model's window is embedded window by window; its vector is the normalised
-    mean of theirs, weighted by their tokens. Vectors are rounded as the cache stores them, so that
+    mean of theirs, weighted by their tokens. What all vectors of the model have in common is taken
+    off (`common_part`). Vectors are rounded as the cache stores them, so that
     cached and new vectors are equal. Thread-safe; a query does not wait for a running batch.
+
+    Args:
+        common: what to take off; None for a model that finds unrelated texts unlike.
 
     Attributes:
         model_id: identifies model and version; vectors of different ids are not comparable.
@@ -78,8 +84,15 @@ class Embedder:
         reads: cache hits and misses of `embed`.
     """
 
-    def __init__(self, model: WindowModel, name: str, cache: EmbeddingCache | None = None) -> None:
+    def __init__(
+        self,
+        model: WindowModel,
+        name: str,
+        cache: EmbeddingCache | None = None,
+        common: CommonPart | None = None,
+    ) -> None:
         self.model_id = name
+        self._common = common
         self.dimension = model.meta.dimension
         self.tokens = TokenCounter(model.tokenizer)
         self._model = model
@@ -121,6 +134,10 @@ class Embedder:
         """
         return self.begin_query(text)()
 
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Queries' vectors, (len(texts), dim) float32, normalised."""
+        return np.stack([self.embed_query(text) for text in texts])
+
     def begin_query(self, text: str) -> Callable[[], Vector]:
         """Start `embed_query`; the result waits for the vector."""
         with self._queries_lock:
@@ -128,7 +145,7 @@ class Embedder:
         if known is not None:
             return known
         encoding = self._tokenizer.encode(self._model.meta.query_prompt + text)
-        query = _Query(self._model.begin([encoding.ids]))
+        query = _Query(self._less_common(self._model.begin([encoding.ids]), of_queries=True))
         with self._queries_lock:
             self._queries[text] = query
         return query
@@ -146,7 +163,15 @@ class Embedder:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        return self._model.begin([encoding.ids for encoding in encodings])
+        return self._less_common(self._model.begin([encoding.ids for encoding in encodings]))
+
+    def _less_common(
+        self, begun: Callable[[], npt.NDArray[np.float32]], *, of_queries: bool = False
+    ) -> Callable[[], npt.NDArray[np.float32]]:
+        if self._common is None:
+            return begun
+        part = self._common.query if of_queries else self._common.document
+        return lambda: without(begun(), part)
 
     def prepare(self, most: int) -> None:
         """Embed 1 to ``most`` short texts: a number of texts that is embedded for the first time
@@ -188,6 +213,8 @@ class Embedder:
                 pool([next(vectors) for _ in windows[index]], [len(w) for w in windows[index]])
                 for index in group
             ]
+            if self._common is not None:
+                pooled = list(without(np.stack(pooled), self._common.document))
             yield [texts[index] for index in group], pooled
 
 
@@ -235,9 +262,23 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
     Raises:
         ModelUnavailable: the model or the backend is not installed.
     """
-    name = model_id(settings.model)
+    name, model = model_id(settings.model), open_model(settings)
+    common = None
+    if settings.model not in BUNDLED_NAMES:  # which finds unrelated texts unlike
+        plain = Embedder(model, name)
+        common = CommonPart.of(plain.embed_queries, plain.embed_few, plain.tokens.reads)
+    if common is not None:
+        name += f"-{_LESS_COMMON}"
     cache = EmbeddingCache(cache_file, name) if cache_file is not None else None
-    return Embedder(_open_model(settings), name, cache)
+    return Embedder(model, name, cache, common)
+
+
+def fitted_with(settings: EmbeddingSettings) -> EmbeddingSettings:
+    """The settings of the default model, with which what is fitted to vectors was fitted: how
+    questions follow relations, and what tells instructions to models."""
+    if settings.model in BUNDLED_NAMES:
+        return settings
+    return settings.model_copy(update={"model": BUNDLED})
 
 
 def needs_export(settings: EmbeddingSettings) -> bool:
@@ -253,7 +294,12 @@ def _backend(settings: EmbeddingSettings) -> str:
     return "onnx" if _installed("onnxruntime") and _installed("optimum") else "torch"
 
 
-def _open_model(settings: EmbeddingSettings) -> WindowModel:
+def open_model(settings: EmbeddingSettings) -> WindowModel:
+    """The model of these settings, as it is; exports it on first use.
+
+    Raises:
+        ModelUnavailable: the model or the backend is not installed.
+    """
     backend = _backend(settings)
     if backend == "openvino":
         from memvault.text.openvino_model import OpenVinoModel

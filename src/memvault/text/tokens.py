@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from tokenizers import Tokenizer
+
+READ = 3.7  # bytes of UTF-8 for each token, from which a model knows a text's language
+_UNKNOWN = ("[UNK]", "<unk>")
+_NO_WORDS = re.compile(r"[^\w\s]+")
 
 
 class TokenCounter:
@@ -30,6 +35,20 @@ class TokenCounter:
         """Token counts of many texts, in parallel."""
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding) for encoding in encoded]
+
+    def reads(self, text: str) -> bool:
+        """Whether the model knows the language of a text: then its tokens are as long as words or
+        their parts. In a language that it was not trained on they are nearly letters (Rust and
+        others, *How Good is Your Tokenizer?*, ACL 2021). Measured over questions in five languages:
+        with the default model 4.6 bytes a token in English, 2.3 to 3.3 in others; with
+        multilingual-e5-small 4.4 to 7.9."""
+        words = _NO_WORDS.sub(" ", text)
+        encoding = self._tokenizer.encode(words, add_special_tokens=False)
+        tokens = sum(
+            end - start if token in _UNKNOWN else 1
+            for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True)
+        )
+        return len(" ".join(words.split()).encode()) >= READ * tokens
 
     def split(self, text: str, limit: int) -> list[str]:
         """Split a text into pieces of at most ``limit`` tokens, between words where possible.

@@ -69,6 +69,10 @@ class VectorStore(Protocol):
         """The language of a query: one that notes are in, and not English; None if unknown."""
         ...
 
+    def is_mostly_foreign(self) -> bool:
+        """Whether most of what is stored is in another language than English."""
+        ...
+
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         """The vectors of some notes in a language; None for any."""
         ...

@@ -191,6 +191,13 @@ def _language_of_script(text: str) -> str | None:
     return None
 
 
+def is_foreign(text: str) -> bool:
+    """Whether a text is in another language than English, as far as its letters and most common
+    words tell."""
+    letters = [each for each in text if each.isalpha()]
+    return 2 * sum(map(str.isascii, letters)) < len(letters) or language_of(text) is not None
+
+
 def language_of_query(text: str, languages: Collection[str]) -> str | None:
     """The language of the query's script, or with most function words in it; None if there is
     none.

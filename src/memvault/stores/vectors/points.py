@@ -74,6 +74,7 @@ class PointVectorStore(ABC):
     """A vector store without the connection to its engine."""
 
     _languages: tuple[str, ...] = ()  # of notes in the store, other than English
+    _mostly_foreign = False  # whether these are the languages of most of them
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
     # -- the way to the engine ------------------------------------------------------------------
@@ -136,6 +137,9 @@ class PointVectorStore(ABC):
         language = languages.language_of_query(query, self._languages_in_store())
         return None if language == "english" else language
 
+    def is_mostly_foreign(self) -> bool:
+        return bool(self._languages_in_store()) and self._mostly_foreign
+
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         spoken = in_languages([language]) if language is not None else ()
         wanted = (*spoken, *visible(ChunkSize.NOTE, None))
@@ -147,7 +151,9 @@ class PointVectorStore(ABC):
         """The languages of the stored notes, other than English."""
         if time.monotonic() >= self._languages_until:
             found: list[str] = []
-            if self._count(in_languages(languages.LANGUAGES)):
+            foreign = self._count(in_languages(languages.LANGUAGES))
+            self._mostly_foreign = 2 * foreign > self._count(())
+            if foreign:
                 found = [each for each in languages.LANGUAGES if self._count(in_languages([each]))]
             self._languages = tuple(found)
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS

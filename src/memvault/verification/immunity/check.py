@@ -95,8 +95,8 @@ class Immunity:
     """Checks texts; safe in any thread.
 
     Args:
-        embed: vectors of texts, (n, 384) float32, normalised; None where no model is loaded or it
-            is not the one that the classifier was trained for.
+        embed: vectors of texts, (n, 384) float32, normalised, of the default model; None where
+            none is loaded.
     """
 
     def __init__(self, embed: Embed | None) -> None:

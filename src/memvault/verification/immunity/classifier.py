@@ -1,7 +1,8 @@
 """A logistic regression over a sentence's vector and its words: how likely the sentence is to
 instruct a model.
 
-Its weights are made by `tests/benchmarks/train_immunity.py`.
+Its weights are for vectors of the default model, all-MiniLM-L6-v2;
+`tests/benchmarks/train_immunity.py` makes them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-CLASSIFIED_MODEL = "all-MiniLM-L6-v2"  # whose vectors the weights are for
 DIMENSION = 384
 BUCKETS = 8192  # into which words and pairs of words are hashed
 WORD_WEIGHT = 0.3  # of a word, where a vector has length 1
