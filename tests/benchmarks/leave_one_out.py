@@ -23,7 +23,7 @@ from memvault.config.settings import Settings
 from memvault.model.memory import Memory
 from memvault.model.search import Mode
 from memvault.search import association
-from memvault.search.hybrid import FusionSettings
+from memvault.search.fusion import FusionSettings
 
 SHOWN = 10
 LOST = 0.02  # answerable questions that a threshold may cost

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.note import ChunkSize, Vector
 from memvault.model.search import Ranking
-from memvault.search.hybrid import Fused, FusionSettings, ScoreList, SharedPart, best_first
+from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
 
 PASSAGE, SECTION, NOTE = ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE
 SETTINGS = FusionSettings()
