@@ -15,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fastmcp import Client, FastMCP
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from mcp_server.middleware.early_embedding import EarlyEmbedding
 from memvault.config.settings import EmbeddingSettings
@@ -95,6 +98,22 @@ def test_nothing_falls_past_the_window(embedder: Embedder) -> None:
     assert float(one @ other) < 0.9
     about_the_end = embedder.embed_query("nuclear reactor overheating")
     assert float(other @ about_the_end) > float(one @ about_the_end) + 0.2
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.sampled_from(["oak ", "ferry-", "ñandú ", "東京", "\n", "unbelievably "]), max_size=700
+    )
+)
+def test_windows_are_those_of_the_tokenizer(pieces: list[str]) -> None:
+    model = OpenVinoModel(exported_model(DEFAULT))
+    text = "".join(pieces)
+    expected = Tokenizer.from_str(model.tokenizer.to_str())
+    expected.enable_truncation(model.meta.window)
+    whole = expected.encode(text)
+    windows = Embedder(model, "m")._windows([text])
+    assert windows == [[whole.ids, *(more.ids for more in whole.overflowing)]]
 
 
 def test_a_long_question_is_answered_too(embedder: Embedder) -> None:

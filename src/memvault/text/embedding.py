@@ -97,10 +97,8 @@ class Embedder:
         self.tokens = TokenCounter(model.tokenizer)
         self._model = model
         self._cache = cache
-        self._tokenizer = model.tokenizer
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(model.meta.window)
-        self.window = model.meta.window - self._tokenizer.num_special_tokens_to_add(False)
+        self._front, self._behind = self.tokens.around()
+        self.window = model.meta.window - len(self._front) - len(self._behind)
         self.reads = CacheStats()
         self._reads_lock = threading.Lock()
         self._interrupted = threading.Event()
@@ -144,8 +142,8 @@ class Embedder:
             known = self._queries.get(text)
         if known is not None:
             return known
-        encoding = self._tokenizer.encode(self._model.meta.query_prompt + text)
-        query = _Query(self._less_common(self._model.begin([encoding.ids]), of_queries=True))
+        (windows,) = self._windows([self._model.meta.query_prompt + text])
+        query = _Query(self._less_common(self._model.begin(windows[:1]), of_queries=True))
         with self._queries_lock:
             self._queries[text] = query
         return query
@@ -162,8 +160,19 @@ class Embedder:
         if not texts:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
-        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        return self._less_common(self._model.begin([encoding.ids for encoding in encodings]))
+        windows = self._windows([prompt + text for text in texts])
+        return self._less_common(self._model.begin([own[0] for own in windows]))
+
+    def _windows(self, texts: Sequence[str]) -> list[list[Window]]:
+        """The tokens of each text in runs of the model, special ones included; one at least."""
+        most = self.window
+        return [
+            [
+                [*self._front, *ids[start : start + most], *self._behind]
+                for start in range(0, max(len(ids), 1), most)
+            ]
+            for ids in self.tokens.ids(texts)
+        ]
 
     def _less_common(
         self, begun: Callable[[], npt.NDArray[np.float32]], *, of_queries: bool = False
@@ -198,8 +207,7 @@ class Embedder:
     def _encode(self, texts: Sequence[str]) -> Iterator[tuple[list[str], list[Vector]]]:
         """Yield groups of texts with their vectors, ordered by length."""
         prompt = self._model.meta.document_prompt
-        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        windows = [[each.ids, *(more.ids for more in each.overflowing)] for each in encodings]
+        windows = self._windows([prompt + text for text in texts])
         order = sorted(range(len(texts)), key=lambda i: (len(windows[i]), len(windows[i][0])))
         for group in _grouped(order, windows):
             if self._interrupted.is_set():

@@ -16,11 +16,12 @@ _NO_WORDS = re.compile(r"[^\w\s]+")
 class TokenCounter:
     """Counts tokens as the model does, without special tokens.
 
-    Methods may be called from any thread.
+    Methods may be called from any thread. The tokenizer is not copied, since one with a large
+    vocabulary takes 300 MB: nobody else may have it truncate or pad.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
@@ -49,6 +50,19 @@ class TokenCounter:
             for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True)
         )
         return len(" ".join(words.split()).encode()) >= READ * tokens
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of many texts, in parallel."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [encoding.ids for encoding in encoded]
+
+    def around(self) -> tuple[list[int], list[int]]:
+        """The special tokens in front of and behind every text."""
+        one = self._tokenizer.encode("a")
+        special = one.special_tokens_mask
+        front = special.index(0)
+        behind = special[::-1].index(0)
+        return one.ids[:front], one.ids[len(one.ids) - behind :]
 
     def split(self, text: str, limit: int) -> list[str]:
         """Split a text into pieces of at most ``limit`` tokens, between words where possible.
