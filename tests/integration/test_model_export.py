@@ -18,9 +18,10 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder, model_cache
 from memvault.config.settings import EmbeddingSettings, Settings
 from memvault.model.search import FoundBy
+from memvault.text import export
 from memvault.text.embedding import Embedder, open_model
 from memvault.text.export import exported_model
-from memvault.text.openvino_model import family_prefixes
+from memvault.text.openvino_model import OpenVinoModel, family_prefixes
 from memvault.verification.immunity import Immunity
 from tests.integration.test_multihop import BOATYARD
 
@@ -92,6 +93,21 @@ def test_any_model_is_exported_once_by_processes_that_start_together(
     assert {file.name for file in found[0].iterdir()} >= {"model.xml", "meta.json"}
     assert not list(model_cache().glob("exporting-*"))
     assert_agrees(as_it_is(folder / "model", "openvino"), folder)
+
+
+def test_a_large_table_of_tokens_is_stored_at_8_bits(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = str(folder / "model")
+    export.export(model, tmp_path / "exact")
+    monkeypatch.setattr(export, "_LARGE_TABLE", 1_000)
+    export.export(model, tmp_path / "rounded")
+    exact, rounded = ((tmp_path / name / "model.bin").stat().st_size for name in
+                      ("exact", "rounded"))  # fmt: skip
+    words = len((folder / "raw" / "vocab.txt").read_text().split("\n"))
+    assert exact - rounded >= 0.9 * words * 64 * 3  # of 4 bytes, 3 are saved
+    embedder = Embedder(OpenVinoModel(tmp_path / "rounded"), "rounded")
+    assert_agrees(embedder, folder)
 
 
 @pytest.fixture(scope="module")

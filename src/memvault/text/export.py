@@ -44,6 +44,7 @@ _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 _INPUTS = ("input_ids", "attention_mask")
 _WINDOW = 512  # tokens, of a model that names no length
 _LARGE = 50_000  # values; smaller matrices gain nothing from 8-bit weights
+_LARGE_TABLE = 20_000_000  # values of the vectors of tokens: 80 MB
 _SAMPLES = (
     "A short line.",
     "Who leads the project now, and since when?",
@@ -192,30 +193,53 @@ def _write(original: SentenceTransformer, folder: Path, model: str) -> None:
 
 
 def _quantise(exact: Path, small: Path) -> None:
-    """Convert the weights of an exported model to 8 bits, with one scale per output.
+    """Convert the weights of an exported model to 8 bits, with one scale per output, and a large
+    table of the vectors of tokens, with one scale per token.
 
-    Processors with 8-bit arithmetic run it 1.4 times as fast, with two thirds of the memory.
+    Processors with 8-bit arithmetic run it 1.4 times as fast, with two thirds of the memory; that
+    of a model with 250,000 tokens is a quarter.
     """
     import openvino
     from openvino import opset13 as op
 
     network = openvino.Core().read_model(exact / "model.xml")
     for node in network.get_ordered_ops():
-        if node.get_type_name() != "MatMul":
-            continue
-        constant = node.input_value(1).get_node()
-        if constant.get_type_name() != "Constant" or constant.data.size < _LARGE:
-            continue
-        weights = np.asarray(constant.data, np.float32)
-        inputs = -1 if node.get_attributes()["transpose_b"] else -2
-        scale = np.maximum(np.abs(weights).max(axis=inputs, keepdims=True) / 127.0, 1e-12)
-        rounded = op.constant(np.round(weights / scale).astype(np.int8))
-        restored = op.multiply(op.convert(rounded, "f32"), op.constant(scale))
-        node.input(1).replace_source_output(restored.output(0))
+        if node.get_type_name() == "MatMul":
+            weights = _constant(node, 1, _LARGE)
+            if weights is not None:
+                inputs = -1 if node.get_attributes()["transpose_b"] else -2
+                rounded, scale = _rounded(weights, inputs)
+                restored = op.multiply(op.convert(op.constant(rounded), "f32"), op.constant(scale))
+                node.input(1).replace_source_output(restored.output(0))
+        elif node.get_type_name() == "Gather":
+            table = _constant(node, 0, _LARGE_TABLE)
+            if table is not None:
+                rounded, scale = _rounded(table, -1)
+                tokens, axis = node.input_value(1), node.input_value(2)
+                taken = op.gather(op.constant(rounded), tokens, axis)
+                scales = op.gather(op.constant(scale), tokens, axis)
+                restored = op.multiply(op.convert(taken, "f32"), scales)
+                node.output(0).replace(restored.output(0))
     small.mkdir()
     openvino.save_model(network, str(small / "model.xml"), compress_to_fp16=False)
     for name in ("tokenizer.json", "meta.json"):
         shutil.copy(exact / name, small / name)
+
+
+def _constant(node: Any, place: int, least: int) -> npt.NDArray[np.float32] | None:
+    """A constant input of a node, if it has so many values."""
+    constant = node.input_value(place).get_node()
+    if constant.get_type_name() != "Constant" or constant.data.size < least:
+        return None
+    return np.asarray(constant.data, np.float32)
+
+
+def _rounded(
+    weights: npt.NDArray[np.float32], axis: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """The weights at 8 bits, and their scale, of length 1 in this axis."""
+    scale = np.maximum(np.abs(weights).max(axis=axis, keepdims=True) / 127.0, 1e-12)
+    return np.round(weights / scale).astype(np.int8), scale
 
 
 def _agreement(original: SentenceTransformer, folder: Path) -> float:
