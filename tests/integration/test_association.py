@@ -274,3 +274,14 @@ def test_a_question_in_another_language_than_the_notes_is_answered_if_the_model_
     assert not searcher.search(question, mode=Mode.DEFAULT).hits
     monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
     assert "Bread" in found(searcher, question, 10)[0].memory.title
+
+
+def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_say(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(120)})  # fmt: skip
+    monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
+    assert not searcher.search("Wer gewann den Prozess?", mode=Mode.DEFAULT).hits

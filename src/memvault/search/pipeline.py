@@ -63,6 +63,7 @@ VARIED = 60  # candidates that planning chooses from
 KNOWN = 0.34  # relevance and share of words of the best texts below which a vault knows nothing
 MANY = 300  # chunks; of fewer, the nearest that have nothing to do with it are less near
 WORDS = 0.3  # what having all words of a question adds to the relevance there
+ACROSS = 0.06  # what is added there where question and notes are in different languages
 
 # What asks for an answer rather than saying of what: no note need have these words.
 _REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
@@ -245,18 +246,21 @@ class Searcher:
             return relevance
         texts = [f"{text_with_properties(hit, request.query)} {hit.context}" for hit in hits]
         shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
-        if not shares or max(shares) == 1.0 or self._is_in_another_language(request.query):
+        if not shares or max(shares) == 1.0:
             return 1.0
-        return relevance + WORDS * max(shares[:BEST])
+        return relevance + WORDS * max(shares[:BEST]) + self._for_its_language(request.query)
 
-    def _is_in_another_language(self, query: str) -> bool:
-        """Whether a question is in another language than English, in which relevances say little of
-        what is unknown: in one of the notes, or in one that the model knows."""
+    def _for_its_language(self, query: str) -> float:
+        """What to add for a question in another language than English: all, if the model does not
+        know that language, as relevances then say little of what is unknown, and `ACROSS`, if it
+        does and the notes are in yet another one, whose words the question cannot have."""
         try:
             language = self._vectors.language_of(query)
-            return language is not None or self.hybrid.is_foreign_and_read(query, language)
+            if self.hybrid.is_foreign_and_read(query, language):
+                return ACROSS if language is None else 0.0
         except StoreUnavailable:
-            return False
+            return 0.0
+        return 0.0 if language is None else 1.0
 
     # -- judging --------------------------------------------------------------------------------
 
