@@ -71,6 +71,21 @@ def test_a_phrase_is_found_in_every_language(
         assert id_of(f"note {i}") in vectors.containing([phrase])
 
 
+@pytest.mark.parametrize("german", [1, 3])
+def test_the_languages_of_the_notes_are_known_with_their_passages(
+    vectors: VectorStore, german: int
+) -> None:
+    text = "Die Fähre zur Insel fährt um neun ab und ist am Mittag wieder da."
+    english = "The ferry to the island leaves at nine and is back at noon."
+    vectors.replace([short(f"english {n}", english) for n in range(2)])
+    vectors.replace([short(f"german {n}", text) for n in range(german)])
+    vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
+    assert vectors.language_of("Wann ist die Fähre da?") == "german"
+    assert vectors.is_mostly_foreign() is (german == 3)
+    assert vectors.passages_in_language("german", 2) == [text] * min(german, 2)
+    assert vectors.passages_in_language("german", 0) == []
+
+
 def weights(text: str, *languages: str) -> dict[int, float]:
     query = bm25.query(text, languages)
     return dict(zip(query.indices, query.values, strict=True))

@@ -257,7 +257,7 @@ def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows
     things = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
     fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
           for one in things})  # fmt: skip
-    monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
+    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
     assert np.linalg.norm(italian) == pytest.approx(1.0, abs=1e-4)
 
@@ -272,7 +272,7 @@ def test_a_question_in_another_language_than_the_notes_is_answered_if_the_model_
          | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})  # fmt: skip
     question = "Wie lange ruht der Teig, bevor man das Brot backt?"
     assert not searcher.search(question, mode=Mode.DEFAULT).hits
-    monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
+    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     assert "Bread" in found(searcher, question, 10)[0].memory.title
 
 
@@ -283,5 +283,5 @@ def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_sa
 ) -> None:
     fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
           for n in range(120)})  # fmt: skip
-    monkeypatch.setattr(TokenCounter, "reads", lambda self, text: True)
+    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     assert not searcher.search("Wer gewann den Prozess?", mode=Mode.DEFAULT).hits

@@ -69,7 +69,9 @@ def alike(model: WindowModel, monkeypatch: pytest.MonkeyPatch) -> Embedder:
 
 
 def test_the_default_model_is_left_as_it_is(embedder: Embedder) -> None:
-    assert CommonPart.of(embedder.embed_queries, embedder.embed_few, embedder.tokens.reads) is None
+    assert (
+        CommonPart.of(embedder.embed_queries, embedder.embed_few, embedder.knows_language) is None
+    )
     assert mean_cosine(embedder.embed(UNRELATED)) < 0.1
 
 

@@ -27,6 +27,7 @@ IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
 COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
 VERIFIED = 0.02  # share of the relevance that an unverified note lacks, and a claim twice
 SAMPLED = 300  # notes in a language that show what all have in common
+KNOWN_PASSAGES = 60  # in a language that show whether the model knows it
 FEWEST = 30  # notes of a vault in English: what fewer have in common may be what they are about
 
 
@@ -50,6 +51,7 @@ class HybridSearch:
         self.vocabulary = Vocabulary(vectors, embedder)
         self._count, self._counted_until = 0, 0.0
         self._shared: dict[str | None, SharedPart | None] = {}  # by language
+        self._known: dict[str, bool] = {}
 
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
@@ -140,7 +142,7 @@ class HybridSearch:
         settings = self._settings
         if shared is not None:
             usual = max(0.0, float(vector @ shared.mean))
-            if self.is_foreign_and_read(query, language):
+            if self.is_foreign_and_known(query, language):
                 settings = replace(settings, dense_weight=settings.foreign_weight)
                 stretch = shared.stretch(vector, settings.spread)
             else:
@@ -153,7 +155,7 @@ class HybridSearch:
             dense = dense.stretched(usual, stretch)
         return Fused(dense, named, half, settings, alike, usual)
 
-    def is_foreign_and_read(self, query: str, language: str | None) -> bool:
+    def is_foreign_and_known(self, query: str, language: str | None) -> bool:
         """Whether a question or most notes are in another language than English, and the model
         knows the question's language: then cosines tell as much as in English, but the notes that
         it compares are nearer to each other, and words tell less where the two are in different
@@ -162,8 +164,17 @@ class HybridSearch:
         Args:
             language: as `VectorStore.language_of` tells.
         """
-        foreign = language is not None or is_foreign(query) or self._vectors.is_mostly_foreign()
-        return foreign and self._embedder.tokens.reads(query)
+        if language is not None:
+            return self._knows(language)
+        foreign = is_foreign(query) or self._vectors.is_mostly_foreign()
+        return foreign and self._embedder.knows_language(query)
+
+    def _knows(self, language: str) -> bool:
+        """Whether the model knows a language of the notes."""
+        if language not in self._known:
+            some = self._vectors.passages_in_language(language, KNOWN_PASSAGES)
+            self._known[language] = self._embedder.knows_language_of_all(some)
+        return self._known[language]
 
     def question_vector(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
@@ -179,7 +190,7 @@ class HybridSearch:
         if shared is None:
             return vector
         told = 1.0
-        if language is not None and not self.is_foreign_and_read(query, language):
+        if language is not None and not self.is_foreign_and_known(query, language):
             told = self._settings.told_by_cosines(shared.alike) ** 2
         return told * shared.taken_off(vector)[0]
 
@@ -198,6 +209,7 @@ class HybridSearch:
             count = self._vectors.count()
             if count != self._count:
                 self._shared.clear()
+                self._known.clear()
             self._count, self._counted_until = count, now + COUNTED_SECONDS
         return self._count
 

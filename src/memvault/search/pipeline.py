@@ -256,7 +256,7 @@ class Searcher:
         does and the notes are in yet another one, whose words the question cannot have."""
         try:
             language = self._vectors.language_of(query)
-            if self.hybrid.is_foreign_and_read(query, language):
+            if self.hybrid.is_foreign_and_known(query, language):
                 return ACROSS if language is None else 0.0
         except StoreUnavailable:
             return 0.0

@@ -82,16 +82,16 @@ class CommonPart:
         cls,
         embed_queries: Callable[[Sequence[str]], Vectors],
         embed_documents: Callable[[Sequence[str]], Vectors],
-        reads: Callable[[str], bool],
+        knows: Callable[[str], bool],
     ) -> CommonPart | None:
         """None for a model that finds unrelated texts unlike.
 
         Args:
             embed_queries, embed_documents: vectors of texts, (n, dim) float32, normalised.
-            reads: whether the model knows a text's language (`TokenCounter.reads`): it finds all
-                texts alike that it cannot read.
+            knows: whether the model knows a text's language (`Embedder.knows_language`); else it
+                finds all texts alike.
         """
-        known = [text for text in SENTENCES if reads(text)]
+        known = [text for text in SENTENCES if knows(text)]
         texts = known if len(known) >= FEWEST else SENTENCES
         sentences = embed_documents(texts)
         if mean_cosine(sentences) < LEAST:

@@ -24,6 +24,8 @@ from memvault.text.export import exported_model
 from memvault.text.openvino_model import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
 from memvault.text.tokens import TokenCounter
 
+KNOWN, KNOWN_ALL = 3.7, 4.2  # bytes a token, from which a model knows a language
+_KNOWN_CHARS = 300  # of a passage
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _CACHED_QUERIES = 64
 _LESS_COMMON = "c1"  # marks vectors without the common part; a new one has all embedded again
@@ -131,6 +133,15 @@ class Embedder:
         The last few are cached, because one answer needs the same vector several times.
         """
         return self.begin_query(text)()
+
+    def knows_language(self, question: str) -> bool:
+        """Whether the model knows the language of a short text."""
+        return self.tokens.bytes_per_token(question) >= KNOWN
+
+    def knows_language_of_all(self, passages: Sequence[str]) -> bool:
+        """Whether the model knows the language of many texts, which have longer words."""
+        words = " ".join(passage[:_KNOWN_CHARS] for passage in passages)
+        return self.tokens.bytes_per_token(words) >= KNOWN_ALL
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Queries' vectors, (len(texts), dim) float32, normalised."""
@@ -274,7 +285,7 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
     common = None
     if settings.model not in BUNDLED_NAMES:  # which finds unrelated texts unlike
         plain = Embedder(model, name)
-        common = CommonPart.of(plain.embed_queries, plain.embed_few, plain.tokens.reads)
+        common = CommonPart.of(plain.embed_queries, plain.embed_few, plain.knows_language)
     if common is not None:
         name += f"-{_LESS_COMMON}"
     cache = EmbeddingCache(cache_file, name) if cache_file is not None else None

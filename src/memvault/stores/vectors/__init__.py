@@ -77,6 +77,10 @@ class VectorStore(Protocol):
         """The vectors of some notes in a language; None for any."""
         ...
 
+    def passages_in_language(self, language: str, limit: int) -> list[str]:
+        """The texts of some passages in a language."""
+        ...
+
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         """The vectors of these notes' chunks of one size, in order."""
         ...

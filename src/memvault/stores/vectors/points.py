@@ -147,6 +147,12 @@ class PointVectorStore(ABC):
             _vector_of(each) for each in islice(self._scroll(wanted, [], with_vector=True), limit)
         ]
 
+    def passages_in_language(self, language: str, limit: int) -> list[str]:
+        wanted = (*in_languages([language]), *visible(ChunkSize.PASSAGE, None))
+        records = islice(self._scroll(wanted, _ALL_FIELDS), limit)
+        chunks = self._with_texts([stored_chunk(record.payload) for record in records])
+        return [chunk.text for chunk in chunks]
+
     def _languages_in_store(self) -> tuple[str, ...]:
         """The languages of the stored notes, other than English."""
         if time.monotonic() >= self._languages_until:
