@@ -81,7 +81,7 @@ def test_the_languages_of_the_notes_are_known_with_their_passages(
     vectors.replace([short(f"german {n}", text) for n in range(german)])
     vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
     assert vectors.language_of("Wann ist die Fähre da?") == "german"
-    assert vectors.is_mostly_foreign() is (german == 3)
+    assert vectors.main_language() == ("german" if german == 3 else None)
     assert vectors.passages_in_language("german", 2) == [text] * min(german, 2)
     assert vectors.passages_in_language("german", 0) == []
 

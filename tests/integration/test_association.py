@@ -285,3 +285,21 @@ def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_sa
           for n in range(120)})  # fmt: skip
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     assert not searcher.search("Wer gewann den Prozess?", mode=Mode.DEFAULT).hits
+
+
+def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_model_knows(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill({f"Flut {n}.md": f"Die Flut am Tag {n} war hoch, und die Boote sind nicht da.\n"
+          for n in range(12)})  # fmt: skip
+    question = "Where is the key?"
+    assert not searcher.hybrid.is_foreign_and_known(question, None)
+    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
+    searcher.hybrid._known.clear()
+    assert searcher.hybrid.is_foreign_and_known(question, None)
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(30)})  # fmt: skip
+    searcher.hybrid._vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
+    assert not searcher.hybrid.is_foreign_and_known(question, None)

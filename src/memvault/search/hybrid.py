@@ -166,8 +166,10 @@ class HybridSearch:
         """
         if language is not None:
             return self._knows(language)
-        foreign = is_foreign(query) or self._vectors.is_mostly_foreign()
-        return foreign and self._embedder.knows_language(query)
+        if is_foreign(query):
+            return self._embedder.knows_language(query)
+        main = self._vectors.main_language()
+        return main is not None and self._knows(main) and self._embedder.knows_english
 
     def _knows(self, language: str) -> bool:
         """Whether the model knows a language of the notes."""

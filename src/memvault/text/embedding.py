@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable, StoreUnavailable
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
-from memvault.text.common_part import CommonPart, without
+from memvault.text.common_part import NOTES, CommonPart, without
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
 from memvault.text.openvino_model import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
@@ -142,6 +143,10 @@ class Embedder:
         """Whether the model knows the language of many texts, which have longer words."""
         words = " ".join(passage[:_KNOWN_CHARS] for passage in passages)
         return self.tokens.bytes_per_token(words) >= KNOWN_ALL
+
+    @cached_property
+    def knows_english(self) -> bool:
+        return self.tokens.bytes_per_token(" ".join(NOTES)) >= KNOWN
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Queries' vectors, (len(texts), dim) float32, normalised."""

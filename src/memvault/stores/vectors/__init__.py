@@ -69,8 +69,8 @@ class VectorStore(Protocol):
         """The language of a query: one that notes are in, and not English; None if unknown."""
         ...
 
-    def is_mostly_foreign(self) -> bool:
-        """Whether most of what is stored is in another language than English."""
+    def main_language(self) -> str | None:
+        """The language other than English that most of what is stored is in; None if none is."""
         ...
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:

@@ -74,7 +74,7 @@ class PointVectorStore(ABC):
     """A vector store without the connection to its engine."""
 
     _languages: tuple[str, ...] = ()  # of notes in the store, other than English
-    _mostly_foreign = False  # whether these are the languages of most of them
+    _main_language: str | None = None  # that of these in which most of them are
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
     # -- the way to the engine ------------------------------------------------------------------
@@ -137,8 +137,8 @@ class PointVectorStore(ABC):
         language = languages.language_of_query(query, self._languages_in_store())
         return None if language == "english" else language
 
-    def is_mostly_foreign(self) -> bool:
-        return bool(self._languages_in_store()) and self._mostly_foreign
+    def main_language(self) -> str | None:
+        return self._main_language if self._languages_in_store() else None
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         spoken = in_languages([language]) if language is not None else ()
@@ -156,11 +156,13 @@ class PointVectorStore(ABC):
     def _languages_in_store(self) -> tuple[str, ...]:
         """The languages of the stored notes, other than English."""
         if time.monotonic() >= self._languages_until:
-            found: list[str] = []
-            foreign = self._count(in_languages(languages.LANGUAGES))
-            self._mostly_foreign = 2 * foreign > self._count(())
-            if foreign:
-                found = [each for each in languages.LANGUAGES if self._count(in_languages([each]))]
+            counts: dict[str, int] = {}
+            if self._count(in_languages(languages.LANGUAGES)):
+                counts = {each: self._count(in_languages([each])) for each in languages.LANGUAGES}
+            found = [each for each, count in counts.items() if count]
+            most = max(counts, key=lambda each: counts[each], default="")
+            is_main = 2 * counts.get(most, 0) > self._count(())
+            self._main_language = most if is_main else None
             self._languages = tuple(found)
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS
         return self._languages
