@@ -54,7 +54,9 @@ IN_USE = Point(DEFAULTS.dense_weight, DEFAULTS.half_keywords, association.KEPT)
 def trial(container: Container, point: Point) -> Iterator[None]:
     """Searches with these constants."""
     hybrid, kept = container.live.searcher.hybrid, association.KEPT
-    hybrid._settings = FusionSettings(point.dense_weight, point.half_keywords)
+    hybrid._settings = FusionSettings(
+        dense_weight=point.dense_weight, half_keywords=point.half_keywords
+    )
     association.KEPT = point.kept
     try:
         yield

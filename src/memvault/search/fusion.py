@@ -22,7 +22,7 @@ SHARED = 0.8  # of what all notes in a language have in common, the share taken 
 MOST_STRETCH = 4.0  # of cosines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FusionSettings:
     """How dense and keyword scores become one relevance; chosen by measurement.
 

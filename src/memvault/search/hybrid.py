@@ -187,13 +187,12 @@ class HybridSearch:
         try:
             language = self._vectors.language_of(query)
             shared = self._shared_in(language)
+            known = language is None or self._knows(language)
         except StoreUnavailable:
             return vector
         if shared is None:
             return vector
-        told = 1.0
-        if language is not None and not self.is_foreign_and_known(query, language):
-            told = self._settings.told_by_cosines(shared.alike) ** 2
+        told = 1.0 if known else self._settings.told_by_cosines(shared.alike) ** 2
         return told * shared.taken_off(vector)[0]
 
     def _shared_in(self, language: str | None) -> SharedPart | None:

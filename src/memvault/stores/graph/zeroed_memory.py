@@ -19,8 +19,8 @@ _ZEROES, _OFF = 0xFF, 0
 class ZeroedMemory:
     """A context in which all memory that the process allocates is zero, whichever thread asks.
 
-    Reentrant and thread-safe. Works with glibc. macOS zeroes memory when it is freed; elsewhere
-    this changes nothing.
+    Reentrant and thread-safe. Works with glibc; elsewhere this changes nothing. (macOS 13 and
+    later zeroes memory when it is freed, Windows and musl do not.)
     """
 
     def __init__(self) -> None:
