@@ -253,7 +253,7 @@ class TwoDevices(RuleBasedStateMachine):
     @rule(name=DEVICES)
     def compress(self, name: str) -> None:
         for saved in self.open[name].compress(self.clock.now):
-            assert saved
+            assert saved >= 0  # one short entry takes no less room than before
 
     @rule(at=st.integers(0, 9))
     def file_is_lost(self, at: int) -> None:
