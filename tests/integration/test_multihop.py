@@ -18,7 +18,7 @@ from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import relation_search
-from memvault.search.relations.edge_index import StepGraph, StepIndex
+from memvault.search.relations.edge_index import StepGraph, StepIndex, often
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
@@ -498,6 +498,30 @@ def test_steps_kept_up_to_date_are_those_read_anew(
     assert texts_of(current) == texts_of(fresh)
     assert nodes_of(current) == nodes_of(fresh)
     assert len(current.source) == len(fresh.source)
+
+
+def test_the_more_notes_the_more_of_them_state_a_relation() -> None:
+    assert [often(notes) for notes in (0, 1, 60, 100, 101, 1_000, 5_000, 100_000)] == [
+        2, 2, 2, 2, 3, 3, 4, 5,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "is_relation"), [("decision", True), ("note", False)])
+def test_a_title_relates_what_it_names_only_to_a_note_of_a_kind(
+    kind: str,
+    is_relation: bool,
+    vault: Callable[[dict[str, str]], None],
+    indexer: Indexer,
+    embedder: Embedder,
+) -> None:
+    head = f"---\ntype: {kind}\n---\n"
+    vault({f"{what} of Grey Heron.md": f"{head}Done.\n" for what in ("Rudder", "Paint", "Mast")})
+    vault({"Grey Heron.md": "A boat.\n"})
+    indexer.scan()
+    graph = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    assert graph is not None and len(graph.repeated) >= 3
+    assert graph.repeated.all() == is_relation
+    assert graph.repeated.any() == is_relation
 
 
 def test_a_note_just_written_is_on_the_road_of_the_next_question(

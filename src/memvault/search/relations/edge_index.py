@@ -7,6 +7,7 @@ It is derived from the graph view note by note, so a change costs what the chang
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from array import array
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
-from memvault.search.relations.edge_templates import steps_of
+from memvault.search.relations.edge_templates import TITLE_STEP, steps_of
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.names import kind_of
@@ -33,11 +34,16 @@ GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
 NO_DAY = 0
-OFTEN = 3  # notes that state a relation in the same words, from which it counts whatever its fit
-REPEATED = 2  # notes that state an edge in the same words make it a relation of the vault
+NO_KIND = 0  # number of the kind of notes that are of none
 
 
 Embed = Callable[[Sequence[str]], Floats]
+
+
+def often(notes: int) -> int:
+    """How many of a vault's notes state an edge in the same words if it is a relation of the vault:
+    the more notes, the more words recur by chance."""
+    return max(2, math.ceil(math.log10(max(notes, 1))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +67,11 @@ class StepGraph:
     projects: Sequence[str]
     vectors: Floats
     postings: dict[str, array[int]]
-    stated_in: Ints  # number of notes in which a text states an edge; 0 for one that says nothing
     source: Ints
     target: Ints
     whole: Ints
     local: Ints
+    repeated: Flags  # whether an edge is a relation of the vault: notes state it again and again
     sentence: Ints
     listed: Flags
     ordinal: Ints  # number of the edge among its note's
@@ -102,7 +108,7 @@ class _Nodes:
             self.ids.append(node_id)
             self.names.append("")
             self.own_words.append(-1)
-            self.kinds.append(0)
+            self.kinds.append(NO_KIND)
             self.days.append(NO_DAY)
             self.noted.append(False)
             self.projects.append(-1)
@@ -164,7 +170,7 @@ class StepIndex:
     def _clear(self) -> None:
         self._nodes = _Nodes()
         self._texts = _Texts(self._embed)
-        self._kinds: dict[str, int] = {"note": 0}
+        self._kinds: dict[str, int] = {str(NodeKind.NOTE): NO_KIND}
         self._projects: dict[str, int] = {}
         self._edges: dict[int, Ints] = {}  # by source
         self._relations: dict[int, tuple[str, ...]] = {}
@@ -317,7 +323,7 @@ class StepIndex:
             projects=list(self._projects),
             vectors=self._texts.fill(),
             postings=self._texts.postings,
-            stated_in=self._stated_in(rows[:, 2], source),
+            repeated=self._repeated(rows[:, 2], source),
             source=source,
             target=target,
             whole=np.ascontiguousarray(rows[:, 1]),
@@ -341,14 +347,19 @@ class StepIndex:
         dates: Flags = ~noted & (np.array(self._nodes.kinds, np.int32) == kind)
         return dates
 
-    def _stated_in(self, local: Ints, source: Ints) -> Ints:
+    def _repeated(self, local: Ints, source: Ints) -> Flags:
         texts = list(self._texts.numbers)
-        pairs = np.unique(np.stack([local, source]), axis=1)
-        notes = np.bincount(pairs[0], minlength=len(texts)).astype(np.int32)
-        for number in np.flatnonzero(notes >= REPEATED).tolist():
+        # "The decisions about X" is a relation; that a note without a kind is about X is none.
+        kinds = np.array(self._nodes.kinds, np.int32)[source]
+        told = (local != self._texts.numbers.get(TITLE_STEP, -1)) | (kinds != NO_KIND)
+        pairs = np.unique(np.stack([local[told], source[told]]), axis=1)
+        notes = np.bincount(pairs[0], minlength=len(texts))
+        repeated: Flags = notes >= often(sum(self._nodes.noted))
+        for number in np.flatnonzero(repeated).tolist():
             if not stems(texts[number]) and ":" not in texts[number]:
-                notes[number] = 0  # "is from X" says little; "from: X" is a relation's name
-        return notes
+                repeated[number] = False  # "is from X" says little; "from: X" is a relation's name
+        of_edges: Flags = repeated[local] & told
+        return of_edges
 
     def _named(self, target: Ints) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memvault.search.relations.edge_index import OFTEN, Flags, Floats, Ints, StepGraph
+from memvault.search.relations.edge_index import Flags, Floats, Ints, StepGraph
 from memvault.search.relations.edge_templates import MASK
 from memvault.search.relations.question import PhraseVectors
 from memvault.text.stems import stem
 
 LONGEST = 3
-FEW = 1000  # of so many notes one states a relation at least; the words of others recur by chance
 _SPAN = 3  # words of a question that are compared together, at most
 _TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighed
 _FOLLOWED = 100  # paths of each length that are made longer
@@ -187,9 +186,7 @@ class PathFinder:
         self._graph = graph
         self._usable = usable
         self._asked = asked
-        often = max(OFTEN, int(graph.noted.sum()) // FEW)
-        self._stated = graph.stated_in[graph.local] >= often
-        if not self._stated.any():  # a few notes, or none that state a relation
+        if not graph.repeated.any():  # a few notes, or none that state a relation
             return
         wanted = [*asked.phrases, asked.text, *graph.kinds, *filter(None, [asked.asking])]
         found = vectors.of(wanted)
@@ -202,7 +199,7 @@ class PathFinder:
         graph, asked = self._graph, self._asked
         noted = np.zeros(len(graph.kinds), np.bool_)
         noted[graph.kind_of[graph.noted]] = True
-        self._texts = np.unique(graph.local[self._stated])  # numbers of the texts of relations
+        self._texts = np.unique(graph.local[graph.repeated])  # numbers of the texts of relations
         self._place = np.full(len(graph.texts), -1, np.int32)
         self._place[self._texts] = np.arange(len(self._texts))
         self._steps = graph.vectors[self._texts]
@@ -238,7 +235,7 @@ class PathFinder:
     ) -> list[Path]:
         """The paths that lead away from these nodes and fit best, best first; none if the best has
         a lower score than ``least``."""
-        if not self._stated.any():
+        if not self._graph.repeated.any():
             return []
         levels: list[_Level] = []
         found: list[tuple[float, int, int]] = []
@@ -285,7 +282,7 @@ class PathFinder:
         offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         half = begin[at] + offset
         edge, far = graph.half_edge[half], graph.far[half]
-        kept_rows = self._stated[edge] & self._usable[far] & ~np.isin(far, starts)
+        kept_rows = graph.repeated[edge] & self._usable[far] & ~np.isin(far, starts)
         if len(levels) > 1:
             kept_rows &= far != levels[-2].node[levels[-1].parent[rows[at]]]
         at, edge, far = at[kept_rows], edge[kept_rows], far[kept_rows]

@@ -20,7 +20,7 @@ from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
 from memvault.search.association import KEPT, descending
-from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
+from memvault.search.relations.edge_index import StepGraph, StepIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import AskedWords, masked
 from memvault.search.relations.question import PhraseVectors, Question
@@ -312,7 +312,7 @@ def _is_related(graph: StepGraph, node_id: str) -> bool:
     if number is None or number + 1 >= len(graph.start):
         return False
     edges = graph.half_edge[graph.start[number] : graph.start[number + 1]]
-    return bool((graph.stated_in[graph.local[edges]] >= REPEATED).any())
+    return bool(graph.repeated[edges].any())
 
 
 def _explained(hits: Sequence[Hit], led: Sequence[Hit], top_k: int) -> list[Hit]:

@@ -12,7 +12,7 @@ import numpy as np
 from memvault.model.graph import GraphEdge
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
-from memvault.search.relations.edge_index import OFTEN, REPEATED, Floats, StepGraph, in_order
+from memvault.search.relations.edge_index import Floats, StepGraph, in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import LONGEST, AskedWords, PathFinder, answers
@@ -32,7 +32,6 @@ from memvault.stores.vectors import VectorStore
 MOST_IN_ANY_WORDS = 20
 _TIER = 0.55  # of the best score left: ends about as good stand together
 _LEAST = 0.04  # of the best score
-FITTING = 0.1  # confidence that relations stated in fewer notes need
 _STATED_FIRST = frozenset(("where", "when", "what"))
 
 
@@ -215,13 +214,9 @@ class Inquiry:
 
     def is_grounded(self, solution: Solution) -> bool:
         """Whether the best path goes by relations that the person states again and again, and not
-        by sentences that happen to sound like the question. What is stated in few notes must also
-        fit the question well."""
+        by sentences that happen to sound like the question."""
         steps = [step for step in solution.ends[0].steps if step >= 0]
-        if not steps:
-            return False
-        notes = int(self._graph.stated_in[self._graph.local[steps]].min())
-        return notes >= OFTEN or (notes >= REPEATED and solution.confidence >= FITTING)
+        return bool(steps) and bool(self._graph.repeated[steps].all())
 
     def solving(self) -> Callable[[], Solution | None]:
         """Start to embed what is compared; the result is the reading that the graph answers best,
