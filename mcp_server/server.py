@@ -159,6 +159,10 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
 
 def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> list[Middleware]:
     """What each request passes, from the outside in."""
+
+    def begin(question: str) -> None:
+        startup.now().live.searcher.begin(question)
+
     return [
         ToolMetrics(startup.metrics),
         UnknownTools(),
@@ -166,7 +170,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
         ToolSets(tools),
         WaitForStartup(startup),
         RateLimits(lambda: startup.now().settings.limits),
-        EarlyEmbedding(lambda: startup.now().embedder),
+        EarlyEmbedding(begin),
         TrackSessions(lambda: startup.now().sessions),
         NoteSamplingClients(sampling),
         OriginMarks(startup.now),

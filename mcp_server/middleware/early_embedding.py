@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import mcp_types as mt
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 
-if TYPE_CHECKING:
-    from memvault.text.embedding import Embedder
-
 MOST_CHARS = 4_096  # of a question that a tool takes
 
 
 class EarlyEmbedding(Middleware):
-    """Starts to embed the argument ``query`` of a call. The model computes in a thread of its own,
-    so the search waits up to a millisecond less for the vector."""
+    """Starts to embed the argument ``query`` of a call. The model computes in threads of its own,
+    so the search waits less for the vectors.
 
-    def __init__(self, embedder: Callable[[], Embedder]) -> None:
-        self._embedder = embedder
+    Args:
+        begin: starts to embed a question.
+    """
+
+    def __init__(self, begin: Callable[[str], object]) -> None:
+        self._begin = begin
 
     async def on_call_tool(
         self,
@@ -31,5 +31,5 @@ class EarlyEmbedding(Middleware):
         query = (context.message.arguments or {}).get("query")
         if isinstance(query, str) and len(query) <= MOST_CHARS and (asked := query.strip()):
             with suppress(Exception):  # the tool fails in the same way, and says so
-                self._embedder().begin_query(asked)
+                self._begin(asked)
         return await call_next(context)

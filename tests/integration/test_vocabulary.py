@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +43,23 @@ def test_a_word_that_no_note_has_stands_for_the_word_that_notes_use(
 def test_a_word_that_notes_have_and_a_name_stand_for_themselves(vocabulary: Vocabulary) -> None:
     assert vocabulary.like("css in a folder") == {}
     assert vocabulary.like("Picture Stylesheet") == {}
+
+
+def test_new_words_of_a_question_that_was_begun_are_embedded_once(
+    vocabulary: Vocabulary, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+    begin_few = embedder.begin_few
+
+    def counting(texts: Sequence[str]) -> Callable[[], npt.NDArray[np.float32]]:
+        embedded.extend(texts)
+        return begin_few(texts)
+
+    monkeypatch.setattr(embedder, "begin_few", counting)
+    for question in ("where does my stylesheet go", "the stylesheet with a picture"):
+        vocabulary.begin(question)
+        assert set(vocabulary.like(question)["stylesheet"]) == {"css"}
+    assert embedded == ["stylesheet", "picture"]
 
 
 def test_a_word_like_none_of_the_vault_stands_for_nothing(vocabulary: Vocabulary) -> None:

@@ -174,7 +174,7 @@ def test_vectors_that_were_begun_are_told_as_often_as_they_are_asked_for(
 def test_a_question_is_embedded_while_its_call_is_on_the_way(model: OpenVinoModel) -> None:
     counting = Counting(model)
     one = Embedder(counting, model_id(DEFAULT))
-    server = FastMCP("one tool", middleware=[EarlyEmbedding(lambda: one)])
+    server = FastMCP("one tool", middleware=[EarlyEmbedding(one.begin_query)])
     before: list[int] = []
 
     @server.tool

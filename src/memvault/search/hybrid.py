@@ -53,6 +53,11 @@ class HybridSearch:
         self._shared: dict[str | None, SharedPart | None] = {}  # by language
         self._known: dict[str, bool] = {}
 
+    def begin(self, query: str) -> None:
+        """Start to embed what `search` compares, so that it need not wait as long."""
+        self._embedder.begin_query(query)
+        self.vocabulary.begin(query)
+
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
 
@@ -130,7 +135,7 @@ class HybridSearch:
     def _search(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> Fused:
-        self._embedder.begin_query(query)  # while keywords are searched
+        self.begin(query)
         half = self._settings.half_of(self.chunks())
         also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
         language = self._vectors.language_of(query)

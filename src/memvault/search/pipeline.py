@@ -128,6 +128,10 @@ class Searcher:
         """Load what answers questions now rather than with the first one."""
         self.candidates.warm_up()
 
+    def begin(self, query: str) -> None:
+        """Start to embed what `search` compares, so that it waits less."""
+        self.hybrid.begin(query)
+
     def close(self) -> None:
         """Start no more searches."""
         self.candidates.close()
@@ -157,7 +161,7 @@ class Searcher:
         Raises:
             StoreUnavailable: no store answers.
         """
-        self._embedder.begin_query(query)  # while names and keywords are looked for
+        self.begin(query)  # while names are looked for
         chosen = mode or detect_mode(query)
         request = SearchRequest(
             query,

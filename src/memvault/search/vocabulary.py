@@ -13,18 +13,22 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
-from memvault.model.note import Chunk, Vector
+from memvault.model.errors import StoreUnavailable
+from memvault.model.note import Chunk
 from memvault.search.relations.question import ANYTHING
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.embedding import Embedder
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS
 
 RARE = 0.01  # share of the passages: a word that more of them have stands for itself
@@ -67,7 +71,8 @@ class Vocabulary:
         self._known: _Words | None = None
         self._size = 0  # of the store when its words were read
         self._lock = threading.Lock()
-        self._answers: LRUCache[str, Alike] = LRUCache(_QUESTIONS)
+        self._answers: LRUCache[str, Callable[[], Alike]] = LRUCache(_QUESTIONS)
+        self._new = PhraseVectors(embedder)  # of words that the vault has not
 
     def load(self) -> float:
         """Read the words of the vault, unless it is about the size that it was: seconds, where
@@ -102,18 +107,18 @@ class Vocabulary:
         self._answers, self._size = LRUCache(_QUESTIONS), size
         return AGAIN_SECONDS
 
+    def begin(self, question: str) -> None:
+        """Start `like`, which then only waits for the vectors of new words."""
+        with suppress(StoreUnavailable):  # `like` raises it
+            self._begun(question)
+
     def like(self, question: str) -> Alike:
-        """The words of the vault that each rare word of a question stands for, with weights."""
-        known, answers = self._known, self._answers
-        if known is None:
-            return {}
-        with self._lock:
-            answer = answers.get(question)
-        if answer is None:
-            answer = dict(self._alike(known, question))
-            with self._lock:
-                answers[question] = answer
-        return answer
+        """The words of the vault that each rare word of a question stands for, with weights.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        return self._begun(question)()
 
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:
         """Of each text the share of the question's words that it has, or one like it, each by its
@@ -143,7 +148,19 @@ class Vocabulary:
             for passages in self._vectors.passages(ids).values():
                 yield from passages
 
-    def _alike(self, known: _Words, question: str) -> Iterator[tuple[str, Mapping[str, float]]]:
+    def _begun(self, question: str) -> Callable[[], Alike]:
+        known, answers = self._known, self._answers
+        if known is None:
+            return dict
+        with self._lock:
+            answer = answers.get(question)
+        if answer is None:
+            answer = cache(self._alike(known, question))
+            with self._lock:
+                answers[question] = answer
+        return answer
+
+    def _alike(self, known: _Words, question: str) -> Callable[[], Alike]:
         rare = {
             word: term
             for word in dict.fromkeys(_WORD.findall(question))
@@ -153,29 +170,27 @@ class Vocabulary:
             and known.rarity.get(term, 0.0) <= RARE
         }
         if not rare or not known.places:
-            return
+            return dict
         # Of the words of other languages the model knows too few to tell a mistake by.
         in_english = self._vectors.language_of(question) is None
         mistyped = self._mistyped(known, rare) if in_english else {}
-        yield from ((word, {meant: 1.0}) for word, meant in mistyped.items())
-        rare = {word: term for word, term in rare.items() if word not in mistyped}
-        if not rare:
-            return
-        words, asked = tuple(known.places), set(bm25.terms(question))
-        cosines = known.vectors @ np.stack(self._vectors_of(known, list(rare))).T
-        for word, column in zip(rare, cosines.T, strict=True):
-            found: dict[int | None, str] = {}
-            near = np.flatnonzero(column >= ALIKE)
-            for place in near[np.argsort(-column[near])][: 4 * NEAREST]:
-                if len(found) >= NEAREST:
-                    break
-                if known.terms[place] not in asked:
-                    found.setdefault(known.terms[place], words[place])
-            if found:
-                yield (
-                    word,
-                    {each: WEIGHT * float(column[known.places[each]]) for each in found.values()},
-                )
+        alike: dict[str, Mapping[str, float]]
+        alike = {word: {meant: 1.0} for word, meant in mistyped.items()}
+        others = [word for word in rare if word not in mistyped]
+        if not others:
+            return lambda: alike
+        new = [word for word in others if word not in known.places]
+        self._new.begin(new)
+
+        def found() -> Alike:
+            vectors = self._new.of(new)
+            of_others = [
+                vectors[word] if word in vectors else known.vectors[known.places[word]]
+                for word in others
+            ]
+            return alike | _nearest(known, others, np.stack(of_others), bm25.terms(question))
+
+        return found
 
     def _mistyped(self, known: _Words, rare: Mapping[str, int]) -> dict[str, str]:
         """The words, given with their terms, that neither the vault nor the model knows, each with
@@ -195,12 +210,27 @@ class Vocabulary:
                 found[word] = max(shares, key=lambda each: shares[each])
         return found
 
-    def _vectors_of(self, known: _Words, words: list[str]) -> list[Vector]:
-        new = [word for word in words if word not in known.places]
-        fresh = dict(zip(new, self._embedder.embed_few(new), strict=True))
-        return [
-            fresh[word] if word in fresh else known.vectors[known.places[word]] for word in words
-        ]
+
+def _nearest(
+    known: _Words, words: Sequence[str], vectors: npt.NDArray[np.float32], asked: Collection[int]
+) -> dict[str, Mapping[str, float]]:
+    """For each word, given with its vector, (n, dim), the words of the vault that mean about the
+    same, with weights, but those with a term that is asked for anyway."""
+    found: dict[str, Mapping[str, float]] = {}
+    of_vault = tuple(known.places)
+    for word, column in zip(words, (known.vectors @ vectors.T).T, strict=True):
+        terms: dict[int | None, str] = {}
+        near = np.flatnonzero(column >= ALIKE)
+        for place in near[np.argsort(-column[near])][: 4 * NEAREST]:
+            if len(terms) >= NEAREST:
+                break
+            if known.terms[place] not in asked:
+                terms.setdefault(known.terms[place], of_vault[place])
+        if terms:
+            found[word] = {
+                each: WEIGHT * float(column[known.places[each]]) for each in terms.values()
+            }
+    return found
 
 
 def one_mistake_from(word: str, letters: str) -> Iterator[str]:

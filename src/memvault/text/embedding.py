@@ -52,20 +52,20 @@ class WindowModel(Protocol):
     def release(self, idle_seconds: float) -> bool: ...
 
 
-class _Query:
-    """A query's vector, which is waited for once. Thread-safe."""
+class _Awaited:
+    """One or more vectors under way, read-only, which are waited for once. Thread-safe."""
 
     def __init__(self, begun: Callable[[], npt.NDArray[np.float32]]) -> None:
         self._begun = begun
-        self._vector: Vector | None = None
+        self._found: npt.NDArray[np.float32] | None = None
         self._lock = threading.Lock()
 
-    def __call__(self) -> Vector:
+    def __call__(self) -> npt.NDArray[np.float32]:
         with self._lock:
-            if self._vector is None:
-                self._vector = self._begun()[0]
-                self._vector.flags.writeable = False
-            return self._vector
+            if self._found is None:
+                self._found = self._begun()
+                self._found.flags.writeable = False
+            return self._found
 
 
 class Embedder:
@@ -105,7 +105,7 @@ class Embedder:
         self.reads = CacheStats()
         self._reads_lock = threading.Lock()
         self._interrupted = threading.Event()
-        self._queries: LRUCache[str, _Query] = LRUCache(_CACHED_QUERIES)
+        self._queries: LRUCache[str, _Awaited] = LRUCache(_CACHED_QUERIES)
         self._queries_lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -159,7 +159,8 @@ class Embedder:
         if known is not None:
             return known
         (windows,) = self._windows([self._model.meta.query_prompt + text])
-        query = _Query(self._less_common(self._model.begin(windows[:1]), of_queries=True))
+        begun = self._less_common(self._model.begin(windows[:1]), of_queries=True)
+        query = _Awaited(lambda: begun()[0])
         with self._queries_lock:
             self._queries[text] = query
         return query
@@ -177,7 +178,7 @@ class Embedder:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
         windows = self._windows([prompt + text for text in texts])
-        return self._less_common(self._model.begin([own[0] for own in windows]))
+        return _Awaited(self._less_common(self._model.begin([own[0] for own in windows])))
 
     def _windows(self, texts: Sequence[str]) -> list[list[Window]]:
         """The tokens of each text in runs of the model, special ones included; one at least."""

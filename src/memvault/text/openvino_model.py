@@ -212,10 +212,11 @@ class OpenVinoModel:
 
         def finished() -> npt.NDArray[np.float32]:
             while running:  # in the first call
-                places, request, _ = running.pop()
-                request.wait()
+                places, request, _ = running[-1]
+                request.wait()  # where it fails, so does the next call
                 vectors[places] = request.get_output_tensor(0).data
                 self._free.put(request)
+                running.pop()
             return vectors
 
         return finished

@@ -14,10 +14,11 @@ import numpy.typing as npt
 from memvault.model.graph import NodeKind
 from memvault.search.relations.edge_index import NO_DAY, Flags, StepGraph
 from memvault.search.relations.edge_templates import literals
-from memvault.search.relations.question import PhraseVectors, Question, Thing
+from memvault.search.relations.question import Question, Thing
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
 from memvault.text.entities import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 from memvault.text.words import composed, name_key
 

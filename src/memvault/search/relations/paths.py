@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from memvault.search.relations.edge_index import Flags, Floats, Ints, StepGraph
 from memvault.search.relations.edge_templates import MASK
-from memvault.search.relations.question import PhraseVectors
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 
 LONGEST = 3

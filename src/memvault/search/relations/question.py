@@ -1,16 +1,11 @@
-"""A question as terms and relations, the phrases that state a relation, and their vectors."""
+"""A question as terms and relations, and the phrases that state a relation."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cachetools import LRUCache
-
-from memvault.model.note import Vector
 from memvault.search.time_spans import Span
-from memvault.text.embedding import Embedder
 from memvault.text.stems import stems
 
 PERSON_WORDS = frozenset((
@@ -164,39 +159,3 @@ def _field(noun: str) -> Phrase:
 
 def _noun(thing: Thing) -> str:
     return thing.phrase if not thing.person or thing.role else ""
-
-
-MOST_KEPT = 4_000  # 6 MB at 384 dimensions
-
-
-class PhraseVectors:
-    """Embeds phrases, many in one call, and keeps the last ones; safe in any thread."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._kept: LRUCache[str, Vector] = LRUCache(MOST_KEPT)
-        self._lock = threading.Lock()
-
-    def begin(self, texts: Iterable[str]) -> Callable[[], None]:
-        """Start to embed texts for `of`; the result waits until they are."""
-        with self._lock:
-            missing = [text for text in dict.fromkeys(texts) if text not in self._kept]
-        begun = self._embedder.begin_few(missing)
-
-        def keep() -> None:
-            vectors = begun()
-            with self._lock:
-                self._kept.update(zip(missing, vectors, strict=True))
-
-        return keep
-
-    def of(self, texts: Iterable[str]) -> dict[str, Vector]:
-        """The vector of each text, (dim,), normalised."""
-        wanted = list(dict.fromkeys(texts))
-        with self._lock:
-            known = {text: self._kept[text] for text in wanted if text in self._kept}
-        missing = [text for text in wanted if text not in known]
-        fresh = dict(zip(missing, self._embedder.embed_few(missing), strict=True))
-        with self._lock:
-            self._kept.update(fresh)
-        return known | fresh

@@ -23,7 +23,7 @@ from memvault.search.association import KEPT, descending
 from memvault.search.relations.edge_index import StepGraph, StepIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import AskedWords, masked
-from memvault.search.relations.question import PhraseVectors, Question
+from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry
 from memvault.search.scope import MemoryLookup
@@ -33,6 +33,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameMatcher
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.spacy_pipeline import question_parser
 
 logger = logging.getLogger(__name__)
@@ -67,12 +68,11 @@ class Bare:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A question as things and relations, and as bare words, and the vocabulary that it was read
-    with; ``embedded`` waits for the vectors of its words."""
+    with."""
 
     lexicon: Lexicon
     question: Question
     bare: Bare
-    embedded: Callable[[], None]
 
 
 class RelationSearch:
@@ -145,19 +145,14 @@ class RelationSearch:
         if self._reader is None:
             return None
         bare = self.read_bare(lexicon, query)
-        words = self._vectors.begin([*bare.words.phrases, bare.words.text])
+        self._vectors.begin([*bare.words.phrases, bare.words.text])
         try:
             question = self._reader.read(query, lexicon.vocabulary, self._today())
         except ModelUnavailable:
             self._without_parser()
             return None
-        nouns = self._vectors.begin(lexicon.open_nouns(question))
-
-        def embedded() -> None:
-            words()
-            nouns()
-
-        return Reading(lexicon, question, bare, embedded)
+        self._vectors.begin(lexicon.open_nouns(question))
+        return Reading(lexicon, question, bare)
 
     def lead(
         self,
@@ -184,7 +179,6 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         hops, bare = min(max_hops, MOST_HOPS), reading.bare
-        reading.embedded()
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
         solved = inquiry.solving()
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)

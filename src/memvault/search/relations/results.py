@@ -17,7 +17,6 @@ from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import LONGEST, AskedWords, PathFinder, answers
 from memvault.search.relations.question import (
-    PhraseVectors,
     Question,
     phrase_of,
 )
@@ -28,6 +27,7 @@ from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.stores.vectors import VectorStore
+from memvault.text.phrase_vectors import PhraseVectors
 
 MOST_IN_ANY_WORDS = 20
 _TIER = 0.55  # of the best score left: ends about as good stand together
@@ -224,13 +224,8 @@ class Inquiry:
         if not self._may_need_roads() or not self._question.names_something:
             return lambda: None
         texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
-        embedded = self._vectors.begin(texts)
-
-        def solved() -> Solution | None:
-            embedded()
-            return self._solution(self._vectors.of(texts))
-
-        return solved
+        self._vectors.begin(texts)
+        return lambda: self._solution(self._vectors.of(texts))
 
     def _solution(self, vectors: Mapping[str, Floats]) -> Solution | None:
         ways = {

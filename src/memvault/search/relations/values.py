@@ -16,9 +16,10 @@ import numpy as np
 from memvault.model.note import Chunk, LineRange
 from memvault.search.relations.edge_index import StepGraph
 from memvault.search.relations.edge_templates import Value, values_in
-from memvault.search.relations.question import Phrase, PhraseVectors
+from memvault.search.relations.question import Phrase
 from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stems
 from memvault.vault.markdown.labelled_sentences import sentences_in
 

@@ -1,0 +1,48 @@
+"""Vectors of words and phrases, which come again with other questions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from memvault.model.note import Vector
+from memvault.text.embedding import Embedder
+
+MOST_KEPT = 4_000  # 6 MB at 384 dimensions
+
+_Vectors = Callable[[], npt.NDArray[np.float32]]
+
+
+class PhraseVectors:
+    """Embeds phrases, many in one call, and keeps the last ones; safe in any thread."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._kept: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MOST_KEPT)
+        self._lock = threading.Lock()
+
+    def begin(self, texts: Iterable[str]) -> None:
+        """Start to embed texts, for which `of` then only waits."""
+        self._begun(list(dict.fromkeys(texts)))
+
+    def of(self, texts: Iterable[str]) -> dict[str, Vector]:
+        """The vector of each text, (dim,), normalised."""
+        begun = self._begun(list(dict.fromkeys(texts)))
+        return {text: vectors()[row] for text, (vectors, row) in begun.items()}
+
+    def _begun(self, texts: list[str]) -> dict[str, tuple[_Vectors, int]]:
+        """Of each text the vectors that are, or were, computed with it, and its row of these."""
+        with self._lock:
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = [text for text in texts if text not in known]
+        if not missing:
+            return known
+        vectors = self._embedder.begin_few(missing)
+        fresh = {text: (vectors, row) for row, text in enumerate(missing)}
+        with self._lock:
+            self._kept.update(fresh)
+        return known | fresh
