@@ -155,6 +155,8 @@ _LATENCY = (
     ("INFERENCE_NUM_THREADS", str(_STREAMS)),
 )
 _THROUGHPUT = (("PERFORMANCE_HINT", "THROUGHPUT"), ("NUM_STREAMS", str(_STREAMS)))
+# Requests that are made before they are needed: making one waits for those that run, up to 20 ms.
+_REQUESTS = 6
 # Batches give way to questions: how nice the threads are that compute them.
 _NICENESS = 10
 _FEW = 16  # windows, as of a saved note, that the model for queries encodes as well
@@ -177,6 +179,8 @@ class OpenVinoModel:
         self._folder = folder
         self._single = _compiled(folder, _LATENCY)
         self._free: SimpleQueue[Any] = SimpleQueue()  # requests, of which each runs one by one
+        for _ in range(_REQUESTS):
+            self._free.put(self._single.create_infer_request())
         self._queue: Any = None
         self._queue_used = 0.0
         self._queue_lock = AwaitedLock()
