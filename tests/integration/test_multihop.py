@@ -19,6 +19,8 @@ from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import relation_search
 from memvault.search.relations.edge_index import StepGraph, StepIndex, often
+from memvault.search.relations.question import Phrase
+from memvault.search.relations.traversal import Traversal
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
@@ -522,6 +524,41 @@ def test_a_title_relates_what_it_names_only_to_a_note_of_a_kind(
     assert graph is not None and len(graph.repeated) >= 3
     assert graph.repeated.all() == is_relation
     assert graph.repeated.any() == is_relation
+
+
+def test_what_stands_before_a_colon_is_no_relation(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
+) -> None:
+    vault({f"Day {day}.md": f"- [[Grey Heron]]:\n- {day} boats.\n" for day in (3, 4, 5)})
+    vault({f"Trip {trip}.md": f"from: [[Grey Heron]]\n\nTrip {trip}.\n" for trip in (6, 7, 8)})
+    vault({"Grey Heron.md": "A boat.\n"})
+    indexer.scan()
+    graph = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    assert graph is not None
+    assert {graph.texts[text] for text in graph.local[graph.repeated]} == {"from: X"}
+
+
+def test_values_are_not_read_where_they_could_not_lead_to_an_answer(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
+) -> None:
+    vault({"Ilse Brandt.md": "Born in Gdansk in 1901.\n", "Harbour.md": "By [[Ilse Brandt]].\n"})
+    indexer.scan()
+    graph = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    assert graph is not None
+    everything = np.ones(len(graph.node_ids), np.bool_)
+    similar = {"born X": np.zeros(len(graph.texts), np.float32)}
+    read: list[str] = []
+
+    def own_values(nodes: Sequence[int], phrase: Phrase, asking: str) -> dict[int, Any]:
+        read.extend(graph.names[node] for node in nodes)
+        return {}
+
+    for all_values, names in ((False, []), (True, ["Ilse Brandt"])):
+        traversal = Traversal(graph, everything, similar, 3, all_values=all_values)
+        child = traversal.named([graph.names.index("Ilse Brandt")])
+        phrase = Phrase(("born X",), frozenset(("born",)))
+        traversal.value(child, phrase, own_values, "when", single=True)
+        assert read == names
 
 
 def test_a_note_just_written_is_on_the_road_of_the_next_question(

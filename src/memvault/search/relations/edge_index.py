@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
-from memvault.search.relations.edge_templates import TITLE_STEP, steps_of
+from memvault.search.relations.edge_templates import MASK, TITLE_STEP, steps_of
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.names import kind_of
@@ -356,8 +356,9 @@ class StepIndex:
         notes = np.bincount(pairs[0], minlength=len(texts))
         repeated: Flags = notes >= often(sum(self._nodes.noted))
         for number in np.flatnonzero(repeated).tolist():
-            if not stems(texts[number]) and ":" not in texts[number]:
-                repeated[number] = False  # "is from X" says little; "from: X" is a relation's name
+            if not stems(texts[number]) and ":" not in texts[number].removeprefix(f"{MASK}:"):
+                # "is from X" and "X: …" say little; "from: X" is a relation's name.
+                repeated[number] = False
         of_edges: Flags = repeated[local] & told
         return of_edges
 

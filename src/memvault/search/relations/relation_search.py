@@ -180,7 +180,7 @@ class RelationSearch:
         """
         hops, bare = min(max_hops, MOST_HOPS), reading.bare
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
-        solved = inquiry.solving()
+        solved = inquiry.solving(all_values=explain)
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
         solution = solved()
         grounded = solution is not None and inquiry.is_grounded(solution)

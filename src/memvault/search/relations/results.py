@@ -218,16 +218,20 @@ class Inquiry:
         steps = [step for step in solution.ends[0].steps if step >= 0]
         return bool(steps) and bool(self._graph.repeated[steps].all())
 
-    def solving(self) -> Callable[[], Solution | None]:
+    def solving(self, *, all_values: bool) -> Callable[[], Solution | None]:
         """Start to embed what is compared; the result is the reading that the graph answers best,
-        None if no chain leads anywhere."""
+        None if no chain leads anywhere.
+
+        Args:
+            all_values: as `Traversal` takes it.
+        """
         if not self._may_need_roads() or not self._question.names_something:
             return lambda: None
         texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
         self._vectors.begin(texts)
-        return lambda: self._solution(self._vectors.of(texts))
+        return lambda: self._solution(self._vectors.of(texts), all_values)
 
-    def _solution(self, vectors: Mapping[str, Floats]) -> Solution | None:
+    def _solution(self, vectors: Mapping[str, Floats], all_values: bool) -> Solution | None:
         ways = {
             way
             for reading in self._readings
@@ -239,6 +243,7 @@ class Inquiry:
             self._lexicon.usable(self._scope.project),
             self._similar({way: vectors[way] for way in sorted(ways)}),
             self._max_hops,
+            all_values=all_values,
         )
         solver = Solver(
             graph=self._graph,

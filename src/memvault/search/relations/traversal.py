@@ -109,6 +109,8 @@ class Traversal:
         usable: nodes that the question may see, (n_nodes,).
         similar: by phrase of the question, its similarity to every step text, (n_texts,).
         max_hops: greatest number of edges in a chain.
+        all_values: read the values of all notes. Otherwise only where the answer may go by
+            relations that the vault states again and again: what does not leads nowhere.
     """
 
     def __init__(
@@ -117,11 +119,14 @@ class Traversal:
         usable: Flags,
         similar: dict[str, Floats],
         max_hops: int,
+        *,
+        all_values: bool = True,
     ) -> None:
         self._graph = graph
         self._usable = usable
         self._similar = similar
         self._max_hops = max_hops
+        self._all_values = all_values
         self._fits: dict[tuple[Phrase, bool], Floats] = {}
 
     def fit(self, phrase: Phrase, *, single: bool) -> Floats:
@@ -327,11 +332,14 @@ class Traversal:
             return out, 0.5
         top = active[np.argsort(-child.score[active], kind="stable")[:_VALUES_READ]]
         noted = [int(node) for node in top if graph.noted[node]]
-        stated = own_values(noted, phrase, asking)
         near = self._leaving(active)
         told_by_child = graph.source[near.edge] == near.origin
         fit = self.fit(phrase, single=single)[near.edge]
         fit = fit - np.where(told_by_child, 0.0, REVERSED_VALUE)
+        leads = bool(len(fit)) and bool(graph.repeated[near.edge[fit.argmax()]])
+        if not (self._all_values or leads or any(self._is_led(child, node) for node in noted)):
+            noted = []
+        stated = own_values(noted, phrase, asking)
         best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
         fall = self._fall(best)
         for node, (number, own_fit) in stated.items():
@@ -344,6 +352,11 @@ class Traversal:
         worth_all = child.score[near.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
         self._values_around(child, out, worth_all.astype(np.float32), near)
         return out, best
+
+    def _is_led(self, state: State, node: int) -> bool:
+        """Whether all edges of a node's chain are relations of the vault."""
+        edges = [step for step in state.steps.get(node, ()) if step >= 0]
+        return bool(edges) and bool(self._graph.repeated[edges].all())
 
     def _values_around(self, child: State, out: State, worth: Floats, near: _Near) -> None:
         been: dict[int, frozenset[int]] = {}
