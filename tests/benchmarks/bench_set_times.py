@@ -1,0 +1,86 @@
+"""The time of search for the questions of question sets, in units of b: embedding a question and
+the two searches, in the same run (`bench_ratios` does it for a made vault). Each question is asked
+once, after a few of the others.
+
+Sets are folders as `run_sets` asks them; each vault is copied first.
+
+usage: python -m tests.benchmarks.bench_set_times SET … [--limit N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+from mcp_server.runtime.container import Container
+from mcp_server.runtime.curation_tasks import FIND
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.search import Mode
+from tests.benchmarks.bench_engine import wait_until_quiet
+from tests.benchmarks.bench_ratios import CANDIDATES, spent
+from tests.benchmarks.measure import median, percentile
+from tests.benchmarks.run_sets import vault_of
+
+WARMING = 10  # questions asked before, in other words
+QUIET_SECONDS = 120.0
+
+
+def row(folder: Path, scratch: Path, limit: int) -> str:
+    vault = scratch / folder.name
+    shutil.copytree(vault_of(folder), vault)
+    settings = Settings(index=IndexSettings(ner="off"))
+    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
+    try:
+        container.start(watch=False)
+        container.worker.cancel(FIND)
+        searcher, store = container.live.searcher, container.live.stores.vectors
+        searcher.warm_up()
+        searcher.hybrid.vocabulary.load()
+        wait_until_quiet(os.getpid(), QUIET_SECONDS)
+        asked = [
+            each["question"]
+            for each in json.loads((folder / "queries.json").read_text("utf-8"))
+            if each["gold"]
+        ]
+        asked = random.Random(1).sample(asked, min(limit, len(asked)))
+
+        def search(question: str) -> object:
+            return searcher.search(question, mode=Mode.DEFAULT, top_k=10)
+
+        def parts(question: str) -> None:
+            vector = container.embedder.embed_query(f"{question} again")
+            store.rank_dense(vector, CANDIDATES)
+            store.rank_keywords(question, CANDIDATES)
+
+        spent(search, [f"{question} now" for question in asked[:WARMING]])
+        both = [(*spent(parts, [question]), *spent(search, [question])) for question in asked]
+        b = median([part for part, _ in both])
+        whole = [each for _, each in both]
+        told = [f"{value:.1f} ms, {value / b:.2f} b" for value in (
+            median(whole), percentile(whole, 0.95)
+        )]  # fmt: skip
+        return f"| {folder.name} | {len(asked)} | {b:.2f} ms | {' | '.join(told)} |"
+    finally:
+        container.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", type=Path, nargs="+", help="folders with queries.json")
+    parser.add_argument("--limit", type=int, default=100, help="questions of each set")
+    given = parser.parse_args()
+    print("| set | questions | b | median (2 b) | p95 (4 b) |")
+    print("| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        for folder in given.sets:
+            print(row(folder, Path(scratch), given.limit), flush=True)
+
+
+if __name__ == "__main__":
+    main()
