@@ -27,6 +27,7 @@ from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
 from memvault.text.openvino_model import OpenVinoModel, model_id
+from memvault.text.phrase_vectors import AHEAD, PhraseVectors
 
 DEFAULT = EmbeddingSettings().model
 
@@ -58,6 +59,22 @@ class Counting:
     def release(self, idle_seconds: float) -> bool:
         """Nothing is loaded for batches alone."""
         return False
+
+
+class Held(Counting):
+    """Counts the runs for questions that nobody has waited for."""
+
+    requests = 0
+
+    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
+        begun = super().begin(windows)
+        self.requests += 1
+
+        def finished() -> npt.NDArray[np.float32]:
+            self.requests -= 1
+            return begun()
+
+        return finished
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +186,17 @@ def test_vectors_that_were_begun_are_told_as_often_as_they_are_asked_for(
     embedder.embed_few(["whatever else is embedded meanwhile", "with the same engine"])
     assert np.array_equal(begun(), first)
     assert np.allclose(first, embedder.embed_few(texts), atol=1e-5)
+
+
+def test_phrases_that_nobody_waits_for_hold_nothing_of_the_model(model: OpenVinoModel) -> None:
+    held = Held(model)
+    phrases = PhraseVectors(Embedder(held, "m"))
+    for number in range(40):
+        phrases.begin([f"the ferry of quay {number}"])
+        assert held.requests <= AHEAD
+    alone = Embedder(model, "m")
+    for text, vector in phrases.of(["the ferry of quay 3", "the ferry of quay 39"]).items():
+        assert np.allclose(vector, alone.embed_few([text])[0], atol=1e-5)
 
 
 def test_a_question_is_embedded_while_its_call_is_on_the_way(model: OpenVinoModel) -> None:

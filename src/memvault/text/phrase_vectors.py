@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -13,6 +14,7 @@ from memvault.model.note import Vector
 from memvault.text.embedding import Embedder
 
 MOST_KEPT = 4_000  # 6 MB at 384 dimensions
+AHEAD = 4  # calls under way; those before them have ended, so that waiting for them takes no time
 
 _Vectors = Callable[[], npt.NDArray[np.float32]]
 
@@ -23,6 +25,7 @@ class PhraseVectors:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._kept: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MOST_KEPT)
+        self._under_way: deque[_Vectors] = deque()
         self._lock = threading.Lock()
 
     def begin(self, texts: Iterable[str]) -> None:
@@ -45,4 +48,8 @@ class PhraseVectors:
         fresh = {text: (vectors, row) for row, text in enumerate(missing)}
         with self._lock:
             self._kept.update(fresh)
+            self._under_way.append(vectors)
+            ended = self._under_way.popleft() if len(self._under_way) > AHEAD else None
+        if ended is not None:  # perhaps nobody waits for it, and it holds memory of the model
+            ended()
         return known | fresh
