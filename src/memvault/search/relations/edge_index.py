@@ -83,6 +83,12 @@ class StepGraph:
     named: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
     relations: Collection[str]  # names that people gave to relations, lower case
 
+    def are_relations(self, edges: Sequence[int]) -> bool:
+        """Whether there are edges in this chain, and all are relations of the vault; negative
+        numbers are values, not edges."""
+        steps = [edge for edge in edges if edge >= 0]
+        return bool(steps) and bool(self.repeated[steps].all())
+
     def bearing(self, stem: str) -> Ints:
         """Numbers of the step texts that have a word of this stem, ascending."""
         numbers = np.frombuffer(self.postings.get(stem, b""), np.int32)

@@ -215,8 +215,7 @@ class Inquiry:
     def is_grounded(self, solution: Solution) -> bool:
         """Whether the best path goes by relations that the person states again and again, and not
         by sentences that happen to sound like the question."""
-        steps = [step for step in solution.ends[0].steps if step >= 0]
-        return bool(steps) and bool(self._graph.repeated[steps].all())
+        return self._graph.are_relations(solution.ends[0].steps)
 
     def solving(self, *, all_values: bool) -> Callable[[], Solution | None]:
         """Start to embed what is compared; the result is the reading that the graph answers best,

@@ -337,7 +337,8 @@ class Traversal:
         fit = self.fit(phrase, single=single)[near.edge]
         fit = fit - np.where(told_by_child, 0.0, REVERSED_VALUE)
         leads = bool(len(fit)) and bool(graph.repeated[near.edge[fit.argmax()]])
-        if not (self._all_values or leads or any(self._is_led(child, node) for node in noted)):
+        leads = leads or any(graph.are_relations(child.steps.get(node, ())) for node in noted)
+        if not (self._all_values or leads):
             noted = []
         stated = own_values(noted, phrase, asking)
         best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
@@ -352,11 +353,6 @@ class Traversal:
         worth_all = child.score[near.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
         self._values_around(child, out, worth_all.astype(np.float32), near)
         return out, best
-
-    def _is_led(self, state: State, node: int) -> bool:
-        """Whether all edges of a node's chain are relations of the vault."""
-        edges = [step for step in state.steps.get(node, ()) if step >= 0]
-        return bool(edges) and bool(self._graph.repeated[edges].all())
 
     def _values_around(self, child: State, out: State, worth: Floats, near: _Near) -> None:
         been: dict[int, frozenset[int]] = {}
