@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import tempfile
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -22,15 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
     Calibration,
     features,
 )
-from tests.benchmarks.run_sets import SETS, vault_of
+from tests.benchmarks.run_sets import SETS
+from tests.benchmarks.vaults import opened_set
 
 Array = npt.NDArray[np.float64]
 SHOWN = 10
@@ -67,12 +65,7 @@ def asked(container: Container, questions: list[dict[str, object]], *, own: bool
 
 def measured(folder: Path, other: Path | None, scratch: Path, limit: int) -> tuple[Rows, Rows]:
     """A set's questions, and another's asked of the same vault."""
-    vault = scratch / folder.name
-    shutil.copytree(vault_of(folder), vault)
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
-    try:
-        container.start(watch=False)
+    with opened_set(folder, scratch) as container:
         dice = random.Random(3)
         questions = json.loads((folder / "queries.json").read_text("utf-8"))
         if limit:
@@ -81,8 +74,6 @@ def measured(folder: Path, other: Path | None, scratch: Path, limit: int) -> tup
         strange = dice.sample(strange, min(FOREIGN, len(strange)))
         own = asked(container, questions, own=True)
         return own, asked(container, strange, own=False) if strange else own
-    finally:
-        container.close()
 
 
 def fitted(groups: list[tuple[Array, Array, float]], columns: tuple[int, ...]) -> Calibration:

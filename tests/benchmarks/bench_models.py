@@ -11,17 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
 
 from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
+from memvault.config.settings import EmbeddingSettings
 from memvault.model.search import Mode
-from tests.benchmarks.run_sets import vault_of
+from tests.benchmarks.vaults import SETTINGS, opened_set
 
 SHOWN = 10
 NEAREST = 200  # chunks
@@ -48,12 +46,8 @@ def by_vectors(container: Container, question: str) -> list[str]:
 
 
 def row(folder: Path, model: str, scratch: Path, limit: int) -> str:
-    vault = scratch / folder.name
-    shutil.copytree(vault_of(folder), vault)
-    settings = Settings(embedding=EmbeddingSettings(model=model), index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
-    try:
-        container.start(watch=False)
+    settings = SETTINGS.model_copy(update={"embedding": EmbeddingSettings(model=model)})
+    with opened_set(folder, scratch, settings) as container:
         searcher = container.live.searcher
         searcher.warm_up()
         searcher.hybrid.vocabulary.load()
@@ -80,8 +74,6 @@ def row(folder: Path, model: str, scratch: Path, limit: int) -> str:
         cells = [folder.name, *(figures(each, gold) for each in found)]
         cells += [f"{lost} of {len(asked)}", f"{silent} of {len(open_)}"]
         return f"| {' | '.join(cells)} |"
-    finally:
-        container.close()
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ import argparse
 import json
 import math
 import random
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,10 +23,9 @@ import numpy.typing as npt
 from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.runtime.container import Container
 from memvault.capture.extract import says_little
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.bench_calibration import fitted
-from tests.benchmarks.run_sets import SETS, vault_of
+from tests.benchmarks.run_sets import SETS
+from tests.benchmarks.vaults import opened_set
 
 HERE = Path(__file__).parent
 REWORDED = 40  # questions of each set that are asked in other forms, too
@@ -47,12 +45,7 @@ def rows(container: Container, need: PromptNeed, prompts: Sequence[str]) -> tupl
 
 
 def measured(folder: Path, scratch: Path, limit: int) -> Mapping[str, tuple[Array, Array]]:
-    vault = scratch / folder.name
-    shutil.copytree(vault_of(folder), vault)
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
-    try:
-        container.start(watch=False)
+    with opened_set(folder, scratch) as container:
         need = PromptNeed(container.embedder.embed_query)
         sets = json.loads((folder / "queries.json").read_text("utf-8"))
         questions = [str(each["question"]) for each in sets if each["gold"]]
@@ -67,8 +60,6 @@ def measured(folder: Path, scratch: Path, limit: int) -> Mapping[str, tuple[Arra
             "stated": [f"I wonder {each}." for each in bare],
         }
         return {kind: rows(container, need, some) for kind, some in prompts.items()}
-    finally:
-        container.close()
 
 
 def main() -> None:

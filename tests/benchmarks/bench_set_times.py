@@ -13,31 +13,22 @@ import argparse
 import json
 import os
 import random
-import shutil
 import tempfile
 from pathlib import Path
 
-from mcp_server.runtime.container import Container
 from mcp_server.runtime.curation_tasks import FIND
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import Mode
 from tests.benchmarks.bench_engine import wait_until_quiet
 from tests.benchmarks.bench_ratios import CANDIDATES, spent
 from tests.benchmarks.measure import median, percentile
-from tests.benchmarks.run_sets import vault_of
+from tests.benchmarks.vaults import opened_set
 
 WARMING = 10  # questions asked before, in other words
 QUIET_SECONDS = 120.0
 
 
 def row(folder: Path, scratch: Path, limit: int) -> str:
-    vault = scratch / folder.name
-    shutil.copytree(vault_of(folder), vault)
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
-    try:
-        container.start(watch=False)
+    with opened_set(folder, scratch) as container:
         container.worker.cancel(FIND)
         searcher, store = container.live.searcher, container.live.stores.vectors
         searcher.warm_up()
@@ -66,8 +57,6 @@ def row(folder: Path, scratch: Path, limit: int) -> str:
             median(whole), percentile(whole, 0.95)
         )]  # fmt: skip
         return f"| {folder.name} | {len(asked)} | {b:.2f} ms | {' | '.join(told)} |"
-    finally:
-        container.close()
 
 
 def main() -> None:

@@ -27,15 +27,10 @@ from mcp_server.engine.client import connect
 from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
 from tests.benchmarks.leave_one_out import Measured, measured, table
+from tests.benchmarks.vaults import vault_of
 
 FOREIGN = 12  # questions of each other vault
 SETS = Path(__file__).resolve().parents[3] / "shared" / "eval"
-
-
-def vault_of(folder: Path) -> Path:
-    """A set's own vault, or that of Obsidian's help."""
-    own = folder / "vault"
-    return own if own.is_dir() else folder.parent / "obsidian-help"
 
 
 def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:

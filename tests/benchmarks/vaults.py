@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
@@ -61,3 +62,22 @@ def opened(
             yield container
         finally:
             container.close()
+
+
+def vault_of(folder: Path) -> Path:
+    """The vault of a question set (`run_sets` tells its format), or that of Obsidian's help."""
+    own = folder / "vault"
+    return own if own.is_dir() else folder.parent / "obsidian-help"
+
+
+@contextmanager
+def opened_set(folder: Path, scratch: Path, settings: Settings = SETTINGS) -> Iterator[Container]:
+    """What an engine answers with over a copy of a set's vault, indexed."""
+    vault = scratch / folder.name
+    shutil.copytree(vault_of(folder), vault)
+    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
+    try:
+        container.start(watch=False)
+        yield container
+    finally:
+        container.close()

@@ -14,7 +14,7 @@ from memvault.model.note import Vector
 from memvault.text.embedding import Embedder
 
 MOST_KEPT = 4_000  # 6 MB at 384 dimensions
-AHEAD = 4  # calls under way; those before them have ended, so that waiting for them takes no time
+AHEAD = 4  # calls that nobody may have waited for; an older one has mostly ended: it is waited for
 
 _Vectors = Callable[[], npt.NDArray[np.float32]]
 
