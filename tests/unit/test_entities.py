@@ -121,6 +121,25 @@ def test_a_name_is_not_found_inside_a_longer_word(text: str):
     assert found(rules_of(name("Aurora", "project")), text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Monday 8 June 2026", "since the 8th of June 2026", "am 8. Juni 2026", "on 8 June",
+        "June 8, 2026", "8 de Junho 2026",
+    ],
+)  # fmt: skip
+def test_the_month_of_a_day_is_not_the_note_of_that_month(text: str):
+    rules = rules_of(*map(name, ("June 2026", "Juni 2026", "Junho 2026", "June")))
+    assert found(rules, text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["as in June 2026 before", "June told us", "after 1980 June 2026", "Room 8, June 2026"]
+)
+def test_a_month_by_itself_is_the_note_of_that_name(text: str):
+    assert found(rules_of(name("June 2026"), name("June")), text)[0].startswith("June")
+
+
 def test_a_name_is_found_in_a_compound_and_in_brackets():
     rules = rules_of(name("Aurora", "project"))
     assert (

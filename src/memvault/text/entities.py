@@ -6,6 +6,7 @@ import re
 import threading
 import unicodedata
 from bisect import bisect_left, bisect_right
+from calendar import month_name
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,12 @@ def _parts(name: str) -> list[str]:
     return [part for part in words(name) if part[0].isalnum()]
 
 
+# A month is part of a day: "8 June 2026", "the 8th of June".
+_DAY_BEFORE = re.compile(r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|\.)?(?: of| de)? \Z")
+_DAY_CHARS = 12  # more than a day has in front of its month
+_DAY_BEHIND = re.compile(r" \d{1,2}(?:st|nd|rd|th)?(?!\w)")
+_OF_A_YEAR = re.compile(r"[^\W\d_]+\.? \d{4}")
+_MONTHS = frozenset(name.lower() for name in month_name if name)
 _URL = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w.+-]+://\S+")
 _SENTENCE_ENDS = frozenset(".!?:;…•|。！？：")
 _QUOTES = frozenset("\"'`“”‘’«»()[]*_>-–—„")
@@ -126,7 +133,7 @@ class SentenceWords:
         """The mention of the first of these names that the spelling can mean, if any."""
         start, end = self._places[first][0], self._places[last - 1][1]
         spelled = self._text[start:end]
-        if not self._stands_alone(start, end):
+        if not self._stands_alone(start, end) or self._is_month_of_day(start, end):
             return None
         joined = last - first == 1 and self._is_part_of_other_name(first)
         for name in meaning:
@@ -157,6 +164,18 @@ class SentenceWords:
         if after in _HYPHENS and (beyond := text[end + 1 : end + 2]).isalnum():
             return text[start].isupper() and beyond.islower()
         return True
+
+    def _is_month_of_day(self, start: int, end: int) -> bool:
+        """Whether the span is the month of a day that the text names, rather than by itself."""
+        spelled = self._text[start:end]
+        if _OF_A_YEAR.fullmatch(spelled):
+            return self._day_stands_before(start)
+        if spelled.lower() not in _MONTHS:
+            return False
+        return self._day_stands_before(start) or bool(_DAY_BEHIND.match(self._text, end))
+
+    def _day_stands_before(self, start: int) -> bool:
+        return _DAY_BEFORE.search(self._text, max(0, start - _DAY_CHARS), start) is not None
 
     def _at_head(self, first: int) -> bool:
         """Whether the word starts a sentence, ignoring quotes and bullets."""
