@@ -46,6 +46,9 @@ NOTES = {
     "notes/Keys.md": "Bruno has no key. Not all neighbours have keys.\n",
     "people/Greta Lund.md": "Family: [[Nils Lund|Son]] - [[Odd Lund|Son]] - [[Per Lund|Husband]]\n",
     "people/Nils Lund.md": "Sails.\n",
+    "projects/Regatta.md": '---\ntype: project\nlead: "[[Greta Lund]]"\n---\n# Regatta\n\n'
+    "Lead: [[Greta Lund]] since 15 September 2025\n",
+    "notes/Regatta kickoff.md": "---\ndate: 2025-06-09\n---\n[[Nils Lund]] leads the Regatta.\n",
     "permanent/API.md": "# API\n\nThe API migrated to OAuth2 in v2.1.\n",
     **{
         f"ideas/Party {k}.md": f"# Summer party {k}\n\nAn idea for the summer party: {what}.\n"
@@ -211,6 +214,13 @@ def test_a_superseded_memory_says_what_took_its_place(call):
     assert old["verification"]["contradicted_by"][0]["path"] == "permanent/Storage new.md"
     assert old["confidence"] <= 0.6 / 2
     assert "verification" not in new
+
+
+def test_what_holds_since_a_day_is_not_contradicted_by_what_was_said_before(call):
+    answer = call("recall_memory", query="Who leads the Regatta?")
+    assert "verification" not in node(answer, "projects/Regatta.md")
+    before = node(answer, "notes/Regatta kickoff.md")
+    assert before["verification"]["status"] == "contradicted"
 
 
 def test_what_supersedes_a_memory_comes_before_it(call):

@@ -260,6 +260,32 @@ def test_the_later_of_two_dated_notes_is_known():
     assert not is_older(undated, new)
 
 
+def test_what_holds_since_a_day_is_a_claim_of_that_day():
+    meeting = claims("Ada Berg leads Aurora.", "Meeting", day=date(2026, 6, 9))[0]
+    for text in (
+        "Lead: Tomas Xu since 15 September 2026", "Lead: Tomas Xu (since 2026-09-15; before: Ada)",
+        "Tomas Xu leads Aurora since 15 September 2026.",
+    ):  # fmt: skip
+        lead = claims(text)[0]
+        assert lead.value == "name:Tomas Xu"
+        assert compare(lead, meeting) is Verdict.DIFFERS
+        assert is_older(meeting, lead)
+
+
+def test_a_field_that_says_only_since_when_has_that_day_as_its_value():
+    (opened,) = claims("Opened: since 3 May 2019")
+    assert opened.shown == "3 May 2019"
+
+
+@pytest.mark.parametrize("sign", ["📅", "⏳", "🛫", "✅", "➕", "❌", "🗓️"])
+def test_the_days_of_a_task_are_no_values(sign: str):
+    assert claims(f"Get the deposit back from Marlin {sign} 2026-09-24") == []
+
+
+def test_the_number_of_a_week_is_no_number():
+    assert says("Week: 2026-W28", "Week: 2026-W30") is Verdict.APART
+
+
 @pytest.mark.parametrize(
     ("query", "matter"),
     [

@@ -196,7 +196,12 @@ PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tupl
             _AT_NUMBER,
             rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[ -](?P<u>[a-z]{{3,}})\b",
         ),
-        (AmountKind.NUMBER, _AT_NUMBER, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%])"),
+        (
+            AmountKind.NUMBER,
+            _AT_NUMBER,
+            # Not of "2026-W28".
+            rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%]|-[A-Za-z])",
+        ),
     )
 )
 _DATE_YEAR = re.compile(

@@ -140,10 +140,12 @@ TAKEN_BACK = re.compile(
 UPDATES = re.compile(
     r"[^\w](?:rais(?:e|es|ed)|cut|reduced|increased|lowered|moved|pushed|changed|updated|revised|"
     r"extended|shortened|bumped|trimmed|postponed|delayed|rescheduled|shifted|slipped|switched|"
-    r"migrated|replaced|renamed|corrected|now|as of|from now on|went (?:up|down)|grew|fell|dropped|"
-    r"took over|takes over|handed over|brought forward)[^\w]"
+    r"migrated|replaced|renamed|corrected|now|as of|since|from now on|went (?:up|down)|grew|fell|"
+    r"dropped|took over|takes over|handed over|brought forward)[^\w]"
 )
 
+# In front of the days of a task: when it is due, was done, … Nothing is said of these days.
+_TASK_SIGN = re.compile(r"[📅📆🗓⏳⌛🛫✅❌➕]\ufe0f?\s*\Z")
 _LINK = re.compile(r"!?\[\[(?P<target>[^\]|]*)(?:\|(?P<shown>[^\]]*))?\]\]")
 _WEB_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
 _FORMAT = re.compile(
@@ -284,7 +286,10 @@ class Clause:
         self.about = about
         self._outside = outside
         self.amounts = [
-            a for a in amounts_in(text) if all(a.end <= b or c <= a.start for b, c, _ in names)
+            a
+            for a in amounts_in(text)
+            if all(a.end <= b or c <= a.start for b, c, _ in names)
+            and not _TASK_SIGN.search(text, 0, a.start)
         ]
 
     @cached_property

@@ -57,6 +57,7 @@ _KEY_VALUE = re.compile(
     r"^(?P<key>[^\d:|.!?,;()]{2,40}?)\s*(?:::|:(?!\d|//)|\|)\s*(?P<value>\S.*)$"
 )
 _LIST = re.compile(r",|;|/|\band\b|\bor\b|&|\+", re.IGNORECASE)
+_SINCE = re.compile(r",?\s*\(?\b(?:since|as of)\s.*", re.IGNORECASE | re.DOTALL)
 _BACK = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
 
 
@@ -209,8 +210,10 @@ def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[
     words = [token.low for token in key.tokens if token.is_content]
     clause = Clause(sentence, value, key.names, about, ())
     found = None
-    if clause.amounts:
-        amount = _only_amount(clause.amounts)
+    value = _SINCE.sub("", value) or value
+    amounts = [amount for amount in clause.amounts if amount.end <= len(value)]
+    if amounts:
+        amount = _only_amount(amounts)
         if amount is not None:
             found = clause.claim(words, amount, value[amount.start : amount.end])
     elif not _LIST.search(value):

@@ -21,7 +21,7 @@ from memvault.model.search import Conflict, ConflictKind, Evidence, Hit, Scope, 
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
 from memvault.text.entities import NameMatcher
-from memvault.verification.agreement import Verdict, compare, independent, is_older
+from memvault.verification.agreement import Verdict, compare, independent, is_older, moment
 from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
@@ -272,7 +272,7 @@ class Verifier:
             lines: the passage that was found, where it states no claim that the question asks for.
         """
         own_claims = [claim for claim in claims if self._origin(claim).is_person]
-        claims = own_claims or claims
+        claims = _with_their_days(own_claims or claims)
         against, confirmed, sure = self._weighed(claims, pool)
         answers = bool(claims)
         shown = (*opposed, *against)[:MOST_SHOWN]
@@ -395,6 +395,17 @@ def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
     return Source(
         memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, when
     )
+
+
+def _with_their_days(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims of a note without those that another one repeats with the day since when."""
+    since = [claim for claim in claims if moment(claim) is not None]
+    return [
+        claim
+        for claim in claims
+        if moment(claim) is not None
+        or all(compare(claim, other) is not Verdict.AGREES for other in since)
+    ]
 
 
 def _may_answer(claim: Claim, asked: Asked) -> bool:
