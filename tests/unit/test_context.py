@@ -225,6 +225,20 @@ def test_what_another_note_says_in_nearly_the_same_words_is_left_out(notes):
     assert [each.memory.title for each in context.excerpts] == ["Wall first"]
 
 
+def test_what_differs_in_a_number_is_said_for_each_note(notes):
+    for day, pages in ((1, 12), (2, 14), (3, 15)):
+        notes.add(f"Day {day}.md", f"# Day {day}\n\nI wrote {pages} pages of the novel.\n")
+    context = notes.context("How many pages did I write?", *(f"Day {day}.md" for day in (1, 2, 3)))
+    assert all(f"{pages} pages" in context.text for pages in (12, 14, 15))
+
+
+def test_a_line_with_a_label_is_said_for_each_note_though_it_is_the_same(notes):
+    for name in ("Ada", "Bo"):
+        notes.add(f"{name}.md", f"# {name}\n\nOffice:: second floor\n")
+    context = notes.context("Where is the office?", "Ada.md", "Bo.md")
+    assert context.text.count("second floor") == 2
+
+
 def test_a_title_stands_above_prose_that_does_not_say_it(notes):
     context = notes.context("What is baked at four?", "Bakery.md", form=Form.NARRATIVE)
     assert context.text.startswith("Bakery\nBread is baked at four in the morning.")

@@ -32,6 +32,8 @@ class Part:
     """A unit of selection: places of sentences and code in one memory's outline.
 
     ``vector`` is (dim,) float32, normalised, or zeros; ``said`` is equal for equal texts.
+    ``details`` are equal for texts of which one may repeat the other: their numbers, and of a line
+    with a label ("Phone: 1234"), which speaks of its own note, this note.
     """
 
     memory: int
@@ -41,6 +43,7 @@ class Part:
     score: float
     vector: npt.NDArray[np.float32]
     said: str
+    details: str
 
 
 @dataclass(slots=True)
@@ -104,6 +107,7 @@ def select(
     owners = np.array([part.memory for part in parts])
     tokens = np.array([part.tokens for part in parts])
     said = np.array([hash(part.said) for part in parts])
+    details = np.array([hash(part.details) for part in parts])
     nearest = np.zeros(len(parts))
     open_ = (relevance >= least) & budget.fitting(tokens, owners)
     chosen: list[Part] = []
@@ -116,7 +120,8 @@ def select(
         alike = (vectors @ part.vector).astype(np.float64)
         alike[owners == part.memory] *= 0.5
         np.maximum(nearest, alike, out=nearest)
-        open_ &= (alike < SAME) & (said != said[at]) & budget.fitting(tokens, owners)
+        repeats = (details == details[at]) & ((alike >= SAME) | (said == said[at]))
+        open_ &= ~repeats & budget.fitting(tokens, owners)
     return chosen
 
 
@@ -125,6 +130,7 @@ FENCE_TOKENS = 10  # of the two fences around code
 FACT_TOKENS = 20  # most of a short fact
 
 _NAMED = re.compile(r"[^.!?:|]{1,40}::? ")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
 
 
@@ -143,6 +149,7 @@ def sentences(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Par
                 score=float(own.statements[place]),
                 vector=vectors[each.unit],
                 said=each.text.casefold(),
+                details=_details(memory, [each]),
             )
             for place, each in enumerate(outline.statements)
             if each.shown and own.statements[place] >= LEAST * best
@@ -174,7 +181,7 @@ def code(
             part = _part(memory, outline, run, float(own.code[place]))
             whole = part.tokens + each.tokens + FENCE_TOKENS
             said = each.block.text
-            found.append(replace(part, code=(place,), tokens=whole, said=said))
+            found.append(replace(part, code=(place,), tokens=whole, said=said, details=""))
     return found
 
 
@@ -191,7 +198,13 @@ def _part(memory: int, outline: Outline, run: range, score: float) -> Part:
         score=score,
         vector=vector / length if length > 0.0 else vector,
         said=" ".join(" ".join(each.text for each in inside).casefold().split()),
+        details=_details(memory, inside),
     )
+
+
+def _details(memory: int, statements: Sequence[Statement]) -> str:
+    numbers = " ".join(" ".join(_NUMBER.findall(each.text)) for each in statements)
+    return f"{numbers} of {memory}" if all(map(_is_labelled, statements)) else numbers
 
 
 def _runs(statements: Sequence[Statement]) -> Iterator[range]:
@@ -234,7 +247,11 @@ def is_fact(statement: Statement) -> bool:
         return True
     if statement.tokens > FACT_TOKENS:
         return False
-    return bool(_NAMED.match(text)) or not _STOPPED.search(text)
+    return _is_labelled(statement) or not _STOPPED.search(text)
+
+
+def _is_labelled(statement: Statement) -> bool:
+    return statement.tokens <= FACT_TOKENS and _NAMED.match(statement.text) is not None
 
 
 def usual_form(found: Sequence[Statement]) -> Form:
