@@ -178,8 +178,23 @@ def test_every_language_only_adds_to_the_terms_of_all(language: str, text: str) 
         assert ours[term] == value
 
 
+@pytest.mark.parametrize("question", ["o que vai no coracao de maca", "qual é o coração de maçã"])
+def test_a_question_may_leave_accents_out(vectors: VectorStore, question: str) -> None:
+    recipe = "O coração de maçã vai na panela com a água e o açúcar, e não com os ovos."
+    other = "Os ovos são para o bolo, que vai ao forno com a manteiga e mais uma colher de chá."
+    vectors.replace([short("recipe", recipe), short("other", other)])
+    hits = chunk_hits(vectors, vectors.rank_keywords(question, 2))
+    assert hits[0].note_id == id_of("recipe")
+
+
+def test_of_two_languages_with_the_same_words_accents_tell_the_other_than_english() -> None:
+    spoken = ("german", "portuguese")
+    assert languages.language_of_query("conjugação do verbo", spoken) == "portuguese"
+    assert languages.language_of_query("the bolo", spoken) == "english"
+
+
 def test_a_query_asks_for_the_stems_of_one_language() -> None:
-    asked = "Wo sind die Rechnungen für das Haus?"
+    asked = "Wo sind die Rechnungen für das Haus?"  # with a letter that English lacks
     whole = [weight for weight in weights(asked, "german", "finnish").values() if weight >= 0.2]
     assert len(whole) == len(asked.split())
     english = bm25.query("where are the bills")

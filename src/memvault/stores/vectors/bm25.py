@@ -8,7 +8,8 @@ too, if there is one; in a language without one, or that joins words or has many
 pieces of its long words, by which "Überschrift" finds "Kapitelüberschriften" and "notatkach" finds
 "notatki" (McNamee and Mayfield, *Character n-gram tokenization for European language text
 retrieval*, 2004), and in the scripts of India words without their last vowel signs. A query asks
-for the terms of its own language, and for those of all if its words do not tell which that is.
+for the terms of its own language, and for those of all if its words do not tell which that is; one
+without accents also for the English ones, as people leave accents out.
 """
 
 from __future__ import annotations
@@ -126,14 +127,17 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     spoken = language_of_query(text, languages)
     weights: dict[int, float] = {}
     for language in (spoken,) if spoken else ("english", *languages):
-        stems = "english" if language in WITHOUT_STEMMER else language
-        prepared = _searchable if stems == "english" else normal
         faint = function_words(text, language) if spoken else []
-        faint_terms = set(_model(stems).embed_query(prepared(" ".join(faint))).indices)
-        common = _common_terms() if spoken == "english" else frozenset()
-        for term in _model(stems).embed_query(prepared(text)).indices:
-            other = COMMON_WORD if term in common else 1.0
-            weights.setdefault(term, FUNCTION_WORD if term in faint_terms else other)
+        stemmed = {"english" if language in WITHOUT_STEMMER else language}
+        if text.isascii():  # accents may be left out, which all texts are searched without, too
+            stemmed.add("english")
+        for stems in sorted(stemmed):
+            prepared = _searchable if stems == "english" else normal
+            faint_terms = set(_model(stems).embed_query(prepared(" ".join(faint))).indices)
+            common = _common_terms() if spoken == "english" else frozenset()
+            for term in _model(stems).embed_query(prepared(text)).indices:
+                other = COMMON_WORD if term in common else 1.0
+                weights.setdefault(term, FUNCTION_WORD if term in faint_terms else other)
         if language in _IN_PIECES:
             for word in set(words_of(text)) - set(faint):
                 pieces = _pieces(word)

@@ -209,9 +209,10 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
         return "english"
     if (by_script := _language_of_script(text)) in languages:
         return by_script
-    spoken = ("english", *languages)
+    # Of equal ones the first: with an accent ("conjugação do verbo") English comes last.
+    spoken = ("english", *languages) if text.isascii() else (*languages, "english")
     counts = Counter(function_words_by_language(text, spoken))
-    best, most = counts.most_common(1)[0]  # of equal ones the first
+    best, most = counts.most_common(1)[0]
     return best if most else None
 
 
