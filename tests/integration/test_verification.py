@@ -49,6 +49,7 @@ NOTES = {
     "projects/Regatta.md": '---\ntype: project\nlead: "[[Greta Lund]]"\n---\n# Regatta\n\n'
     "Lead: [[Greta Lund]] since 15 September 2025\n",
     "notes/Regatta kickoff.md": "---\ndate: 2025-06-09\n---\n[[Nils Lund]] leads the Regatta.\n",
+    "notes/Review.md": "# Review\n\n[[Wifi]] directly contradicts [[Wifi again]] on the bird.\n",
     "permanent/API.md": "# API\n\nThe API migrated to OAuth2 in v2.1.\n",
     **{
         f"ideas/Party {k}.md": f"# Summer party {k}\n\nAn idea for the summer party: {what}.\n"
@@ -221,6 +222,11 @@ def test_what_holds_since_a_day_is_not_contradicted_by_what_was_said_before(call
     assert "verification" not in node(answer, "projects/Regatta.md")
     before = node(answer, "notes/Regatta kickoff.md")
     assert before["verification"]["status"] == "contradicted"
+
+
+def test_a_note_that_reports_a_contradiction_of_others_is_not_contradicted(call):
+    answer = call("recall_memory", query="Which note contradicts the other on the bird?")
+    assert node(answer, "notes/Review.md").get("verification", {}).get("contradicted_by") is None
 
 
 def test_what_supersedes_a_memory_comes_before_it(call):

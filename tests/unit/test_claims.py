@@ -272,6 +272,12 @@ def test_what_holds_since_a_day_is_a_claim_of_that_day():
         assert is_older(meeting, lead)
 
 
+def test_a_property_is_said_of_its_own_note_whatever_its_title_names():
+    source = Source("study", "Study.md", "A study of Aurora", is_property=True)
+    (year,) = claims_of("year: 2019", source, find_names)
+    assert year.subjects == {"study"}
+
+
 def test_a_field_that_says_only_since_when_has_that_day_as_its_value():
     (opened,) = claims("Opened: since 3 May 2019")
     assert opened.shown == "3 May 2019"

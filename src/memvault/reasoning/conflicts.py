@@ -6,6 +6,7 @@ reads one edge, `different_values` any number of statements.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
+_OWN_SUBJECT = re.compile(r"\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?\W*")
 LONGEST_VALUE = 80  # characters; longer is prose
 
 
@@ -65,11 +67,14 @@ def conflicts(
 
 
 def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
-    """The contradiction or supersession that an edge states, or None."""
+    """The contradiction or supersession that an edge states, or None; of prose only what the note
+    says of itself ("This contradicts …"), not what it reports of others ("A contradicts B")."""
     name = relation_name(edge.relation)
     if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
         return None
     node = edges.node(edge.source)
+    if edge.origin not in GIVEN and not _is_of_the_note(edge, node.name if node else ""):
+        return None
     stating = ConflictSide(
         node_ref(edge.source, edges), edge.sentence, node.path if node else None, edge.line
     )
@@ -79,6 +84,13 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
         return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, told))
     sides = (told, stating) if name in SUPERSEDED else (stating, told)
     return Conflict(ConflictKind.SUPERSESSION, edge.relation, sides)
+
+
+def _is_of_the_note(edge: GraphEdge, title: str) -> bool:
+    """Whether the sentence that states an edge has the note as its subject."""
+    before = edge.sentence[: max(0, edge.place)].casefold().rstrip()
+    subject = before.removesuffix(edge.relation.casefold()).removeprefix(title.casefold())
+    return _OWN_SUBJECT.fullmatch(subject) is not None
 
 
 def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:

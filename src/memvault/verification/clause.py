@@ -211,7 +211,10 @@ class About:
 
     @cached_property
     def default(self) -> frozenset[str]:
-        """The subject of a sentence without names: the heading's name, else the title's."""
+        """The subject of a sentence without names: the heading's name, else the title's; of a
+        property always the note."""
+        if self.source.is_property:
+            return frozenset({self.source.note_id})
         heading = self._named(self.source.heading.rsplit(" > ", 1)[-1])
         return heading or self._of_title(readable(self.source.title))
 
