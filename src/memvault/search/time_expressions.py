@@ -41,6 +41,8 @@ from memvault.search.time_spans import (
 from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
+_YEAR_AT_END = re.compile(r"\b\d{4}$")
+_WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
 MOST_DAYS = 1_000  # named in one note; more are those of a table or a log
 
 
@@ -76,6 +78,7 @@ def _cut_without_events(text: str, today: Calendar) -> tuple[str, list[Cut]]:
 
 def _cut(text: str, today: Calendar, event_day: EventDay | None) -> tuple[str, list[Cut]]:
     cutter = _Cutter(text, today)
+    cutter.between()  # in other languages, too, where one end alone would be read as the time
     cutter.said_otherwise(event_day or (lambda _: None))
     cutter.few()
     cutter.between()
@@ -193,6 +196,9 @@ class _Cutter:
         if one_end is None or other_end is None:
             return
         (start, first), (end, last) = one_end, other_end
+        if names_no_year(start) and (year := _YEAR_AT_END.search(two)):  # "May and July 2025"
+            start, first = _point(f"{parts[0]} {year[0]}", self._calendar) or one_end
+            first = first.earlier(1) if last.last < first.first else first
         if last.last < first.first:
             last = next_such(end, last, today) or last
         if last.last < first.first:
@@ -251,13 +257,14 @@ class _Cutter:
 
 def _with_month(day: str, other: str) -> str:
     """A day that is a mere number, written as the other one is."""
-    return re.sub(r"\b\d{1,2}\b", day, other, count=1) if day.isdecimal() else day
+    is_bare = len(day) <= 2 and day.isdecimal()
+    return re.sub(r"\b\d{1,2}\b", day, other, count=1) if is_bare else day
 
 
 def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:
-    """The first point in time of a text, in which it needs no preposition: "Monday"."""
-    for written in (text, f"on {text}"):
-        match = EXPRESSION.search(written)
+    """The first point in time of a text, in which it needs no preposition: "Monday", "junho"."""
+    for written in (text, *(f"{word} {text}" for word in _WORDS_FOR_IN)):
+        match = EXPRESSION.match(written)
         if match is not None and (span := span_of(match, calendar)) is not None:
             return match, span
     return None

@@ -78,29 +78,39 @@ DAYS_FROM_TODAY = {
     "last night": -1,
 }  # fmt: skip
 _NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:may|march)\b))?"
-_POINTS = (
-    r"(?P<iso>\d{4}-\d{2}-\d{2})",
-    r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
+_DAYS = (
+    r"(?P<iso>(?<!/)\d{4}-\d{2}-\d{2})",  # no part of an address
     rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
     r"(?:(?: del?)? (?P<y1>\d{4}))?",
     rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
     r"(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?\d{4})\b",
-    r"(?:(?:the )?"
-    r"(?P<part>(?:beginning|start|middle|end) of|early|mid|late|anfang|mitte|ende)[ -])?"
+    r"(?P<slashed>(?<![\w/])\d{1,2}/\d{1,2}/\d{4})(?![\w/])",
+)
+PARTS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
+_PART = (
+    r"(?:beginning|start|middle|end) of|early|mid|late|anfang|mitte|ende|"
+    rf"(?:{'|'.join(PARTS)}) week (?:of|in)|(?:first|second) half of"
+)
+_POINTS = (
+    rf"(?:(?:the )?(?P<around>week|weekend) of )?(?:{'|'.join(_DAYS)})",
+    r"(?P<numbered_week>\d{4}-w\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4})\b",
+    r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
+    rf"(?:(?:the )?(?P<part>{_PART})[ -])?"
     rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
     r"(?:(?: del?)? (?P<y3>\d{4}))?",
     r"q(?P<quarter>[1-4]) (?P<quarter_year>\d{4})",
     r"(?P<year>(?<![./])(?:19|20)\d{2})\b",
     r"(?P<near>today|tonight|(?:(?:the )?day before )?yesterday|(?:(?:the )?day after )?tomorrow|"
-    r"this (?:morning|afternoon|evening)|last night|the weekend|"
-    rf"(?:the )?(?:last|past|this|previous|current|next|coming) (?:{_UNIT}|weekend))\b",
+    rf"this (?:morning|afternoon|evening)|last night|"
+    rf"(?:the )?(?:{_UNIT}|weekend) (?:before last|after next)|the weekend(?! of\b)|"
+    rf"(?:the )?(?:last|past|this|previous|current|next|coming) (?:{_UNIT}|weekend)(?! of\b))\b",
     r"(?<!every )(?<!each )(?:(?P<which>last|past|this|next|this coming|coming) )?"
     rf"(?P<weekday>{_WEEKDAY})\b"
     r"(?:,? (?:of )?(?P<week>(?:last|this|next) week)\b"
     r"|(?P<bare>(?=['’]s\b|[?.!]*$| (?:morning|afternoon|evening|night)\b)))?",
     rf"(?:the )?(?:(?P<whose>last|past|this|next|coming) )?(?P<season>{_SEASON})\b"
     r"(?: (?:of )?(?P<season_year>\d{4}|(?:last|this|next) year)\b)?",
-    rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? (?P<side>ago|from now)\b",
+    rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT}|weekend)s? (?P<side>ago|from now)\b",
     r"(?:the )?(?P<end>end|rest) of (?P<ending>(?:(?:the|this|next|last) )?(?:week|month|year))\b",
     r"(?P<to_come>upcoming|coming up|in the (?:near )?future)\b",
 )
@@ -110,7 +120,7 @@ _PREPOSITION = _any_of(
 )  # fmt: skip
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
-DAY_IN_DIGITS = re.compile(r"\d-\d\d-\d|\d\. ?\d{1,2}\. ?\d")
+DAY_IN_DIGITS = re.compile(r"\d-\d\d-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 WORD = re.compile(r"[^\W\d_]+")
 # Without one of these or a date in digits a line names no single day.
 DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",
@@ -119,7 +129,8 @@ DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday"
 PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
     rf"\b(?:(?:in|over|during|within|for)\s+)?(?:the (?:last|past) (?:(?P<count>{_COUNT}) )?"
-    rf"(?P<unit>{_UNIT})s?|(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
+    rf"(?P<unit>{_UNIT})s?(?! of\b)|"
+    rf"(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )
 _WITHIN = rf" ({_COUNT}) ({_UNIT})s?\b(?:['’]? time)?(?=[?.!,]|$)"
@@ -141,7 +152,10 @@ DAY_OF_MONTH = re.compile(
 # Behind "from May": without it, "the notes from May" are those of May.
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
 BETWEEN = re.compile(
-    r"\b(?:between|from) (.{1,20}?) (?:and|to|until) (.{1,20}?)(?=[?,.]| \w+ed\b|$)", re.IGNORECASE
+    r"\b(?:between|from|zwischen|vo[nm]|entre|de|du|dal?|tra|fra|tussen|van) (.{1,20}?)"
+    r" (?:and|to|until|und|bis(?: zum)?|et|au?|y|hasta|e|al?|até|en|tot) (.{1,20}?)"
+    r"(?=\s*[?,.]| \w+ed\b|$)",
+    re.IGNORECASE,
 )
 EVENT = re.compile(
     r"\b(?:(?:in |on )?the (?P<unit>day|week|month|year) )?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import islice
 
@@ -21,6 +21,7 @@ from memvault.search.time_patterns import (
     MONTHS,
     NAMED_MONTHS,
     NO_MONTHS,
+    PARTS,
     SEASONS,
     WEEKDAYS,
     WORDS_FOR_IN,
@@ -84,7 +85,7 @@ class Span:
 def span_of(match: re.Match[str], today: Calendar) -> Span | None:
     """What a match of `EXPRESSION` means; None for what is no date (``may``, the 31st of June)."""
     try:
-        return _dated(match, today.today) or _seasonal(match, today) or _relative(match, today)
+        return _around(match, today) or _seasonal(match, today) or _relative(match, today)
     except (ValueError, OverflowError):
         return None
 
@@ -132,12 +133,24 @@ def next_to(side: str, unit: str, span: Span) -> Span:
     return Span(moved_back(span.first, 1, unit.lower()), last)
 
 
+def _around(match: re.Match[str], calendar: Calendar) -> Span | None:
+    """A written time, or the week or weekend of a written day."""
+    span = _dated(match, calendar.today)
+    around = (match["around"] or "").lower()
+    if span is None or not around:
+        return span
+    first = _week_of(span.first, calendar)
+    if around == "weekend":
+        first += timedelta((5 - calendar.week_starts) % 7)
+    return Span(first, first + timedelta(1 if around == "weekend" else 6))
+
+
 def _dated(match: re.Match[str], today: date) -> Span | None:
     found = match.groupdict()
-    if written := found["iso"] or found["dotted"]:
-        numbers = [int(number) for number in re.findall(r"\d+", written)]
-        day = date(*(numbers if found["iso"] else numbers[::-1]))
-        return Span(day, day)
+    if written := found["iso"] or found["dotted"] or found["slashed"]:
+        return _in_digits(written)
+    if found["numbered_week"]:
+        return _numbered_week(found["numbered_week"])
     if found["iso_month"]:
         return _month(int(found["iso_month"][:4]), int(found["iso_month"][5:]))
     for way in "12":
@@ -158,7 +171,7 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
             year += 1
         elif which and month == today.month:
             year -= 1
-        return _part_of(_month(year, month), (found["part"] or "").lower().removesuffix(" of"))
+        return _part_of(_month(year, month), (found["part"] or "").lower())
     if found["quarter"]:
         year, last = int(found["quarter_year"]), 3 * int(found["quarter"])
         return Span(date(year, last - 2, 1), _month(year, last).last)
@@ -182,13 +195,43 @@ def _is_month(found: Mapping[str, str]) -> bool:
     return not before and (name not in MONTHS or found["which_year"] not in (None, "this"))
 
 
+def _in_digits(written: str) -> Span | None:
+    """A day with its year first, or last, where the day comes before the month, but in 12/31/2026;
+    None for 4/12/2026, which is in April or in December."""
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    if "-" not in written:
+        numbers.reverse()
+    year, month, day = numbers
+    if "/" in written and month != day and max(month, day) <= 12:
+        return None
+    if "/" in written and month > 12:
+        month, day = day, month
+    return Span(*[date(year, month, day)] * 2)
+
+
+def _numbered_week(written: str) -> Span:
+    """A week by its number and year, as ISO 8601 counts them."""
+    number, year = sorted(int(each) for each in re.findall(r"\d+", written))
+    first = date.fromisocalendar(year, number, 1)
+    return Span(first, first + timedelta(6))
+
+
 def _part_of(month: Span, part: str) -> Span:
-    """The first or the next ten days of a month, or those after them."""
-    if part in ("beginning", "start", "early", "anfang"):
+    """The first or the next ten days of a month, or those after them; a week or a half of it."""
+    which, *rest = part.split() or [""]
+    if "half" in rest:
+        middle = month.first + timedelta(15)
+        is_first = which == "first"
+        return replace(month, last=middle - timedelta(1)) if is_first else Span(middle, month.last)
+    if "week" in rest:
+        after = 7 * PARTS[which]
+        first = month.first + timedelta(after) if after >= 0 else month.last - timedelta(6)
+        return Span(first, first + timedelta(6))
+    if which in ("beginning", "start", "early", "anfang"):
         return Span(month.first, month.first + timedelta(9))
-    if part in ("middle", "mid", "mitte"):
+    if which in ("middle", "mid", "mitte"):
         return Span(month.first + timedelta(10), month.first + timedelta(19))
-    return Span(month.first + timedelta(20), month.last) if part else month
+    return Span(month.first + timedelta(20), month.last) if which else month
 
 
 def _year_of(month: int, day: int, today: date) -> int:
@@ -227,7 +270,10 @@ def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
     today = calendar.today
     if match["count"]:
         unit, ahead = match["unit"].lower(), match["side"].lower() == "from now"
-        count, slack = number_of(match["count"]), timedelta(SLACK[unit])
+        count = number_of(match["count"])
+        if unit == "weekend":
+            return _weekend(-count if ahead else count, today)
+        slack = timedelta(SLACK[unit])
         day = moved_back(today, -count if ahead else count, unit)
         first, last = day - slack, day + slack
         return Span(max(today, first), last) if ahead else Span(first, min(today, last))
@@ -254,20 +300,27 @@ def _near(words: str, calendar: Calendar) -> Span | None:
     if days is not None:
         return Span(today + timedelta(days), today + timedelta(days))
     back = {"this": 0, "current": 0, "next": -1, "coming": -1}.get(which, 1)
+    if rest[:1] in (["before"], ["after"]):  # "the week before last", "the week after next"
+        unit, back = which, 2 if rest[0] == "before" else -2
     if unit == "week":
         first = _week_of(today, calendar) - timedelta(7 * back)
         return Span(first, first + timedelta(6))
     if unit == "weekend":
-        saturday = today - timedelta((today.weekday() - 5) % 7)
-        if back < 0 or today.weekday() >= 5:  # else the last one lies before today
-            saturday -= timedelta(7 * back)
-        return Span(saturday, saturday + timedelta(1))
+        return _weekend(back, today)
     if unit == "month":
         day = moved_back(today.replace(day=1), back, "month")
         return _month(day.year, day.month)
     if unit == "year":
         return Span(date(today.year - back, 1, 1), date(today.year - back, 12, 31))
     return None
+
+
+def _weekend(back: int, today: date) -> Span:
+    """The weekend so many before this one; amid a week the last one is the one before."""
+    saturday = today - timedelta((today.weekday() - 5) % 7)
+    amid = today.weekday() < 5 and back > 0
+    saturday -= timedelta(7 * (back - amid))
+    return Span(saturday, saturday + timedelta(1))
 
 
 def _weekday(match: re.Match[str], calendar: Calendar) -> Span | None:
