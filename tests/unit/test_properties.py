@@ -53,6 +53,8 @@ def test_a_note_without_creation_date_was_created_on_its_own_date_unless_that_is
         ("date: 2024-05-01", datetime(2024, 5, 1, tzinfo=UTC)),
         ("date: 2999-01-01", NOW),
         ("created: 2025-01-01\ndate: 2024-05-01", datetime(2025, 1, 1, tzinfo=UTC)),
+        ("created-at: 2025-01-01", datetime(2025, 1, 1, tzinfo=UTC)),
+        ("Date Created: 2025-01-01", datetime(2025, 1, 1, tzinfo=UTC)),
     ]:
         note = parse_note("n.md", f"---\n{head}\n---\nx".encode())
         assert memory_of(note, fallback_time=NOW).created_at == created

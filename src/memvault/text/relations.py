@@ -37,7 +37,7 @@ from memvault.text.statements import (
     relate,
     statements_of,
 )
-from memvault.vault.frontmatter.properties import UNDERSTOOD
+from memvault.vault.frontmatter.properties import CREATED_KEYS, UNDERSTOOD, key_of
 from memvault.vault.links import LinkIndex
 
 # Weights reflect how certain and deliberate an edge is: a link is deliberate, a name on a labelled
@@ -62,7 +62,9 @@ PROJECT = "project"
 
 _PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
 _GUESSED = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
-NOT_FIELDS = UNDERSTOOD | {"title", "cssclass", "cssclasses", "publish", "permalink"}
+NOT_FIELDS = UNDERSTOOD.union(
+    CREATED_KEYS, ("title", "cssclass", "cssclasses", "publish", "permalink")
+)
 
 
 def note_graph(
@@ -187,7 +189,7 @@ class _Reader:
                     item.start, item.end = place(statement, link, 0)
                     yield statement, [item]
         for key, value in note.frontmatter.items():
-            if str(key).casefold() not in NOT_FIELDS:
+            if key_of(str(key)) not in NOT_FIELDS:
                 yield from self._field(str(key), value)
 
     def _field(self, key: str, value: Any) -> Iterator[tuple[Statement, list[Item]]]:

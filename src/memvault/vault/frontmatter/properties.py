@@ -109,12 +109,15 @@ FOLDER_LIFECYCLES = {
     "projects": Lifecycle.TEMPORARY,
     "sessions": Lifecycle.EPHEMERAL,
 }
+CREATED_KEYS = (
+    "created", "created_at", "date_created", "created_date", "created_on", "creation_date",
+)  # fmt: skip
 UNDERSTOOD = frozenset({
     "id", "lifecycle", "type", "project", "importance", "tags", "tag", "aliases", "alias",
     "created", "created_at", "date", "verified", "pinned", "rationale",
     "faded", "archived",
 })  # fmt: skip
-_CREATED_KEYS = ("created", "created_at")
+_GAP = re.compile(r"[\s-]+")
 _TRUE = frozenset({"true", "yes", "y", "on", "1"})
 _HAPPENED_KEYS = (
     "date", "when", "day", "held", "held_on", "took_place", "took_place_on", "happened",
@@ -133,8 +136,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         fallback_time: the creation time, if the note states neither that nor a date of its own.
         id: overrides the frontmatter's and the path's.
     """
-    values = {key.casefold(): value for key, value in reversed(note.frontmatter.items())}
-    created = next((day for key in _CREATED_KEYS if (day := read_date(values.get(key)))), None)
+    values = {key_of(key): value for key, value in reversed(note.frontmatter.items())}
+    created = next((day for key in CREATED_KEYS if (day := read_date(values.get(key)))), None)
     happened, saved = _date_of(note, values), read_date(fallback_time) or fallback_time
     if created is None:
         created = happened if happened is not None and happened <= saved else saved
@@ -161,6 +164,11 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
             if key.casefold() not in UNDERSTOOD or _is_denial(key, value)
         },
     )
+
+
+def key_of(name: str) -> str:
+    """A property's name as it is looked up: "Created-At", "created at" and "created_at" are one."""
+    return _GAP.sub("_", name.strip().casefold())
 
 
 def _is_denial(key: str, value: Any) -> bool:
@@ -242,7 +250,7 @@ def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
     something took place."""
     candidates = [values.get(key) for key in _HAPPENED_KEYS]
     for field in note.fields:
-        if re.sub(r"[\s-]+", "_", field.key.strip().casefold()) in _HAPPENED_KEYS:
+        if key_of(field.key) in _HAPPENED_KEYS:
             candidates.append(field.value)
     stated = next((day for value in candidates if (day := read_date(value))), None)
     return (
