@@ -17,7 +17,15 @@ from indexer.graph_writer import GraphWriter, sentences_between_notes
 from memvault.curation.operations.preferences import preference_rows
 from memvault.model.graph import NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
-from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
+from memvault.model.note import (
+    Block,
+    ChunkSize,
+    EmbeddedChunk,
+    Link,
+    ParsedNote,
+    Vector,
+    mean_vector,
+)
 from memvault.model.priority import AwaitedLock, make_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.note_text import NoteText, note_texts
@@ -214,16 +222,26 @@ class BatchWriter:
 
 
 def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
-    """The days that the note names, without those on which its file was written; what it says of
-    "tomorrow" is meant from its own day on."""
+    """The days that the note names, without those on which its file was written, and those that it
+    only leads to; what it says of "tomorrow" is meant from its own day on."""
     written = memory.moment.date()
     lines = [
         f"{key}: {value}"
         for key, value in note.frontmatter.items()
         if key not in UNDERSTOOD and not _OF_THE_FILE.search(key)
     ]
-    lines += [heading.text for heading in note.headings] + [block.text for block in note.blocks]
+    lines += [heading.text for heading in note.headings]
+    lines += [block.text for block in note.blocks if not _only_leads_on(block, note.links)]
     return single_days("\n".join(lines), written)
+
+
+def _only_leads_on(block: Block, links: Sequence[Link]) -> bool:
+    """Whether it is nothing but links, as those to the days before and after."""
+    own = [each.shown or each.target for each in links if each.sentence == block.text]
+    rest = block.text
+    for shown in own:
+        rest = rest.replace(shown, "", 1)
+    return len(own) > 1 and not any(map(str.isalnum, rest))
 
 
 def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:

@@ -71,6 +71,21 @@ def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:
         assert text == LINES[topic], question
 
 
+def test_links_to_the_days_beside_it_make_no_note_one_of_these_days(
+    indexer: Indexer, embedder: Embedder, write: Write
+) -> None:
+    for day in (11, 13):
+        write(
+            f"daily/2026-06-{day}.md",
+            f"<< [[2026-06-{day - 1}]] | [[2026-06-{day + 1}|Next]] >>\n\nOn the hills.\n",
+        )
+    write("permanent/Trip.md", "---\ndate: 2020-01-02\n---\nOff on [[2026-06-12]], by train.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder, lambda: Calendar(TODAY)) as searcher:
+        hits = searcher.search("What did I do on 12 June?", mode=Mode.DEFAULT, top_k=5).hits
+    assert [hit.memory.title for hit in hits] == ["Trip"]
+
+
 def test_two_limits_are_one_time_and_two_months_are_two(searcher: Searcher) -> None:
     limits = "What did we say about the roof after March 2026 and before June 2026?"
     days = [day for day, _ in found(searcher, limits)[:2]]

@@ -91,6 +91,13 @@ def test_what_is_known_of_a_note_is_searched_with_it_but_not_shown(embedder: Emb
         assert word not in only.chunk.text
 
 
+def test_every_chunk_is_found_by_the_name_of_its_file(embedder: Embedder) -> None:
+    text = "# Sails and wind\n\n" + "\n\n".join(paragraph(each, 12) for each in ("sails", "knots"))
+    found = chunked(embedder, text, "papers/@Danz2022.md")
+    assert len(found) > 1
+    assert all("@Danz2022" in each.chunk.context.split("\n") for each in found)
+
+
 def test_a_chunk_is_near_its_title_though_its_text_does_not_say_it(embedder: Embedder) -> None:
     asked = embedder.embed_query("trip to Oslo")
     (named,) = chunked(embedder, "Cost: 340 per night.", "Trip to Oslo.md")

@@ -339,6 +339,12 @@ def test_no_word_of_plain_text_is_lost_and_each_stands_on_its_line(
     assert [block.lines.first for block in note.blocks] == [1 + 2 * n for n in range(len(lines))]
 
 
+def test_a_box_without_a_task_is_nothing() -> None:
+    note = parse("- [ ] \n- [x]\n- [i]\n- [ ] Water the ferns\n")
+    assert [block.text for block in note.blocks] == ["[i]", "Water the ferns"]
+    assert [task.line for task in note.tasks] == [4]
+
+
 def test_tasks_are_the_list_items_with_an_empty_or_a_ticked_box() -> None:
     note = parse("---\na: 1\n---\n- [ ] Sow\n  1. [x] Dig\n- [-] Rake\n- [X] Weed\n\n[ ] no item\n")
     assert note.tasks == (Task(4, done=False), Task(5, done=True), Task(7, done=True))

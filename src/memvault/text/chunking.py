@@ -32,6 +32,7 @@ from memvault.model.priority import make_way
 from memvault.text.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.tokens import TokenCounter
+from memvault.vault.parse import stem_of
 
 UNIT_TOKENS = 40  # sentences are grouped up to this many tokens
 PASSAGE_TOKENS = 160  # maximum of a passage, if the window is not smaller
@@ -279,10 +280,11 @@ def section_name(title: str, heading: tuple[str, ...]) -> str:
 def _context(
     memory: Memory, headings: Sequence[tuple[str, ...]], inside: Sequence[str], *, whole: bool
 ) -> str:
-    """The keywords of a chunk besides its text: title, aliases, headings, and what is ``inside``
-    it, such as the states of its tasks; for the ``whole`` note its properties, too, which do not
-    distinguish passages."""
-    parts = [memory.title, *memory.aliases, *(part for path in headings for part in path), *inside]
+    """The keywords of a chunk besides its text: title, file name, aliases, headings, and what is
+    ``inside`` it, such as the states of its tasks; for the ``whole`` note its properties, too,
+    which do not distinguish passages."""
+    names = [memory.title, stem_of(memory.path), *memory.aliases]
+    parts = [*names, *(part for path in headings for part in path), *inside]
     if whole:
         date = memory.date.date().isoformat() if memory.date is not None else ""
         kind = memory.type if memory.type != "note" else ""

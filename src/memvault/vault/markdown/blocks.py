@@ -118,7 +118,7 @@ class _Reader:
             line_end = inline.text.find("\n")
             inline.breaks.append(line_end + 1 if line_end >= 0 else len(inline.text))
         lines = self._lines(token)
-        if (mark := token.meta.get("checkbox", "")) in _MARKS:
+        if inline.text and (mark := token.meta.get("checkbox", "")) in _MARKS:
             self._content.tasks.append(Task(lines.first, _MARKS[mark]))
         self._block(inline, lines)
 

@@ -115,7 +115,7 @@ def field_plugin(md: MarkdownIt) -> None:
 
 _BLOCK_ID = re.compile(r"\^([A-Za-z0-9-]{1,100})\s*\Z")
 _CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\][+-]?[ \t]*")
-_TASK = re.compile(r"\[[^\]\n]\][ \t]+(?=\S)")
+_TASK = re.compile(r"\[[^\]\n]\][ \t]+(?=\S)|\[[ xX]\]\Z")  # the second is an empty one
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,100}\]")
 _FOOTNOTE_LABEL = re.compile(r"\[\^[^\]\s]{1,100}\]:[ \t]*")
 
