@@ -138,7 +138,7 @@ def test_a_journal_that_is_compressed_and_killed_at_any_step_tells_the_same(
 
     def told() -> list[object]:
         desk, found = Desk(folder), []
-        origins = Provenances(Journal(desk.vault))
+        origins = Provenances(Journal(desk.vault), desk.vault)
         found += [origins.of(path, "", data) for path, data in sorted(desk.tree().items())]
         return [desk.curator.history.changes(limit=None), *found]
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
+from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.model.search import FoundBy, Hit, Hop
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
@@ -364,6 +365,18 @@ def test_a_changed_note_is_read_anew(notes):
     notes.context("bread", "Bakery.md")
     notes.add("Bakery.md", "# Bakery\n\nBread is baked at noon.\n")
     assert "at noon" in notes.context("bread", "Bakery.md").text
+
+
+def test_a_note_is_read_anew_where_its_words_turn_out_to_be_anothers(notes):
+    memory = notes.memories["Bakery.md"]
+    texts = [b"Bread and claims.\n", b"Bread.\n"]
+    outlines = Outlines(lambda path: texts.pop(0), notes.embedder)
+    spans = (OriginSpan(1, 1, Origin(kind=OriginKind.CLIENT, name="eve")),)
+    mixed = memory.model_copy(update={"provenance": Provenance(spans=spans, own="bread")})
+    for each, said in ((memory, "Bread and claims."), (mixed, "Bread."), (mixed, "Bread.")):
+        (outline,) = outlines.of([Hit(each, 0.9)])
+        assert outline is not None
+        assert [statement.text for statement in outline.statements] == [said]
 
 
 def test_a_terse_room_counts_what_stands_beside_and_leaves_a_sentence_or_two(notes):

@@ -32,7 +32,7 @@ class Desk:
         self.vault = Vault(folder)
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
-        self.provenances = Provenances(self.journal)
+        self.provenances = Provenances(self.journal, self.vault)
         self.guarded = GuardedVault(
             self.vault, self.provenances, self.quarantine, Immunity(embed=None)
         )
@@ -112,6 +112,28 @@ def test_a_note_keeps_its_origin_where_the_person_moves_it(desk: Desk) -> None:
     path = desk.store("The rent is 900 EUR.")
     (desk.vault.root / path).rename(desk.vault.root / "Moved.md")
     assert desk.of("Moved.md").origin.name == "eve"
+
+
+def test_what_a_client_added_stays_the_clients_where_the_person_renames_the_note(
+    desk: Desk,
+) -> None:
+    desk.write("Bank.md", "# Bank\n\nThe card is blue.\n")
+    claim = "The insurance pays 4,000 euros for a lost card."
+    desk.edit_as_client("Bank.md", f"# Bank\n\nThe card is blue.\n\n{claim}\n")
+    root = desk.vault.root
+    for old, new in (("Bank.md", "My bank.md"), ("My bank.md", "money.md")):
+        (root / old).rename(root / new)
+        found = desk.of(new)
+        assert found.of_lines(LineRange(5, 5)).name == "eve"
+        assert found.of_lines(LineRange(3, 3)).is_person
+    (root / "money.md").rename(root / "Bank.md")
+    assert desk.of("Bank.md").of_lines(LineRange(5, 5)).name == "eve"
+
+
+def test_what_the_person_types_that_a_client_says_elsewhere_is_theirs(desk: Desk) -> None:
+    desk.store("The rent is due on the first.")
+    desk.write("Rent again.md", "The rent is due on the first.\n")
+    assert desk.of("Rent again.md").is_person
 
 
 def test_taking_a_clients_change_back_leaves_the_persons_words_theirs(desk: Desk) -> None:

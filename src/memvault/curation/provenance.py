@@ -2,14 +2,15 @@
 
 Every entry on a change of a note holds the digests of the sentences that it added. A sentence of
 the note that a client, an import or memvault added is theirs; all others are the person's: what
-was typed in an editor, also over what a client wrote, is in no entry.
+was typed in an editor, also over what a client wrote, is in no entry. A note that the person has
+renamed is told by its sentences: what others wrote at a path that is gone stays theirs.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -27,12 +28,14 @@ from memvault.model.provenance import (
     plain_words,
 )
 from memvault.vault.compose import bare_lines
+from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 ADDED = "added"  # of an entry's data: digests of the sentences that it added
 SPOKEN = "spoken"  # of an import: digests of what the person said in the conversation
 WEB = "web"  # of a stored note: the client says that it fetched the content
+_TELLING_WORDS = 4
 SOURCE = "source"  # of an import: the provider
 
 _SNIFFED = 8192  # bytes of a file that tell whether it is text
@@ -157,8 +160,10 @@ class _Claims:
 class Provenances:
     """Answers from memory; reads what is new in the journal when it is asked. Thread-safe."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
+        self._vault = vault
+        self._places: dict[str, tuple[str, ...]] = {}  # paths at which others wrote, by digest
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
         self._adopters: dict[str, list[_Claims]] = {}  # by the verifying change
@@ -176,9 +181,13 @@ class Provenances:
             self._refresh()
             known = [c for key in _keys(path, note_id) if (c := self._claims.get(key))]
             stamp = _stamp(known)
+            if not known and not self._places:
+                return Provenance()
+            found = list(units(data))
+            known += self._left_behind(found, known)
             if not known:
                 return Provenance()
-            judged = [(unit, _origin(unit.digest, known)) for unit in units(data)]
+            judged = [(unit, _origin(unit.digest, known)) for unit in found]
             is_late = any(
                 claims.is_late(unit.digest)
                 for unit, origin in judged
@@ -193,6 +202,22 @@ class Provenances:
             self._refresh()
             return _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
 
+    def _left_behind(self, found: Iterable[Unit], known: Sequence[_Claims]) -> list[_Claims]:
+        """What the journal says of the paths that are gone at which others wrote these sentences,
+        each with enough words to be no coincidence."""
+        paths = {
+            path
+            for unit in found
+            if len(unit.words.split()) >= _TELLING_WORDS
+            for path in self._places.get(unit.digest, ())
+        }
+        claims = {path: self._claims.get(f"path:{path}") for path in paths}
+        return [
+            each
+            for path, each in claims.items()
+            if each is not None and each not in known and self._vault.stat(path) is None
+        ]
+
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
         for entry in entries:
@@ -204,6 +229,7 @@ class Provenances:
     def _take_written(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
+        self._place(entry.path or "", digests or (), origin)
         for key in _keys(entry.path or "", entry.note_id or ""):
             self._claims[key].take(digests, origin)
             if spoken := entry.data.get(SPOKEN):
@@ -224,6 +250,8 @@ class Provenances:
         for file in change.files:
             if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
                 self._claims[f"path:{file.moved_to}"] = gone
+                for digest, origin in gone.origins.items():
+                    self._place(file.moved_to, (digest,), origin)
             repeats = change.kind in _REPEATING and not is_redone
             if repeats or not (file.added or file.carried):
                 continue
@@ -234,6 +262,8 @@ class Provenances:
             by_origin[origin].extend(file.added)
             for digest in file.carried:
                 by_origin[_origin(digest, sources)].append(digest)
+            for each, digests in by_origin.items():
+                self._place(file.path, digests, each)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
             for key in _keys(file.path, ids.get(file.path, "")):
@@ -243,6 +273,12 @@ class Provenances:
                     claims.late.update(file.added)
                 for each, digests in by_origin.items():
                     claims.take(digests, each)
+
+    def _place(self, path: str, digests: Iterable[str], origin: Origin) -> None:
+        for digest in digests if not origin.is_person else ():
+            known = self._places.get(digest, ())
+            if path not in known:
+                self._places[digest] = (*known, path)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""

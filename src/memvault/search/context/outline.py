@@ -19,6 +19,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
+from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import Hit
 from memvault.search.context.note_text import MOST_BYTES, NoteText, sized, unsized
@@ -41,6 +42,7 @@ MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
+_Key = tuple[str, bool, bool, str]
 Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros if unknown
 
 
@@ -102,7 +104,8 @@ class Outline:
 
 
 class Outlines:
-    """Reads notes and caches their outlines by the hash of their bytes. Thread-safe.
+    """Reads notes and caches their outlines by the hash of their bytes, and by whose words they
+    are, as those of others may be left out. Thread-safe.
 
     Args:
         read: returns the bytes of the note at a path.
@@ -119,7 +122,7 @@ class Outlines:
         self._read = read
         self._embedder = embedder
         self._stored = stored
-        self._kept: LRUCache[str, Outline] = LRUCache(MOST_KEPT, getsizeof=_size)
+        self._kept: LRUCache[_Key, Outline] = LRUCache(MOST_KEPT, getsizeof=_size)
         self._lock = threading.Lock()
 
     def of(self, found: Sequence[Hit]) -> list[Outline | None]:
@@ -127,13 +130,14 @@ class Outlines:
 
         Only text that was embedded before has a vector; nothing is embedded here.
         """
-        outlines = [self._remembered(hit.memory.content_hash) for hit in found]
+        outlines = [self._remembered(hit.memory) for hit in found]
         new = {place: hit for place, hit in enumerate(found) if outlines[place] is None}
         texts = self._texts(new)
         made = self._outlined([(new[place].memory.title, text) for place, text in texts.items()])
         for (place, text), outline in zip(texts.items(), made, strict=True):
             outlines[place] = outline
-            self._remember(text.content_hash, outline)
+            if text.content_hash:  # else it is a part of its note
+                self._remember(new[place].memory, outline)
         return outlines
 
     def of_passage(self, hit: Hit, code: Sequence[Code] = ()) -> Outline:
@@ -198,14 +202,19 @@ class Outlines:
             )
         ]
 
-    def _remembered(self, key: str) -> Outline | None:
+    def _remembered(self, memory: Memory) -> Outline | None:
         with self._lock:
-            return self._kept.get(key)
+            return self._kept.get(_key(memory))
 
-    def _remember(self, key: str, outline: Outline) -> None:
+    def _remember(self, memory: Memory, outline: Outline) -> None:
         with self._lock:
-            if key and _size(outline) <= self._kept.maxsize:
-                self._kept[key] = outline
+            if _size(outline) <= self._kept.maxsize:
+                self._kept[_key(memory)] = outline
+
+
+def _key(memory: Memory) -> _Key:
+    whose = memory.provenance
+    return memory.content_hash, memory.verified, whose.is_person, whose.own
 
 
 def _outline(
