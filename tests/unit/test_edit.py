@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from memvault.curation.operations.edit import Edited, EditOperation, NoteEdit, stage_edit
 from memvault.model.change import Change, ChangeKind
-from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict
+from memvault.model.errors import (
+    InvalidParams,
+    MalformedFrontmatter,
+    MemvaultError,
+    NoteConflict,
+)
 from memvault.vault.parse import frontmatter_of
 from tests.desk import WHY, Desk
 from tests.unit.test_undo import a_desk
@@ -33,6 +38,23 @@ def desk(tmp_path: Path) -> Desk:
     found = Desk(tmp_path)
     found.write("Plan.md", NOTE)
     return found
+
+
+def test_a_note_whose_properties_cannot_be_read_is_left_alone(desk: Desk) -> None:
+    desk.write("Plan.md", "---\ntags: [a\n---\n# Plan\n")
+    before = desk.vault.read("Plan.md")
+    with pytest.raises(MalformedFrontmatter, match="malformed at line"):
+        edit(desk, "append", "More.")
+    assert desk.vault.read("Plan.md") == before
+
+
+def test_a_note_gets_no_second_encoding(desk: Desk) -> None:
+    path = desk.vault.root / "Plan.md"
+    path.write_bytes("# Plan\n\nFür alle.\n".encode("latin-1"))
+    with pytest.raises(InvalidParams, match="UTF-8"):
+        edit(desk, "append", "Für dich.")
+    edit(desk, "append", "For you.")
+    assert path.read_bytes() == "# Plan\n\nFür alle.\n\nFor you.\n".encode("latin-1")
 
 
 @pytest.mark.parametrize(

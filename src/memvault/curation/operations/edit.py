@@ -31,6 +31,7 @@ from memvault.vault.compose import (
     storable_text,
 )
 from memvault.vault.frontmatter.read import read_value
+from memvault.vault.frontmatter.yaml_text import malformed
 from memvault.vault.parse import frontmatter_of, parse_note
 
 HEADING = "Annotations"
@@ -125,8 +126,8 @@ def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> 
     concept without one gets, named like it.
 
     Raises:
-        MalformedFrontmatter: the note is not UTF-8.
-        InvalidParams: the remark would hide what follows it.
+        MalformedFrontmatter: the note's properties cannot be read.
+        InvalidParams: the remark would hide what follows it, or be in another encoding.
     """
     line = _annotation(text, day)
     if _hides_rest(line):
@@ -135,6 +136,7 @@ def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> 
         return staging.create(*_new_note(target, line))
     path = target.note.path
     note = _Text(path, staging.read(path))
+    note.check_takes(line)
     newline = note.newline
     line = line.replace("\n", newline)
     own = [each for each in note.parsed.headings if each.text == HEADING]
@@ -232,12 +234,30 @@ class _Text:
             )  # fmt: skip
         return at, at + len(wanted)
 
+    def check_takes(self, text: str) -> None:
+        """Whether a text may be written into the note.
+
+        Raises:
+            MalformedFrontmatter: the note's properties cannot be read.
+            InvalidParams: the text would be in another encoding than the note.
+        """
+        if (problem := self.parsed.frontmatter_problem) is not None:
+            raise malformed(problem.line - 2, problem.message)
+        if not text.isascii() and not _is_utf8(self.data):
+            raise InvalidParams(
+                f"{self.path} is not in UTF-8, so that other letters than English ones cannot be "
+                "added to it; save it as UTF-8 in an editor, then try again",
+                path=self.path,
+            )
+
     def replaced(self, start: int, end: int, after: str) -> bytes:
         """The note's bytes with another text in this span.
 
         Raises:
-            InvalidParams: the text would become part of the frontmatter.
+            MalformedFrontmatter, InvalidParams: as `check_takes`, or the text would become part of
+                the frontmatter.
         """
+        self.check_takes(after)
         changed = (self.text[:start] + after + self.text[end:]).encode("utf-8", "surrogateescape")
         if frontmatter_of(changed) != frontmatter_of(self.data):
             raise InvalidParams("The text would become properties of the note; use set_property")
@@ -340,6 +360,14 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _plain(text: str) -> str:
