@@ -250,9 +250,9 @@ class ChangeSetReader:
         pending.memories[path] = memory
         pending.names[path] = names_of(reading.note, memory)
 
-    def settle_ids(self, pending: ChangeSet, result: ScanReport) -> None:
-        """If several notes claim one id (copies), the first path gets it. The id that is derived
-        from the path of a note is nobody else's."""
+    def settle_ids(self, pending: ChangeSet) -> None:
+        """If several notes claim one id (copies), the shortest path gets it, as copies have longer
+        names. The id that is derived from the path of a note is nobody else's."""
         names = self._names()
         own = {id_of_path(path): path for path in pending.claims}
         asked = {claim for claim in pending.claims.values() if claim}
@@ -265,11 +265,9 @@ class ChangeSetReader:
             owner = own.get(memory_id) or names.path_of(memory_id)
             if owner is not None and owner not in pending.claims and not self.is_there(owner):
                 pending.gone.add(owner)  # its event is still to come, but the id is free
-            self._settle_id(memory_id, None if owner in pending.gone else owner, pending, result)
+            self._settle_id(memory_id, None if owner in pending.gone else owner, pending)
 
-    def _settle_id(
-        self, memory_id: str, owner: str | None, pending: ChangeSet, result: ScanReport
-    ) -> None:
+    def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
         """Give the id to its owner, or else to the first of the notes that claim it."""
         names = self._names()
         others = names.claimants(memory_id) - set(pending.claims) - pending.gone
@@ -277,7 +275,7 @@ class ChangeSetReader:
         pending.gone |= moved  # as above
         others -= moved
         here = {path for path, claim in pending.claims.items() if claim == memory_id}
-        claimants = sorted(others | here)
+        claimants = sorted(others | here, key=lambda path: (len(path), path))
         holder = owner or next(iter(claimants), None)
         for path in claimants:
             wanted = memory_id if path == holder else id_of_path(path)
@@ -290,12 +288,6 @@ class ChangeSetReader:
                 self._add(reading, pending)
             if path in pending.memories:
                 pending.give_id(path, wanted)
-        copies = [path for path in claimants if path != holder]
-        if copies:
-            result.problems.append(
-                f"{', '.join(copies)}: same id as {holder}; give each note an id of its own, or "
-                "none"
-            )
 
     def is_there(self, path: str) -> bool:
         """Whether there is a note at this path now."""

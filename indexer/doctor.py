@@ -89,6 +89,17 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
     findings = []
     for record in indexer.catalogue.records():
         path = record.memory.path
+        holder = indexer.catalogue.by_id(record.claimed_id) if record.claimed_id else None
+        if holder is not None and holder.path != path:
+            findings.append(
+                Finding(
+                    "note",
+                    f"same id as {holder.path}",
+                    "if it is a copy, delete it or its id; a tool that is given the id finds the "
+                    "other note",
+                    path,
+                )
+            )
         if record.frontmatter_problem:
             findings.append(
                 Finding(

@@ -324,7 +324,7 @@ class Indexer:
                 with self._lock:
                     pending.drop({p for p in (*paths, *gone) if self._due.get(p) is not pending})
                     pending.drop(set(filter(self._reader.is_there, gone)))  # written meanwhile
-                    self._reader.settle_ids(pending, result)
+                    self._reader.settle_ids(pending)
                     fresh = set(pending.memories) | pending.gone
                     self._due.update(dict.fromkeys(fresh, pending))
                     self.catalogue.commit(pending.restamped)

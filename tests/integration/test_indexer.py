@@ -13,6 +13,7 @@ import pytest
 
 from indexer.batches import EARLY
 from indexer.catalogue import Catalogue
+from indexer.doctor import known_problems
 from indexer.generation import Progress
 from indexer.indexer import FEW, FEW_LINKED, Indexer
 from indexer.relinking import LINKED_AT_ONCE
@@ -431,16 +432,19 @@ def test_of_two_notes_with_one_id_the_first_path_keeps_it(indexer: Indexer, writ
     write("b.md", text)
     indexer.scan()
     write("a.md", text)
-    report = indexer.index(["a.md"])
+    indexer.index(["a.md"])
     first, second = indexer.catalogue.by_path("a.md"), indexer.catalogue.by_path("b.md")
     assert first is not None and second is not None
     assert first.id == "0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d"
     assert second.id == id_of_path("b.md")
-    assert any("same id" in problem for problem in report.problems)
+    assert "b.md: same id as a.md" in known_problems(indexer)
     (indexer.vault.root / "a.md").unlink()
     indexer.index(["a.md"])
     remaining = indexer.catalogue.by_path("b.md")
     assert remaining is not None and remaining.id == first.id
+
+
+BOAT = "75ee390e-67e3-4d83-938f-2a91792b49ef"
 
 
 @pytest.mark.parametrize("other", ["a.md", "z.md"])
@@ -456,14 +460,27 @@ def test_the_id_that_is_derived_from_a_notes_path_is_nobody_elses(
     indexer.scan()
     for path in (other if each == "other" else each for each in order):
         write(path, texts[path])
-        report = indexer.index([path])
+        indexer.index([path])
     notes = {memory.path: memory.id for memory in indexer.catalogue.all()}
     assert notes["n.md"] == own and notes[other] == id_of_path(other)
-    assert any("same id as n.md" in problem for problem in report.problems)
+    assert f"{other}: same id as n.md" in known_problems(indexer)
     (indexer.vault.root / "n.md").unlink()
     indexer.index(["n.md"])
     copy = indexer.catalogue.by_path(other)
     assert copy is not None and copy.id == own, "as of a note that was renamed"
+
+
+@pytest.mark.parametrize("first", ["Boat.md", "Boat (conflicted copy).md"])
+def test_a_copy_leaves_the_id_to_the_note_whose_name_it_lengthens(
+    indexer: Indexer, write: Write, first: str
+) -> None:
+    paths = ["Boat.md", "Boat (conflicted copy).md"]
+    for path in (first, *(each for each in paths if each != first)):
+        write(path, f"---\nid: {BOAT}\n---\nMoored at pier 7.\n")
+        indexer.index([path])
+    known = indexer.catalogue.by_id(BOAT)
+    assert known is not None and known.path == "Boat.md"
+    assert known_problems(indexer) == ["Boat (conflicted copy).md: same id as Boat.md"]
 
 
 def test_edits_made_while_nobody_watched_are_found_by_the_next_scan(
