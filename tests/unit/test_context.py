@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
-from memvault.model.search import FoundBy, Hit, Hop
+from memvault.model.search import ConflictKind, Evidence, FoundBy, Hit, Hop
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.outline import Outlines
@@ -508,6 +509,15 @@ def test_what_a_session_has_seen_wins_near_ties_only():
     found = [hit("a", 0.80), hit("b", 0.78), hit("c", 0.70)]
     near = session_nearness(["a", "b", "c"], ["b", "c"], {"a": set(), "b": set(), "c": set()})
     assert [each.memory.id for each in boosted_by_session(found, near)] == ["b", "a", "c"]
+
+
+def test_what_is_superseded_stays_behind_what_superseded_it_though_a_session_has_seen_it():
+    old, new = hit("old", 0.80), hit("new", 0.79)
+    said = ConflictKind.SUPERSESSION.value
+    newer = Evidence("new", "new", "new.md", LineRange(1, 1), "supersedes old", said)
+    old.verification = replace(old.verification, contradicted_by=(newer,))
+    ordered = boosted_by_session([new, old], {"old": 1.0})
+    assert [each.memory.id for each in ordered] == ["new", "old"]
 
 
 def test_a_neighbour_of_what_was_seen_gets_half_the_bonus():

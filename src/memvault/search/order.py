@@ -119,8 +119,9 @@ def _is_claim(hit: Hit) -> bool:
 def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
     """The same memories, ordered by relevance * (1 + BONUS * nearness).
 
-    A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant.
-    Nothing joins that was not found, and relevances stay what they were, but for keeping order.
+    A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant,
+    and never one that supersedes it. Nothing joins that was not found, and relevances stay what
+    they were, but for keeping order.
 
     Args:
         found: best first.
@@ -130,7 +131,7 @@ def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[
     def worth(hit: Hit) -> float:
         return hit.relevance * (1.0 + BONUS * near.get(hit.memory.id, 0.0))
 
-    return descending(sorted(found, key=worth, reverse=True))
+    return descending(superseding_first(sorted(found, key=worth, reverse=True)))
 
 
 def session_nearness(
