@@ -99,7 +99,8 @@ def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
         return found
     if value.get("origin") == OriginKind.PERSON:
         return found  # the tool shows the person's own words alone
-    origin = origin_shown(memory, value.get("lines"))
+    line = value.get("line")
+    origin = origin_shown(memory, value.get("lines", None if line is None else [line, line]))
     if origin.is_person:
         is_named = not _TITLED.isdisjoint(value) and not QUOTATIONS.isdisjoint(value)
         if is_named or not _TEXTS.isdisjoint(value):

@@ -221,3 +221,19 @@ def test_a_sentence_that_a_client_changed_in_the_persons_note_says_so(
                       distillation_mode=form)["context"]  # fmt: skip
         assert "The Fir hut sleeps four. (written by eve, unverified)" in quoted
         assert "has a stove." in quoted and "has a stove. (written" not in quoted
+
+
+def test_a_line_of_the_persons_is_theirs_in_a_note_to_which_a_client_added_another(
+    container: Container, call: Caller
+) -> None:
+    (container.vault.root / "Willow.md").write_text("Willow hut is part of [[Huts]].\n")
+    container.indexing.index_written(["Willow.md"])
+    call("edit_memory", target="Willow.md", operation="append", content="It leaks.", rationale=WHY)
+    memory = container.live.catalogue.by_path("Willow.md")
+    assert memory is not None
+    (found,) = [
+        each
+        for each in call("get_neighborhood", node_id=memory.id)["neighbors"]
+        if each.get("line") == 1
+    ]
+    assert "written_by" not in found
