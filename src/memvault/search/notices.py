@@ -49,8 +49,8 @@ def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
     return (
         f"{memories} named here without text: the question is on a {matter} matter, and nothing "
         "that the person wrote confirms what an AI client or an import says there. Ask the person "
-        "to verify them on the Curate page or with verified: true in the note, or call again with "
-        "allow_unverified=true and say that it is unverified."
+        "to verify them on the Curate page or with verified: true in the note, or call "
+        "recall_memory with allow_unverified=true and say that it is unverified."
     )
 
 

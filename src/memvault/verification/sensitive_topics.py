@@ -121,7 +121,10 @@ class Gate:
             hit.withheld = True
             return
         hit.text, hit.own_only = text, True
-        hit.verification = Verification(Status.VERIFIED, 1.0, by_person=True, answers=False)
+        against = hit.verification.contradicted_by
+        hit.verification = Verification(
+            Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
+        )
 
     def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
         """The person's words in these lines, or in the whole body, of a note that others wrote in,
