@@ -74,6 +74,14 @@ def test_a_sentence_about_a_like_subject_is_neither_for_nor_against_it(ours, the
     assert align(statement(ours), statement(theirs), statement("Travel"), embedder.embed) is None
 
 
+@pytest.mark.parametrize("cited", ["(Gill, 2012, p. 473)", "[@gill2012, p. 473]", "(2012)", "p. 7"])
+def test_the_year_and_the_page_of_a_citation_are_no_values(cited, embedder):
+    theirs = f"The task of the pilot is described in detail {cited}."
+    assert align(statement("The task of the pilot took 5."), statement(theirs), statement("Study"),
+                 embedder.embed) is None  # fmt: skip
+    assert statement(theirs).of("number") == frozenset()
+
+
 def test_what_a_sentence_negates_is_denied_and_the_rest_is_not(embedder):
     theirs = statement("Pay the captain in cash, never by card.")
     by_card = align(statement("Pay the captain by card."), theirs, statement(""), embedder.embed)

@@ -84,6 +84,13 @@ COMPARING = re.compile(
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 
 
+# Where something is said, of which the years and pages are no values: "(Danz 2022, p. 4)", "[@a]".
+_CITED = re.compile(
+    r"\((?:[^()]*[A-Z][^()]*\W)?(?:19|20)\d\d[a-z]?(?:[,:;][^()]*)?\)|\[[^\[\]]*@[^\[\]]*\]"
+    r"|\b(?:pp?|chap|ch|vol|eqs?|figs?|sec)\. ?\d+(?: ?[-–] ?\d+)?"
+)
+
+
 class Word(NamedTuple):
     kind: str
     key: str  # its stem, or its value
@@ -97,6 +104,7 @@ class Statement:
     """A sentence as words by kind; those in the scope of a negation apart."""
 
     def __init__(self, text: str, find_names: FindNames, exclude: str | None = None) -> None:
+        text = _CITED.sub(lambda cited: " " * len(cited[0]), text)
         spans = find_names(text, exclude)
         self.text = text
         self.hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None
