@@ -136,6 +136,22 @@ def test_what_is_to_do_in_a_time_are_open_tasks_after_what_names_a_day_of_it(
     assert {hit.memory.moment.date() for hit in hits} == {date(2026, 11, 9), date(2026, 11, 10)}
 
 
+def test_all_open_tasks_are_listed_the_first_due_first(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for number in range(25):
+        write(f"permanent/Chore {number}.md", f"- [ ] Paint fence number {number}\n")
+    write(
+        "permanent/Late.md", "- [ ] Renew the passport 📅 2026-10-01\n- [x] Photo ✅ 2026-09-01\n"
+    )
+    write("permanent/Soon.md", "- [ ] Order the felt, due by 3 December 2026\n")
+    indexer.scan()
+    for question in ("Which tasks are overdue?", "What do I still have to do?"):
+        titles = [hit.memory.title for hit in searcher.search(question, top_k=50).hits]
+        assert titles[:2] == ["Late", "Soon"], question
+        assert len(titles) == 27, question
+
+
 def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

@@ -92,3 +92,9 @@ def test_others_ask_about_someone_or_something(question: str) -> None:
 )
 def test_a_question_may_ask_for_all_notes_of_a_type(question: str, kind: str | None) -> None:
     assert type_asked_for(question, lambda: ["note", "decision", "reading list"]) == kind
+
+
+@pytest.mark.parametrize("question", ["decisions on C++", "Decisions about C", "decisions on F#"])
+def test_a_name_of_one_letter_is_a_subject(question: str) -> None:
+    assert type_asked_for(question, lambda: ["decision"]) is None
+    assert type_asked_for("List all decisions", lambda: ["decision"]) == "decision"

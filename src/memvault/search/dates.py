@@ -32,9 +32,11 @@ YEARS_BACK = 10  # in which a month without a year is looked for
 NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|lately|current(?:ly)?|"
     r"up[- ]to[- ]date|these days|nowadays|now|at the moment|last time|"
+    r"when (?:did|have|has|was|were) (?:\w+ ){1,4}?last(?! (?:week|month|year|night))|"
     r"aktuell(?:e[mnrs]?)?|neueste[mnrs]?|derzeit|zurzeit|momentan|zuletzt|"
     r"actuel(?:s|les?|lement)?|derni(?:er|ère)s?|más recientes?|actualmente|últim[ao]s?|"
-    r"attual[ei]|attualmente|ultim[aoei])\b|最新|最近|現在|现在|目前"
+    r"attual[ei]|attualmente|ultim[aoei]|plus récent(?:e?s?)|mais recentes?|più recent[ei]|"
+    r"nieuwste|meest recente)\b|最新|最近|現在|现在|目前"
 )
 _WORD = re.compile(r"[^\W_]+")
 # What a question says of a time when it asks for nothing else: "What happened last week?"
@@ -44,15 +46,15 @@ _ANYTHING_WORDS = (
     "memory memories morning afternoon evening night "
     "write wrote written save saved add added change changed talk talked discuss discussed say "
     "said learn learned learnt work worked thing things anything everything something new recap "
-    "summary summarise summarize session sessions show list tell give find task tasks finished "
-    "completed"
+    "summary summarise summarize session sessions show list tell give find task tasks finish "
+    "finished complete completed tick ticked get got"
 )
 _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 # And of a time to come: "Which appointments do I have tomorrow?"
 _PLAN_WORDS = (
-    "agenda ahead appointment appointments calendar deadline deadlines due event events finish "
-    "meeting meetings need open plan planned plans reminder reminders schedule scheduled s task "
-    "tasks todo todos upcoming still left remain remains remaining"
+    "agenda ahead appointment appointments calendar deadline deadlines due event events meeting "
+    "meetings need open overdue plan planned plans reminder reminders schedule scheduled s todo "
+    "todos upcoming still left remain remains remaining"
 )
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 

@@ -42,6 +42,7 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
     "sai sabe"
 )
 _LIST_WORDS = "existing have made recorded stored taken total"
+_LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
 _TYPE_WORDS = 2  # that a type consists of, at most
 
 
@@ -68,6 +69,8 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
     """
     said = words_beyond(_LIST_WORDS.split(), question, question)
     if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question):
+        return None
+    if _LETTER.search(question):
         return None
     asked = stems(" ".join(said))
     return next((kind for kind in types() if kind != "note" and stems(kind) == asked), None)

@@ -6,7 +6,9 @@ No text has to fit such a question: notes are listed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
@@ -22,7 +24,11 @@ from memvault.search.order import latest_first
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
+from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
+
+MOST_WITH_TASKS = 200  # notes
+_DUE = re.compile(r"[📅⏳🛫]|\b(?:due|by|until|till|scheduled|deadline)\b", re.IGNORECASE)
 
 
 class Listing:
@@ -42,7 +48,7 @@ class Listing:
             StoreUnavailable: the vector store does not answer.
         """
         if asked is None and asks_only_for_tasks(question):
-            hits = self._with_open_tasks(scope)[:limit]
+            hits = sorted(self._with_open_tasks(scope), key=_first_due)[:limit]
         elif asked is not None and asked.only_time:
             hits = self._of_the_time(question, asked, limit, scope)
         elif asked is None:
@@ -86,9 +92,16 @@ class Listing:
         return hits
 
     def _with_open_tasks(self, scope: Scope) -> list[Hit]:
-        hits = self._hybrid.search(OPEN_TASK, POOL, scope)
+        hits = self._hybrid.search(OPEN_TASK, MOST_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
         return [hit for hit in hits if OPEN_TASK in hit.context]
+
+
+def _first_due(hit: Hit) -> date:
+    """The first day on which something that is to do is due; those without one come last."""
+    lines = (line for line in hit.text.splitlines() if _DUE.search(line) and "✅" not in line)
+    written = hit.memory.moment.date()
+    return min((day for line in lines for day in single_days(line, written)), default=date.max)
 
 
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:

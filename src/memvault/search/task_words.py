@@ -6,7 +6,9 @@ import re
 
 from memvault.search.time_translation import languages_of
 
-_TO_DO = re.compile(r"\b(?:(?:to|need|must|should)[- ](?:i )?do|need to|todos?|tasks?)\b", re.I)
+_TO_DO = re.compile(
+    r"\b(?:(?:to|need|must|should)[- ](?:i )?do|to get done|need to|todos?|tasks?|overdue)\b", re.I
+)
 # What is done, or asked of tasks in general: "How do I add a task?", "What is a task?"
 _OTHERWISE = re.compile(
     r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
@@ -16,9 +18,9 @@ _OTHERWISE = re.compile(
 # Words of other languages for tasks and their states, which passages have in English.
 _WORDS = {
     "task": "aufgabe tâche tarea compito compiti tarefa taak taken задач タスク 任务 待办",
-    "open": "offen erledigen ouverte restant pendient aperti pendente openstaand открыт 未完了 "
-    "未完 待办",
-    "done": "erledigt terminée hechas fatti feitas gedaan сделан 完了 已完成",
+    "open": "offen erledigen ouverte restant pendient abiert aperti pendente abert openstaand "
+    "открыт 未完了 未完 待办",
+    "done": "erledigt terminée hechas completad fatti feitas concluíd gedaan сделан 完了 已完成",
 }
 OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']}".split())  # how these words begin
 
