@@ -235,11 +235,12 @@ class StoredAnswer(Answer):
 
 class PreferenceAnswer(Answer):
     """``value`` and ``path`` are null for a preference that the person never stated; ``keys`` are
-    then those that they did state."""
+    then those that they did state; ``reversal_hash`` undoes what was set."""
 
     key: str
     value: str | None
     path: str | None
+    reversal_hash: str | None = optional()
     keys: Filled[list[str]] = optional()
 
 

@@ -78,11 +78,12 @@ class PreferenceTools(Tools):
         Only what they said or clearly showed.
         """
         container = self._box.container
-        written = container.actions.set_preference(key, value, why_of(rationale))
+        done = container.actions.set_preference(key, value, why_of(rationale))
         return PreferenceAnswer(
-            key=written.key,
-            value=written.value,
-            path=written.path,
+            key=done.result.key,
+            value=done.result.value,
+            path=done.result.path,
+            reversal_hash=done.change.reversal_hash if done.change else None,
             pulse=self._box.meter.of_vault(),
         )
 

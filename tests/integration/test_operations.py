@@ -99,6 +99,14 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     assert not (root(writer) / gone["path"]).exists()
 
 
+def test_a_preference_that_was_set_can_be_undone_by_what_its_answer_says(writer: Caller) -> None:
+    before = tree(writer)
+    done = writer.ok("set_preference", key="reply language", value="Welsh", rationale=WHY)
+    undone = writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    assert [each["kind"] for each in undone["undone"]] == ["preference_set"]
+    assert tree(writer) == before
+
+
 def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) -> None:
     path = root(writer) / "permanent/Harbour Lab.md"
     was = path.read_bytes()

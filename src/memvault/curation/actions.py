@@ -146,13 +146,13 @@ class Actions:
             kind, (brief.title,), ids, why,
         )  # fmt: skip
 
-    def set_preference(self, key: str, value: str, why: Attribution) -> Preference:
+    def set_preference(self, key: str, value: str, why: Attribution) -> ChangeResult[Preference]:
         """Set a preference where the key is now, else in preferences.md."""
         known = get_preference(self._indexed().keyvalue, key)
         path = known.path if known else None
-        preference = set_preference(self._curator, key, value, why, path=path).result
-        self._written([preference.path])
-        return preference
+        done = set_preference(self._curator, key, value, why, path=path)
+        self._written([done.result.path])
+        return done
 
     # -- existing notes -------------------------------------------------------------------------
 
