@@ -4,6 +4,7 @@ until the indexes are open."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
@@ -37,6 +38,7 @@ PATIENCE_SECONDS = 120.0  # a call waits at most so long for the indexes to open
 SCAN_PATIENCE_SECONDS = 45.0  # and so long for the scan at the engine's start,
 SCAN_GRACE_SECONDS = 120.0  # but no longer than until so long after that scan began
 _CLOSE_SECONDS = 20.0  # that closing waits for the current batch
+_MULTILINGUAL = "a multilingual model finds more in them: docs/models.md says which and how"
 _STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
 
 Tell = Callable[[str], None]
@@ -200,6 +202,10 @@ class Startup:
             findings = [*findings, Finding("note", str(last), "nothing to do")]
         if low := container.upkeep.low_disk():
             findings = [*findings, Finding("note", low, "free some space on that disk")]
+        with contextlib.suppress(StoreUnavailable):
+            if language := container.live.searcher.hybrid.unknown_language():
+                what = f"most notes are in {language.capitalize()}, which the model hardly knows"
+                findings = [*findings, Finding("note", what, _MULTILINGUAL)]
         return findings
 
     def rebuild(self, report: Report) -> object:

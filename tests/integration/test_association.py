@@ -303,3 +303,16 @@ def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_mo
           for n in range(30)})  # fmt: skip
     searcher.hybrid._vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
     assert not searcher.hybrid.is_foreign_and_known(question, None)
+
+
+def test_the_language_of_most_notes_is_told_if_the_model_does_not_know_it(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill({f"Flut {n}.md": f"Die Flut am Tag {n} war hoch, und die Boote sind nicht da.\n"
+          for n in range(12)})  # fmt: skip
+    assert searcher.hybrid.unknown_language() == "german"
+    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
+    searcher.hybrid._known.clear()
+    assert searcher.hybrid.unknown_language() is None

@@ -176,6 +176,15 @@ class HybridSearch:
         main = self._vectors.main_language()
         return main is not None and self._knows(main) and self._embedder.knows_english
 
+    def unknown_language(self) -> str | None:
+        """The language that most notes are in, if the model does not know it.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        main = self._vectors.main_language()
+        return None if main is None or self._knows(main) else main
+
     def _knows(self, language: str) -> bool:
         """Whether the model knows a language of the notes."""
         if language not in self._known:
