@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -72,6 +73,12 @@ def test_a_mistyped_word_stands_for_the_word_that_was_meant(vocabulary: Vocabula
     assert vocabulary.like("what does Marigld keep") == {}  # perhaps another name
     assert "marigold" not in vocabulary.like("where is the mangold").get("mangold", {})
     assert vocabulary.like("the peper") == {}  # too short to be sure
+
+
+def test_a_very_long_word_takes_no_longer_than_others(vocabulary: Vocabulary) -> None:
+    began = time.perf_counter()
+    vocabulary.like(f"where is {'xyzzy' * 800}")
+    assert time.perf_counter() - began < 5.0  # it grew with the square of the letters
 
 
 def test_a_word_that_the_model_knows_is_not_taken_for_a_mistake(vocabulary: Vocabulary) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from datetime import date
 
 import pytest
@@ -97,6 +98,13 @@ def test_a_time_in_another_language_is_the_days_that_people_mean(
 )
 def test_words_that_name_no_time_are_left(question: str) -> None:
     assert cut_times(question, NOW) == (question, [])
+
+
+def test_many_numbers_in_a_row_are_read_as_quickly_as_few() -> None:
+    numbers = " ".join(str(number % 9 + 1) for number in range(60))
+    began = time.perf_counter()
+    assert times(f"Ist die Nummer {numbers} in der Notiz?") == []
+    assert time.perf_counter() - began < 5.0  # each number more doubled the time
 
 
 def test_after_the_warm_up_no_question_reads_the_table_of_a_language() -> None:

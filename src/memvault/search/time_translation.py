@@ -43,6 +43,7 @@ _KINDS = (
     | {"day after tomorrow": "day"}
 )
 _AROUND = ("bound", "on", "the")
+_LONGEST = 8  # words of a time; the time to read more of them doubles with each number
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _ONE_SIGN = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
 # What words that stand together mean, by their kinds.
@@ -271,7 +272,7 @@ class _Language:
         for run in self._runs(low):
             first = 0
             while first < len(run):
-                for last in range(len(run), first, -1):
+                for last in range(min(len(run), first + _LONGEST), first, -1):
                     english = self._time(run[first:last], low, text)
                     if english is not None and is_time(english):
                         yield run[first].start(), run[last - 1].end(), english

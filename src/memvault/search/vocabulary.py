@@ -35,7 +35,7 @@ RARE = 0.01  # share of the passages: a word that more of them have stands for i
 ALIKE = 0.6  # least cosine of two words that stand for each other
 NEAREST = 2  # words of the vault that one of a question stands for
 WEIGHT = 0.6  # of such a word, times its cosine; a word of the question has 1
-SHORTEST_MISTYPED = 6  # letters of a word that may be mistyped
+SHORTEST_MISTYPED, LONGEST_MISTYPED = 6, 40  # letters of a word that may be mistyped
 MOST_LETTERS = 40  # that may have been left out
 MOST_WORDS = 15_000  # of a vault, the most common: 23 MB of vectors
 MOST_NOTES = 20_000  # whose words are read
@@ -197,7 +197,7 @@ class Vocabulary:
         the vault's most common word at one mistake from it."""
         found = {}
         for word, own in rare.items():
-            if len(word) < SHORTEST_MISTYPED or own in known.rarity:
+            if not SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED or own in known.rarity:
                 continue
             if self._embedder.tokens.count(word) == 1:
                 continue
