@@ -132,6 +132,16 @@ def test_without_both_the_same_question_gets_what_it_found_before_with_its_date(
         assert "the same question found on" in notice and "UTC" in notice
 
 
+def test_what_was_found_before_is_not_given_once_its_note_is_forgotten(caller):
+    assert "Reef survey" in caller.ask("recall_memory", NAMELESS)[0]
+    container = caller.container
+    (container.vault.root / "projects/reef/Reef survey.md").unlink()
+    container.indexing.index_written(["projects/reef/Reef survey.md"])
+    container.live.stores.graph.close()
+    container.live.stores.vectors.close()
+    assert "Reef survey" not in caller.ask("recall_memory", NAMELESS)[0]
+
+
 def test_a_new_question_without_any_store_is_an_error_that_says_what_still_works(container):
     container.live.stores.graph.close()
     container.live.stores.vectors.close()

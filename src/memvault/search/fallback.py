@@ -119,6 +119,8 @@ class Fallback:
         self._limit = limit_seconds
         # Not jobs of the worker: a caller waits for each, and leaves it when its time is up.
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
+        # Those of a store that hangs hold all threads of the pool.
+        self._by_name = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-names")
 
     def answer(
         self, request: SearchRequest, limit: int, whole: Callable[[], Candidates]
@@ -129,7 +131,7 @@ class Fallback:
             StoreUnavailable: not even a partial answer exists.
         """
         began = time.monotonic()
-        under_way = self._begin(whole)
+        under_way = self._begin(self._pool, whole)
         try:
             found = under_way.result(WHOLE * self._limit)
         except DOWN as error:
@@ -148,12 +150,13 @@ class Fallback:
         return self._part(request, limit, slow, left)
 
     def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._by_name):
+            pool.shutdown(wait=False, cancel_futures=True)
 
-    def _begin(self, work: Callable[[], Some]) -> Future[Some]:
+    def _begin(self, pool: ThreadPoolExecutor, work: Callable[[], Some]) -> Future[Some]:
         """Raises StoreUnavailable: it is closed."""
         try:
-            return self._pool.submit(work)
+            return pool.submit(work)
         except RuntimeError as error:  # the pool is shut down
             raise faults.closed() from error
 
@@ -161,9 +164,9 @@ class Fallback:
         """A partial answer; slow vectors are tried once more."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
-        by_name = self._begin(lambda: self._named(request, limit))
+        by_name = self._begin(self._by_name, lambda: self._named(request, limit))
         if slow:
-            near = self._begin(lambda: self._near(request, limit))
+            near = self._begin(self._pool, lambda: self._near(request, limit))
             if hits := _soon(near, seconds / 2):
                 return Candidates(hits, too_slow)
         named = _soon(by_name, end - time.monotonic())
@@ -172,6 +175,7 @@ class Fallback:
         kept = self._cache.get(request.key)
         if kept is not None:
             hits, at = kept
+            hits = [hit for hit in hits if self._memories.by_id(hit.memory.id) is not None]
             words = REMEMBERED_SLOW if slow else REMEMBERED
             when = f"{at:%d %B %Y, %H:%M} UTC"
             return Candidates(hits[:limit], words.format(limit=self._limit, when=when))
