@@ -14,6 +14,7 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
+from memvault.model.errors import StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
@@ -500,6 +501,34 @@ def test_steps_kept_up_to_date_are_those_read_anew(
     assert texts_of(current) == texts_of(fresh)
     assert nodes_of(current) == nodes_of(fresh)
     assert len(current.source) == len(fresh.source)
+
+
+def test_what_changed_is_read_with_the_next_question_if_it_could_not_be_embedded(
+    vault: Callable[[dict[str, str]], None],
+    write: Write,
+    indexer: Indexer,
+    embedder: Embedder,
+) -> None:
+    vault(BOATYARD)
+    indexer.scan()
+    fails = [False]
+
+    def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        if fails[0]:
+            raise StoreUnavailable("The engine is stopping.")
+        return embedder.embed(texts)
+
+    index = StepIndex(viewed(indexer), indexer.catalogue, embed)
+    index.refresh()
+    write("boats/Heron.md", "---\ntype: boat\n---\nSold long ago to [[Nils Aho]].\n")
+    indexer.scan()
+    fails[0] = True
+    with pytest.raises(StoreUnavailable):
+        index.refresh()
+    fails[0] = False
+    graph = index.refresh()
+    assert graph is not None
+    assert any("Sold long ago" in text for text in graph.texts)
 
 
 def test_the_more_notes_the_more_of_them_state_a_relation() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -187,10 +188,11 @@ class HybridSearch:
 
     def _knows(self, language: str) -> bool:
         """Whether the model knows a language of the notes."""
-        if language not in self._known:
+        known = self._known.get(language)  # others may clear it at any moment
+        if known is None:
             some = self._vectors.passages_in_language(language, KNOWN_PASSAGES)
-            self._known[language] = self._embedder.knows_language_of_all(some)
-        return self._known[language]
+            known = self._known[language] = self._embedder.knows_language_of_all(some)
+        return known
 
     def question_vector(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
@@ -211,11 +213,12 @@ class HybridSearch:
 
     def _shared_in(self, language: str | None) -> SharedPart | None:
         """What notes in a language, or all notes, have in common."""
-        if language not in self._shared:
-            vectors = self._vectors.in_language(language, SAMPLED)
-            tell = language is not None or len(vectors) >= FEWEST
-            self._shared[language] = SharedPart.of(vectors) if tell else None
-        return self._shared[language]
+        with suppress(KeyError):  # others may clear it at any moment
+            return self._shared[language]
+        vectors = self._vectors.in_language(language, SAMPLED)
+        tell = language is not None or len(vectors) >= FEWEST
+        shared = self._shared[language] = SharedPart.of(vectors) if tell else None
+        return shared
 
     def chunks(self) -> int:
         """How many chunks there are, or were some seconds ago."""

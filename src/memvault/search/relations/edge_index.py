@@ -91,7 +91,9 @@ class StepGraph:
 
     def bearing(self, stem: str) -> Ints:
         """Numbers of the step texts that have a word of this stem, ascending."""
-        numbers = np.frombuffer(self.postings.get(stem, b""), np.int32)
+        postings = self.postings.get(stem)
+        # A copy: while others read an array, it cannot grow.
+        numbers = np.frombuffer(postings.tobytes() if postings else b"", np.int32)
         return numbers[numbers < len(self.vectors)]
 
 
@@ -220,11 +222,11 @@ class StepIndex:
                     self._make_again(changed)
                 else:
                     return self._current
+                self._current = self._assembled()
             except BaseException:
                 with self._changed_lock:
                     self._changed |= changed
                 raise
-            self._current = self._assembled()
             return self._current
         finally:
             self._making = 0
