@@ -24,7 +24,7 @@ from memvault.text.secrets import without_secrets
 from memvault.vault.journal import Journal, JournalEntry
 
 MOST_OWN_CHARS = 8_000  # of a note whose best passage is another's
-_FRONTMATTER = re.compile(r"\A---\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+_FRONTMATTER = re.compile(r"\A---\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 
 
 class SensitiveTopic(StrEnum):

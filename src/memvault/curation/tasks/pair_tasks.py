@@ -171,7 +171,7 @@ MIN_SHARED_MARKS = 0.5  # share of the names and numbers of both, if each has so
 MIN_WORDS = 8  # shorter notes are compared for equality only
 SHINGLE = 3
 
-_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.M)
+_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.M)
 _HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 _LINK = re.compile(r"\[\[(?:[^\]|#^]*[#^])?(?:[^\]|]*\|)?([^\]]*)\]\]")
 _NUMBER = re.compile(r"\d[\d.,:/-]*")

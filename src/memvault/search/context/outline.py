@@ -42,7 +42,7 @@ MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
-_Key = tuple[str, bool, bool, str]
+_Key = tuple[str, str, bool, bool, str]
 Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros if unknown
 
 
@@ -104,8 +104,8 @@ class Outline:
 
 
 class Outlines:
-    """Reads notes and caches their outlines by the hash of their bytes, and by whose words they
-    are, as those of others may be left out. Thread-safe.
+    """Reads notes and caches their outlines by the hash of their bytes, their titles, and whose
+    words they are, as those of others may be left out. Thread-safe.
 
     Args:
         read: returns the bytes of the note at a path.
@@ -214,7 +214,7 @@ class Outlines:
 
 def _key(memory: Memory) -> _Key:
     whose = memory.provenance
-    return memory.content_hash, memory.verified, whose.is_person, whose.own
+    return memory.content_hash, memory.title, memory.verified, whose.is_person, whose.own
 
 
 def _outline(
