@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.search import Hit
+from memvault.model.search import Hit, Scope
 from memvault.search.dates import AskedTime
 from memvault.search.time_expressions import Cut, cut_times, days_named, single_days
 from memvault.search.time_spans import Calendar, Span
@@ -90,6 +91,10 @@ def span_of(text: str) -> Span | None:
         ("Who came in the second half of February?", date(2026, 2, 16), date(2026, 2, 28)),
         ("Who came in 2026-W28?", date(2026, 7, 6), date(2026, 7, 12)),
         ("Who came in week 28 of 2026?", date(2026, 7, 6), date(2026, 7, 12)),
+        ("Who came on 29 February?", date(2024, 2, 29), date(2024, 2, 29)),
+        ("Who came in the last 24 hours?", date(2026, 11, 20), TODAY),
+        ("Which decisions of the last 30 days hold?", date(2026, 10, 22), TODAY),
+        ("Who came in the previous two weeks?", date(2026, 11, 7), TODAY),
         ("Who came between May and July 2025?", date(2025, 5, 1), date(2025, 7, 31)),
         ("Who came from December to February 2025?", date(2024, 12, 1), date(2025, 2, 28)),
         ("Who owned it from 1990 to 2005?", date(1990, 1, 1), date(2005, 12, 31)),
@@ -191,6 +196,19 @@ def test_the_days_after_a_named_event_are_those_after_its_day() -> None:
     text, cuts = cut_times("What broke since the harvest supper?", NOW, days.get)
     assert text == "What broke?"
     assert cuts == [Cut(10, Span(date(2026, 9, 12), date.max))]
+
+
+def test_an_event_that_is_also_a_saying_is_cut_once() -> None:
+    def event_day(name: str) -> date | None:
+        return date(2025, 12, 24) if name.lower() == "christmas" else None
+
+    rest, cuts = cut_times("Before Christmas, what did Ada decide?", NOW, event_day)
+    assert rest == ", what did Ada decide?"
+    assert len(cuts) == 1
+
+
+def test_no_time_lies_beyond_the_calendar() -> None:
+    assert cut_times("the week after 9999-12-30", NOW)[0] == "the week"
 
 
 def test_each_of_several_events_that_a_question_names_is_read() -> None:
@@ -305,6 +323,32 @@ def of_the_time(question: str, *hits: Hit) -> list[str]:
     asked = AskedTime.of(question, NOW, lambda _: None)
     assert asked is not None
     return [hit.memory.title for hit in asked.first_of_it(hits)]
+
+
+def test_a_note_is_of_the_day_on_which_it_was_written_where_this_computer_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        written, stated = datetime(2026, 6, 9, 23, 30, tzinfo=UTC), datetime(2026, 6, 9, tzinfo=UTC)
+        assert memory(written).day == date(2026, 6, 10)
+        assert memory(stated).day == date(2026, 6, 9)
+        asked = AskedTime.of("What did I write today?", Calendar(date(2026, 6, 10)))
+        assert asked is not None
+        assert asked.is_of_it(memory(written)) and not asked.is_of_it(memory(stated))
+        filters = asked.narrowed(Scope()).filters
+        assert filters is not None and filters.created_after is not None
+        assert filters.created_after <= written
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def memory(created: datetime) -> Memory:
+    return Memory(
+        id="1", path="a.md", title="a", lifecycle=Lifecycle.PERMANENT, created_at=created
+    )  # fmt: skip
 
 
 def test_what_is_of_the_time_or_names_it_comes_first() -> None:

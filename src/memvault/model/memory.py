@@ -6,7 +6,8 @@ import base64
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date as datetime_date
+from datetime import datetime, time
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar
 from uuid import UUID, uuid5
@@ -26,6 +27,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from memvault.model.errors import SerializationFailed, UnknownFormat
+from memvault.model.moments import day_of
 from memvault.model.note import Vector
 from memvault.model.provenance import Provenance
 
@@ -149,6 +151,13 @@ class Memory(BaseModel):
     def moment(self) -> datetime:
         """The day of the event that the note states, else when it was created."""
         return self.date or self.created_at
+
+    @property
+    def day(self) -> datetime_date:
+        """The day of `moment`: as the note states it, else where this computer is."""
+        if self.date is not None or self.created_at.time() == time.min:
+            return self.moment.date()
+        return day_of(self.created_at)
 
     @property
     def is_claim(self) -> bool:

@@ -119,8 +119,8 @@ class AskedTime:
         first = min((span.first for span in spans), default=date.min)
         last = max((span.last for span in spans), default=date.max)
         filters = scope.filters or Filters()
-        after = datetime.combine(first, time.min, UTC) if first > date.min else None
-        before = datetime.combine(last, time.max, UTC) if last < date.max else None
+        after = min(_there_and_here(first, time.min)) if first > date.min else None
+        before = max(_there_and_here(last, time.max)) if last < date.max else None
         afters = [each for each in (filters.created_after, after) if each is not None]
         befores = [each for each in (filters.created_before, before) if each is not None]
         update = {
@@ -145,7 +145,7 @@ class AskedTime:
                 for span in spans
             )
 
-        days = [hit.memory.moment.date() for hit in hits]
+        days = [hit.memory.day for hit in hits]
         for years_back in self._years():
             spans = self._meant(years_back)
             of_it = [concerns(place) for place in range(len(hits))]
@@ -180,7 +180,7 @@ class AskedTime:
             if self.past:
                 spans = [Span(each.first, min(each.last, self.today)) for each in spans]
             for memory in known:
-                own, named = [memory.moment.date()], list(named_in(memory.path))
+                own, named = [memory.day], list(named_in(memory.path))
                 order = [own, named]
                 if to_come:
                     order = [named, own] if memory.date is None else [own + named]
@@ -201,11 +201,11 @@ class AskedTime:
 
     def is_of_it(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
-        return _in(self._meant(), memory.moment.date())
+        return _in(self._meant(), memory.day)
 
     def names_a_day_of_it(self, memory: Memory, text: str) -> bool:
         """Whether a text of the memory names a day of this time."""
-        return any(_in(self._meant(), day) for day in single_days(text, memory.moment.date()))
+        return any(_in(self._meant(), day) for day in single_days(text, memory.day))
 
     def _years(self) -> Iterable[int]:
         """How many years back to look, in this order."""
@@ -232,6 +232,15 @@ class AskedTime:
         named = [span for span in spans if not span.is_open] or [Span(first, last)]
         within = [Span(max(span.first, first), min(span.last, last)) for span in named]
         return [span for span in within if span.first <= span.last]
+
+
+def _there_and_here(day: date, at: time) -> tuple[datetime, datetime]:
+    """A time of a day in UTC, as days that notes state are stored, and where this computer is."""
+    there = datetime.combine(day, at, UTC)
+    try:
+        return there, datetime.combine(day, at).astimezone(UTC)
+    except (OverflowError, OSError, ValueError):  # at the ends of the calendar
+        return there, there
 
 
 def _words_of(

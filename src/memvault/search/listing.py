@@ -100,7 +100,7 @@ class Listing:
 def _first_due(hit: Hit) -> date:
     """The first day on which something that is to do is due; those without one come last."""
     lines = (line for line in hit.text.splitlines() if _DUE.search(line) and "✅" not in line)
-    written = hit.memory.moment.date()
+    written = hit.memory.day
     return min((day for line in lines for day in single_days(line, written)), default=date.max)
 
 

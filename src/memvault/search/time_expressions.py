@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, lru_cache
@@ -143,11 +144,11 @@ class _Cutter:
             return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
 
         said = times_in(self.text, lambda english: read(english) is not None)
-        for start, end, english in sorted([*said, *self._sayings(), *self._events(event_day)])[
-            ::-1
-        ]:
-            if cut := read(english):
+        found, limit = sorted([*said, *self._sayings(), *self._events(event_day)]), len(self.text)
+        for start, end, english in reversed(found):
+            if end <= limit and (cut := read(english)):  # none overlaps another
                 self._cut(start, end, cut)
+                limit = start
 
     def _sayings(self) -> Iterator[tuple[int, int, str]]:
         """English times in other words: first character, end, and what they mean."""
@@ -177,8 +178,10 @@ class _Cutter:
         today = self._calendar.today
         while match := FEW.search(self.text):
             if match["unit"]:
-                first = moved_back(today, number_of(match["count"] or "one"), match["unit"].lower())
-                span = Span(first, today)
+                count, unit = number_of(match["count"] or "one"), match["unit"].lower()
+                if unit == "hour":
+                    count, unit = -(-count // 24), "day"
+                span = Span(moved_back(today, count, unit), today)
             else:
                 span = Span(
                     today, moved_back(today, -number_of(match["ahead"]), match["units"].lower())
@@ -251,8 +254,9 @@ class _Cutter:
         point = EXPRESSION.match(match["event"]) if match and match["unit"] else None
         span = span_of(point, self._calendar) if point else None
         if match and point and span and not span.is_open:
-            span = next_to(match["prep"], match["unit"], span)
-            self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
+            with suppress(OverflowError):  # beyond the calendar
+                span = next_to(match["prep"], match["unit"], span)
+                self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
 
 
 def _with_month(day: str, other: str) -> str:

@@ -128,8 +128,9 @@ DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday"
 # With these a time is past that could also be to come ("on Saturday").
 PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
-    rf"\b(?:(?:in|over|during|within|for)\s+)?(?:the (?:last|past) (?:(?P<count>{_COUNT}) )?"
-    rf"(?P<unit>{_UNIT})s?(?! of\b)|"
+    rf"\b(?:(?:in|over|during|within|for)\s+)?"
+    rf"(?:(?:(?:the )?(?:last|past|previous) (?P<count>{_COUNT}) |the (?:last|past) )"
+    rf"(?P<unit>hour|{_UNIT})s?(?! of\b)|"
     rf"(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )

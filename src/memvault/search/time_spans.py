@@ -235,7 +235,10 @@ def _part_of(month: Span, part: str) -> Span:
 
 
 def _year_of(month: int, day: int, today: date) -> int:
-    return today.year - ((month, day) > (today.month, today.day))
+    year = today.year - ((month, day) > (today.month, today.day))
+    while (month, day) == (2, 29) and not calendar.isleap(year):
+        year -= 1
+    return year
 
 
 def _seasonal(match: re.Match[str], calendar: Calendar) -> Span | None:
