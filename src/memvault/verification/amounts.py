@@ -124,7 +124,11 @@ _MEASURES = {
 }  # fmt: skip
 _DEGREE = r"°\s?[CF]|degrees? (?:celsius|centigrade|fahrenheit)"
 
-_DIGITS = r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3})+(?:\.\d{1,2})?|\d+(?:[.,]\d+)?"
+# "1,200.50", "1.200,50", "1 200", "1200.5"
+_DIGITS = (
+    r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3})+(?:\.\d{1,2})?|\d{1,3}(?:\.\d{3})+,\d{1,2}"
+    r"|\d{1,3}(?:\.\d{3}){2,}|\d+(?:[.,]\d+)?"
+)
 _SCALE = r"(?:\s?(?:thousand|million|billion|mio|mrd|mn|bn|k|m|b)(?![^\W\d_]))?"
 _CODE = (
     r"(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|JPY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|CNY|dollars?|euros?|"
@@ -230,6 +234,7 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+_POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?")  # thousands behind points, as in Europe
 _SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
 
 
@@ -299,7 +304,11 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
     if kind is AmountKind.VERSION:
         numbers = (groups["v"] or groups["w"]).split(".")
         return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
-    number = _number(groups["n"], groups.get("s") or "")
+    written = groups["n"]
+    sure = kind is AmountKind.MONEY or "," in written or written.count(".") > 1
+    if sure and _POINTED.fullmatch(written):
+        written = written.replace(".", "")
+    number = _number(written, groups.get("s") or "")
     if kind is AmountKind.MONEY:
         code = groups["c"].lower().split()[0]
         unit = _SIGNS.get(code) or _CURRENCIES.get(code) or _CURRENCIES.get(code.rstrip("s"), "")
