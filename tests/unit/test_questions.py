@@ -57,6 +57,15 @@ def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
     assert question.asked.plural
 
 
+@pytest.mark.parametrize("who", ["Mary", "Mary and Anna", "Eva"])
+def test_a_name_that_the_vault_does_not_know_stands_for_none_that_it_knows(
+    parser: QuestionParser, who: str
+) -> None:
+    question = read(parser, f"Which boat did {who} hand over to Lena Vogt?")
+    known = [thing.nodes for thing in question.things if thing.nodes]
+    assert known == [("Lena Vogt",)]
+
+
 def test_a_possessive_is_a_relation(parser: QuestionParser) -> None:
     assert ("skipper", "of", "Heron") in told(read(parser, "Who taught Heron's skipper?"))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Parser = Callable[[str], Any]
 
-_PLACEHOLDER = "Mary"
+_PLACEHOLDERS = ("Mary", "Anna", "Lucy", "Emma")  # the first that a question does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,10 @@ class QuestionReader:
         """Things and relations; a question without any has none."""
         text, cuts = cut_times(" ".join(text.split()), today, words.event_day)
         names = words.find_names(text)
-        text, cuts = _masked(text, names, cuts)
+        name = next((each for each in _PLACEHOLDERS if each not in text), _PLACEHOLDERS[0])
+        text, cuts = _masked(text, names, cuts, name)
         doc = self._parse(text.strip())
-        tokens = [token.i for token in doc if token.text == _PLACEHOLDER]
+        tokens = [token.i for token in doc if token.text == name]
         nodes = {token: name.nodes for token, name in zip(tokens, names, strict=False)}
         question = merged(Grammar(doc, nodes).read(), doc)
         for cut in cuts:
@@ -66,20 +67,22 @@ class QuestionReader:
         return question
 
 
-def _masked(text: str, names: list[NamedSpan], cuts: list[Cut]) -> tuple[str, list[Cut]]:
+def _masked(
+    text: str, names: list[NamedSpan], cuts: list[Cut], placeholder: str
+) -> tuple[str, list[Cut]]:
     """The text with every name replaced by one plain given name."""
     parts, position = [], 0
     for name in names:
-        parts += [text[position : name.start], _PLACEHOLDER]
+        parts += [text[position : name.start], placeholder]
         position = name.end
     masked = "".join([*parts, text[position:]])
     moved = []
     for cut in cuts:
         before = [name for name in names if name.end <= cut.at]
-        shift = sum(len(_PLACEHOLDER) - (name.end - name.start) for name in before)
+        shift = sum(len(placeholder) - (name.end - name.start) for name in before)
         moved.append(replace(cut, at=cut.at + shift))
     if not cuts:
-        masked = re.sub(rf"\bthe ([a-z]+) {_PLACEHOLDER}\b", _PLACEHOLDER, masked)
+        masked = re.sub(rf"\bthe ([a-z]+) {placeholder}\b", placeholder, masked)
         masked = re.sub(r"^\s*please\b,?\s*", "", masked, flags=re.IGNORECASE)
         masked = re.sub(r"\s+([?.,!])", r"\1", masked)
     return masked, moved
