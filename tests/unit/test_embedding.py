@@ -344,6 +344,22 @@ def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_a_cache_that_is_damaged_while_it_is_open_is_begun_anew(tmp_path: Path) -> None:
+    file = tmp_path / "cache.sqlite"
+    cache = EmbeddingCache(file, "m")
+    cache.put([(str(number), unit(1)) for number in range(2_000)])
+    cache.close()
+    with file.open("r+b") as damaged:
+        damaged.seek(20_000)
+        damaged.write(b"\xff" * 200_000)
+    cache = EmbeddingCache(file, "m")
+    for _ in range(2):
+        cache.get([str(number) for number in range(2_000)])
+        cache.put([("x", unit(1))])
+    assert cache.get(["x"]).keys() == {"x"}
+    cache.close()
+
+
 def test_the_model_for_batches_is_unloaded_when_idle_and_loaded_again(model: OpenVinoModel) -> None:
     embedder = Embedder(model, "model")
     texts = [f"The {number}. boat leaks." for number in range(40)]

@@ -6,8 +6,11 @@ import hashlib
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +18,7 @@ import numpy.typing as npt
 from memvault.model.errors import DiskFull, StorageError
 from memvault.model.note import Vector
 
+Found = TypeVar("Found")
 _FORMAT = 1  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _LITTLE_BYTES = 1_000_000
@@ -41,14 +45,30 @@ class EmbeddingCache:
         try:
             self._connection = _open(file)
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in _DAMAGED:
-                raise _refused(error, file) from error
-            for suffix in ("", "-wal", "-shm"):
-                file.with_name(file.name + suffix).unlink(missing_ok=True)
+            self._begin_anew_after(error)
+
+    def _begin_anew_after(self, error: sqlite3.DatabaseError) -> None:
+        """Put an empty file in the place of a damaged one; raises any other error."""
+        if error.sqlite_errorcode & 0xFF not in _DAMAGED:
+            raise _refused(error, self._file) from error
+        for suffix in ("", "-wal", "-shm"):
+            self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
+        try:
+            self._connection = _open(self._file)
+        except sqlite3.DatabaseError as again:
+            raise _refused(again, self._file) from again
+
+    def _do(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Raises DiskFull, StorageError."""
+        with self._lock:
             try:
-                self._connection = _open(file)
-            except sqlite3.DatabaseError as again:
-                raise _refused(again, file) from again
+                return work(self._connection)
+            except sqlite3.DatabaseError as error:
+                before = self._connection
+                self._begin_anew_after(error)
+                with suppress(sqlite3.Error):
+                    before.close()
+                return work(self._connection)
 
     def _key(self, text: str) -> bytes:
         return hashlib.blake2b(text.encode(), digest_size=16, key=self._salt).digest()
@@ -59,11 +79,7 @@ class EmbeddingCache:
         keys = list(by_key)
         found: dict[str, Vector] = {}
         for start in range(0, len(keys), _BATCH):
-            part = keys[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            query = f"SELECT key, vector FROM embedding WHERE key IN ({marks})"
-            with self._lock:
-                rows = self._connection.execute(query, part).fetchall()
+            rows = self._do(partial(_rows_of, keys[start : start + _BATCH]))
             if rows:
                 vectors = _unpacked([blob for _, blob in rows])
                 found |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
@@ -75,27 +91,31 @@ class EmbeddingCache:
             return
         packed = _packed(np.stack(list(vectors.values())))
         rows = [(self._key(text), row.tobytes()) for text, row in zip(vectors, packed, strict=True)]
-        try:
-            with self._lock, self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", rows)
-        except sqlite3.OperationalError as error:
-            raise _refused(error, self._file) from error
+
+        def write(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", rows)
+
+        self._do(write)
 
     def trim(self, most: int) -> int:
         """Delete some vectors if there are more than ``most``; how many were deleted. Which ones is
         arbitrary: a vector that is needed again is computed again."""
-        with self._lock, self._connection:
-            (count,) = self._connection.execute("SELECT count(*) FROM embedding").fetchone()
-            excess = max(0, min(_BATCH, int(count) - most))
+
+        def delete(connection: sqlite3.Connection) -> int:
+            with connection:
+                (count,) = connection.execute("SELECT count(*) FROM embedding").fetchone()
+                excess = max(0, min(_BATCH, int(count) - most))
+                if excess:
+                    connection.execute(
+                        "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
+                        (excess,),
+                    )
             if excess:
-                self._connection.execute(
-                    "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
-                    (excess,),
-                )
-        if excess:
-            with self._lock:
-                self._connection.execute("PRAGMA incremental_vacuum").fetchall()
-        return excess
+                connection.execute("PRAGMA incremental_vacuum").fetchall()
+            return excess
+
+        return self._do(delete)
 
     def close(self) -> None:
         with self._lock:
@@ -124,6 +144,12 @@ def _normalised(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
     whole = packed.astype(np.float32)
     lengths = np.linalg.norm(whole, axis=1, keepdims=True)
     return np.asarray(whole / np.maximum(lengths, 1e-12), np.float32)
+
+
+def _rows_of(keys: Sequence[bytes], connection: sqlite3.Connection) -> list[tuple[bytes, bytes]]:
+    marks = ",".join("?" * len(keys))
+    query = f"SELECT key, vector FROM embedding WHERE key IN ({marks})"
+    return connection.execute(query, keys).fetchall()
 
 
 def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
