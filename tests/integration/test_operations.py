@@ -107,6 +107,15 @@ def test_a_preference_that_was_set_can_be_undone_by_what_its_answer_says(writer:
     assert tree(writer) == before
 
 
+def test_a_name_may_be_given_without_its_accents(writer: Caller) -> None:
+    for name in ("Álgebra linear", "Café", "Cafe"):
+        (root(writer) / f"{name}.md").write_text("Um texto.\n")
+    writer.container.indexing.index_written(["Álgebra linear.md", "Café.md", "Cafe.md"])
+    for given, meant in (("algebra linear", "Álgebra linear"), ("cafe", "Cafe"), ("café", "Café")):
+        done = writer.ok("annotate_node", target=given, note="Seen again.", rationale=WHY)
+        assert done["path"] == f"{meant}.md"
+
+
 def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) -> None:
     path = root(writer) / "permanent/Harbour Lab.md"
     was = path.read_bytes()

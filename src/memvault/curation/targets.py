@@ -13,7 +13,7 @@ from memvault.model.memory import Memory, id_of_entity
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
-from memvault.text.words import composed, name_key
+from memvault.text.words import composed, name_key, without_accents
 from memvault.vault.ignore import NOTE_SUFFIXES
 
 # The kinds of nodes that a name without a note can mean. Tags are named ``#tag``, and a day is not
@@ -141,11 +141,14 @@ def _called(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Targ
 def _notes_called(target: str, memories: MemoryLookup) -> list[Target]:
     stem, _, suffix = target.rpartition(".")
     key = name_key(stem if f".{suffix}" in NOTE_SUFFIXES else target)
-    return [
-        Target(memory.title, memory)
-        for memory in memories.all()
-        if key and any(name_key(name) == key for name in names_of_memory(memory))
-    ]
+    if not key:
+        return []
+    names = [(note, {name_key(each) for each in names_of_memory(note)}) for note in memories.all()]
+    found = [note for note, own in names if key in own]
+    if not found:  # as people type it: "algebra linear" for "Álgebra linear"
+        bare = without_accents(key)
+        found = [note for note, own in names if bare in map(without_accents, own)]
+    return [Target(note.title, note) for note in found]
 
 
 def _named(target: str, graph: GraphStore) -> list[Target]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memvault.curation.manifest.concepts import Concept, concept_key
 from memvault.model.graph import NodeKind
+from memvault.text.words import without_accents
 from memvault.vault.manifest import ACTIVE, Line, LineKind, counts, last_line, read_lines
 
 HEAD = f"""\
@@ -278,4 +279,4 @@ def _by_name(concept: Concept) -> tuple[str, str]:
 
 
 def _sorting(name: str) -> tuple[str, str]:
-    return (name.casefold(), name)
+    return (without_accents(name.casefold()), name)
