@@ -94,12 +94,13 @@ CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "port
 # What questions for nothing but a time are made of, apart from function words and words for tasks:
 # verbs of the past, and other words. In languages without spaces, all that is left without it.
 HAPPENED = {
-    "german": "gemacht getan passiert geschehen unternommen erlebt notiert geschrieben gab war",
-    "french": "fait passé noté écrit vu eu",
-    "spanish": "hice hicimos pasó hecho ocurrió anoté escribí",
-    "italian": "fatto successo accaduto annotato scritto",
-    "portuguese": "fiz fizemos aconteceu passou feito anotei escrevi",
-    "dutch": "gedaan gebeurd gemaakt genoteerd geschreven",
+    "german": "gemacht getan passiert geschehen unternommen erlebt notiert geschrieben gab war "
+    "gelernt besprochen",
+    "french": "fait passé noté écrit vu eu appris",
+    "spanish": "hice hicimos pasó hecho ocurrió anoté escribí escrito aprendí",
+    "italian": "fatto successo accaduto annotato scritto visto imparato",
+    "portuguese": "fiz fizemos aconteceu passou feito anotei registrei escrevi escrito vi aprendi",
+    "dutch": "gedaan gebeurd gemaakt genoteerd geschreven geleerd",
     "russian": "делал делала делали сделал сделала произошло случилось записал записала",
     "japanese": "した しました ありました 起きた",
     "chinese": "发生 过 了",
