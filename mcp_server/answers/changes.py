@@ -240,6 +240,7 @@ class PreferenceAnswer(Answer):
     key: str
     value: str | None
     path: str | None
+    line: int | None = optional()
     reversal_hash: str | None = optional()
     keys: Filled[list[str]] = optional()
 

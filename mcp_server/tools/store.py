@@ -65,6 +65,7 @@ class PreferenceTools(Tools):
             key=found.key if found else key,
             value=found.value if found else None,
             path=found.path if found else None,
+            line=found.line if found else None,
             keys=[] if found else preference_keys(store)[:MOST_KEYS],
             pulse=self._box.meter.of_vault(),
         )
@@ -83,6 +84,7 @@ class PreferenceTools(Tools):
             key=done.result.key,
             value=done.result.value,
             path=done.result.path,
+            line=done.result.line,
             reversal_hash=done.change.reversal_hash if done.change else None,
             pulse=self._box.meter.of_vault(),
         )

@@ -223,6 +223,13 @@ def test_a_sentence_that_a_client_changed_in_the_persons_note_says_so(
         assert "has a stove." in quoted and "has a stove. (written" not in quoted
 
 
+def test_a_preference_is_of_the_client_that_set_it(call: Caller) -> None:
+    for client, key in (("kite", "units"), ("eve", "tone"), ("kite", "paper")):
+        call("set_preference", client, key=key, value="as usual", rationale=WHY)
+    for client, key in (("kite", "units"), ("eve", "tone"), ("kite", "paper")):
+        assert call("get_preference", key=key)["written_by"] == client
+
+
 def test_a_line_of_the_persons_is_theirs_in_a_note_to_which_a_client_added_another(
     container: Container, call: Caller
 ) -> None:
