@@ -197,6 +197,15 @@ def test_code_below_a_heading_without_text_is_shown_with_the_heading(shelf):
         assert f"{name}\n```sh\nlamp --{name}\n```" in shelf.shown(f"how to {name}", text, 30).text
 
 
+def test_a_query_of_a_plugin_is_shown_only_where_a_sentence_introduces_it(shelf):
+    query = "```dataview\nTABLE mood FROM #daily\n```"
+    weekly = f"# Week 46\n\n{query}\n\nThe operation went well.\n"
+    shown = shelf.shown("How did the operation go?", weekly, 400).text
+    assert "The operation went well." in shown and "dataview" not in shown
+    manual = f"# Queries\n\nThis lists all moods:\n\n{query}\n"
+    assert query in shelf.shown("How do I list moods?", manual, 400).text
+
+
 def test_of_a_note_of_code_alone_all_code_that_fits_is_shown(shelf):
     hit = shelf.noted("```sh\nlamp --on\n```\n\n```sh\nlamp --off\n```\n")
     hit.text = hit.memory.title

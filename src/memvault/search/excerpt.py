@@ -21,6 +21,8 @@ from memvault.text.words import STOP_WORDS, composed, some_words
 
 CUT = "…"
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones the passage that was found
+# Code that a plugin of Obsidian replaces by what it finds: by itself it says nothing.
+_QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
 _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
@@ -313,6 +315,7 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], le
         (ranks[place], number, place)
         for number, each in enumerate(outline.code)
         if each not in code
+        and not _is_mere_query(each, outline)
         and (place := next((p for p in (each.lead, each.follower) if p in ranks), None)) is not None
     ]
     taken = 0
@@ -323,6 +326,13 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], le
             code[each] = place
             taken += size
     return taken
+
+
+def _is_mere_query(code: Code, outline: Outline) -> bool:
+    """Whether it is a query that no sentence introduces, as an example of one."""
+    if code.block.language not in _QUERIES:
+        return False
+    return code.lead is None or not outline.statements[code.lead].text.endswith(":")
 
 
 def _joined(
