@@ -98,6 +98,15 @@ def test_every_chunk_is_found_by_the_name_of_its_file(embedder: Embedder) -> Non
     assert all("@Danz2022" in each.chunk.context.split("\n") for each in found)
 
 
+def test_every_chunk_is_found_by_the_people_whom_the_properties_name(embedder: Embedder) -> None:
+    body = "\n\n".join(paragraph(each, 12) for each in ("sails", "knots"))
+    head = '---\nauthors: ["Danz, Eva", "Lund, Dana"]\npublisher: Tern Press\n---\n'
+    found = chunked(embedder, f"{head}# Sails\n\n{body}")
+    assert len(found) > 1
+    assert all("Danz, Eva" in each.chunk.context.split("\n") for each in found)
+    assert sum("Tern Press" in each.chunk.context for each in found) == 1
+
+
 def test_a_chunk_is_near_its_title_though_its_text_does_not_say_it(embedder: Embedder) -> None:
     asked = embedder.embed_query("trip to Oslo")
     (named,) = chunked(embedder, "Cost: 340 per night.", "Trip to Oslo.md")

@@ -18,6 +18,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import (
     Block,
@@ -30,6 +31,7 @@ from memvault.model.note import (
 )
 from memvault.model.priority import make_way
 from memvault.text.embedding import Embedder
+from memvault.text.names import KIND_OF_FIELD, field_values
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.tokens import TokenCounter
 from memvault.vault.parse import stem_of
@@ -280,11 +282,17 @@ def section_name(title: str, heading: tuple[str, ...]) -> str:
 def _context(
     memory: Memory, headings: Sequence[tuple[str, ...]], inside: Sequence[str], *, whole: bool
 ) -> str:
-    """The keywords of a chunk besides its text: title, file name, aliases, headings, and what is
-    ``inside`` it, such as the states of its tasks; for the ``whole`` note its properties, too,
-    which do not distinguish passages."""
+    """The keywords of a chunk besides its text: title, file name, aliases, headings, what is
+    ``inside`` it, such as the states of its tasks, and the people whom its properties name; for the
+    ``whole`` note its other properties, too, which do not distinguish passages."""
     names = [memory.title, stem_of(memory.path), *memory.aliases]
     parts = [*names, *(part for path in headings for part in path), *inside]
+    parts += [
+        name
+        for key, value in memory.metadata.items()
+        if KIND_OF_FIELD.get(key.casefold()) == NodeKind.PERSON
+        for name in field_values(value)
+    ]
     if whole:
         date = memory.date.date().isoformat() if memory.date is not None else ""
         kind = memory.type if memory.type != "note" else ""
