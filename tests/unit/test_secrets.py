@@ -51,6 +51,7 @@ PLANTED = {
 }  # fmt: skip
 
 ORDINARY = [
+    "Favourite cookie: chocolate chip with nuts",
     "The password is stored hashed in the database.",
     "We use token-based authentication, and the token is refreshed hourly.",
     "Commit 9eabd0f03372ae79d98bee1071bb84148ff0a1b2 fixes the index.",
