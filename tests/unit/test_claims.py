@@ -133,6 +133,7 @@ def test_a_month_agrees_with_a_day_in_it_only_as_far_as_it_goes():
         ("The fine for late filing is 500 EUR.", "Aurora: the fine for late filing is €500."),
         ("Employees get 28 vacation days.", "At Aurora, employees get 28 days of vacation."),
         ("Capacity: 83 litres", "We measured it: the capacity of Aurora comes to 83 l."),
+        ("Launch: 3 May 2027", "The go-live of Aurora is on 3 May 2027."),
         ("Weight: 158 kg", "Aurora weighs 0.158 tonnes."),
         ("Temperature: 86 °F", "The temperature of Aurora is 30 degrees Celsius."),
         ("Price: 7,000 GBP", "The price of Aurora was 7000 pounds sterling."),

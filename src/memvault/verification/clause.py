@@ -178,7 +178,8 @@ def canonical(word: str) -> str:
     if role is not None:
         return role
     found = stem(IRREGULAR.get(word, word))
-    return _SAME.get(found, found)
+    joined = stem(word.replace("-", "")) if "-" in word else found
+    return _SAME.get(joined) or _SAME.get(found, found)
 
 
 @lru_cache(maxsize=1_000)
