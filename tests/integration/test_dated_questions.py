@@ -136,6 +136,26 @@ def test_what_is_to_do_in_a_time_are_open_tasks_after_what_names_a_day_of_it(
     assert {hit.memory.moment.date() for hit in hits} == {date(2026, 11, 9), date(2026, 11, 10)}
 
 
+def test_plans_for_a_month_are_none_of_years_ago(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("daily/2023-02-03.md", "Skated on the lake.\n")
+    indexer.scan()
+    asked = "What appointments do I have in February?"
+    days = [day for day, _ in found(searcher, asked)]
+    assert all(day.year >= 2026 for day in days)
+    assert searcher.search("What happened in February 2023?").hits
+
+
+def test_what_was_only_written_today_is_not_due_in_the_days_to_come(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Kettle.md", f"---\ncreated: {TODAY}\n---\nThe kettle is made of copper.\n")
+    indexer.scan()
+    titles = [hit.memory.title for hit in searcher.search("What is due by 25 November?").hits]
+    assert titles == ["Log", "Boat"]
+
+
 def test_all_open_tasks_are_listed_the_first_due_first(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

@@ -91,6 +91,8 @@ def span_of(text: str) -> Span | None:
         ("Who came in the second half of February?", date(2026, 2, 16), date(2026, 2, 28)),
         ("Who came in 2026-W28?", date(2026, 7, 6), date(2026, 7, 12)),
         ("Who came in week 28 of 2026?", date(2026, 7, 6), date(2026, 7, 12)),
+        ("What is due by 3 December?", TODAY, date(2026, 12, 3)),
+        ("What had grown by 3 March?", date.min, date(2026, 3, 3)),
         ("Who came on 29 February?", date(2024, 2, 29), date(2024, 2, 29)),
         ("Who came in the last 24 hours?", date(2026, 11, 20), TODAY),
         ("Which decisions of the last 30 days hold?", date(2026, 10, 22), TODAY),

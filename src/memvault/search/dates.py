@@ -89,12 +89,14 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
 @dataclass(frozen=True, slots=True)
 class AskedTime:
     """The time that a question of ``today`` is about; ``only_time``: it asks for whatever is of
-    it; ``past``: for what happened, so for nothing of the days to come."""
+    it; ``past``: for what happened, so for nothing of the days to come; ``planned``: for what is to
+    happen, so not for what happened in a month of that name."""
 
     today: date
     cuts: tuple[Cut, ...]
     only_time: bool
     past: bool = False
+    planned: bool = False
 
     @classmethod
     def of(
@@ -110,7 +112,8 @@ class AskedTime:
             cuts = [replace(cut, coming=None) for cut in cuts]
         asked = cls(calendar.today, tuple(cuts), words <= anything)
         if asked._to_come():
-            return replace(asked, only_time=words <= plans, past=is_past)
+            planned = not is_past and words <= plans and not words <= _ANYTHING | past
+            return replace(asked, only_time=words <= plans, past=is_past, planned=planned)
         return replace(asked, past=True)
 
     def narrowed(self, scope: Scope) -> Scope:
@@ -182,8 +185,10 @@ class AskedTime:
             for memory in known:
                 own, named = [memory.day], list(named_in(memory.path))
                 order = [own, named]
-                if to_come:
-                    order = [named, own] if memory.date is None else [own + named]
+                if to_come and memory.date is None:  # today's file says nothing of a day to come
+                    order = [named, [day for day in own if day < self.today]]
+                elif to_come:
+                    order = [own + named]
                 for weight, days in enumerate(order):
                     of_it = [day for day in days if _in(spans, day)]
                     if of_it:
@@ -209,7 +214,8 @@ class AskedTime:
 
     def _years(self) -> Iterable[int]:
         """How many years back to look, in this order."""
-        return range(YEARS_BACK + 1 if any(cut.any_year for cut in self.cuts) else 1)
+        may_be_earlier = not self.planned and any(cut.any_year for cut in self.cuts)
+        return range(YEARS_BACK + 1 if may_be_earlier else 1)
 
     def _to_come(self) -> bool:
         """Whether part of that time is to come; "since March" is a time that is past."""

@@ -232,7 +232,8 @@ class _Cutter:
                 and match["prep"].lower() != "since"
                 and self._says_nothing_past()
             )
-            if coming is not None and match["weekday"] and ahead:
+            sure = match["weekday"] or self._says_nothing_past()
+            if coming is not None and ahead and sure:
                 span, coming = coming, None
             ends = match["end"] or (match["part"] or "").lower() in ("end of", "ende")
             if side == "before" and ends:
