@@ -18,7 +18,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
-from memvault.search.relations import relation_search
+from memvault.search.relations import edge_index, relation_search
 from memvault.search.relations.edge_index import StepGraph, StepIndex, often
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.traversal import Traversal
@@ -529,6 +529,26 @@ def test_what_changed_is_read_with_the_next_question_if_it_could_not_be_embedded
     graph = index.refresh()
     assert graph is not None
     assert any("Sold long ago" in text for text in graph.texts)
+
+
+def test_texts_of_edges_that_are_gone_do_not_pile_up(
+    vault: Callable[[dict[str, str]], None],
+    write: Write,
+    indexer: Indexer,
+    embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(edge_index, "SPARE", 10)
+    vault({"Bo.md": "Tall.\n"})
+    index = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed)
+    for number in range(40):
+        word = f"qu{chr(97 + number // 26)}{chr(97 + number % 26)}x"
+        write("Ada.md", f"Somebody {word} painted the boat of [[Bo]].\n")
+        indexer.scan()
+        graph = index.refresh()
+        assert graph is not None
+        assert any(word in text for text in graph.texts)
+        assert len(graph.texts) < 30
 
 
 def test_the_more_notes_the_more_of_them_state_a_relation() -> None:

@@ -8,7 +8,6 @@ It is derived from the graph view note by note, so a change costs what the chang
 from __future__ import annotations
 
 import math
-import re
 import threading
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -20,9 +19,9 @@ import numpy.typing as npt
 from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import MASK, TITLE_STEP, steps_of
+from memvault.search.relations.note_words import kind_word, own_words
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
-from memvault.text.names import kind_of
 from memvault.text.stems import stems
 from memvault.text.words import name_key
 
@@ -33,6 +32,7 @@ Flags = npt.NDArray[np.bool_]
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
+SPARE = 1_000  # texts that no edge needs, which are kept
 NO_DAY = 0
 NO_KIND = 0  # number of the kind of notes that are of none
 
@@ -172,6 +172,7 @@ class StepIndex:
         self._changed: set[str] = set()  # ids of notes
         self._making = 0  # notes whose steps are being made
         self._current: StepGraph | None = None
+        self._most_texts = SPARE  # from which on it is looked how many are used
         self._clear()
         view.on_change.append(self._take)
 
@@ -222,7 +223,7 @@ class StepIndex:
                     self._make_again(changed)
                 else:
                     return self._current
-                self._current = self._assembled()
+                self._current = self._without_remnants(self._assembled())
             except BaseException:
                 with self._changed_lock:
                     self._changed |= changed
@@ -302,6 +303,18 @@ class StepIndex:
         self._nodes.own_words[number] = self._texts.number(own_words(memory.title, edges))
         given = (edge for edge in edges if edge.origin in GIVEN)
         self._relations[number] = tuple({edge.relation.lower() for edge in given})
+
+    def _without_remnants(self, graph: StepGraph) -> StepGraph:
+        """The graph made from nothing where most of its texts are those of edges that are gone."""
+        if len(graph.texts) <= self._most_texts:
+            return graph
+        used = np.unique(np.concatenate([graph.whole, graph.local, graph.own_words]))
+        self._most_texts = 2 * len(used) + SPARE
+        if len(graph.texts) <= self._most_texts:
+            return graph
+        self._clear()
+        self._make_all()
+        return self._assembled()
 
     # -- assembling -----------------------------------------------------------------------------
 
@@ -387,40 +400,3 @@ def _place(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:
 def in_order(edges: Iterable[GraphEdge]) -> Iterator[GraphEdge]:
     """One note's edges as `StepGraph.ordinal` counts them."""
     return iter(sorted((e for e in edges if e.origin not in UNTOLD), key=_place))
-
-
-def own_words(title: str, edges: Iterable[GraphEdge]) -> str:
-    """A title without the names of other notes in it; whole if nothing else is in it."""
-    spans = sorted(
-        (e.place, e.place + e.length) for e in edges if e.sentence == title and e.place >= 0
-    )
-    text, position = "", 0
-    for start, end in spans:
-        text += title[position : max(start, position)]
-        position = max(position, end)
-    text = re.sub(r"\s+", " ", text + title[position:]).strip(" -–—:,")
-    return text or title
-
-
-_SHARED_FOLDERS = frozenset(("permanent", "projects", "sessions", "exemplars", "inbox", "notes"))
-
-
-def kind_word(memory: Memory) -> str:
-    """The person's own word for what a note is about: its type, else the folder that holds its
-    like, in the singular, else ``note``."""
-    kind = memory.type.strip().lower()
-    if kind and kind != NodeKind.NOTE:
-        return kind
-    if kind_of(memory) != NodeKind.NOTE:
-        return kind_of(memory)
-    folders = memory.path.lower().split("/")[:-1]
-    if folders and folders[-1][:1].isalpha() and folders[-1] not in _SHARED_FOLDERS:
-        own_project = memory.project is not None and folders[-1] == memory.project.lower()
-        return str(NodeKind.NOTE) if own_project else singular(folders[-1])
-    return str(NodeKind.NOTE)
-
-
-def singular(word: str) -> str:
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
