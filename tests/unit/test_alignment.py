@@ -82,6 +82,13 @@ def test_the_year_and_the_page_of_a_citation_are_no_values(cited, embedder):
     assert statement(theirs).of("number") == frozenset()
 
 
+def test_the_hour_of_a_sentence_is_no_other_day(embedder):
+    ours = "The concert is on Saturday, 12 December, at 6 pm in the old church."
+    theirs = "Concert: Saturday 12 December 2026, 18:00, old church"
+    found = align(statement(ours), statement(theirs), statement("Concert"), embedder.embed)
+    assert found is None or found.relation is Relation.SUPPORTS
+
+
 def test_what_a_sentence_negates_is_denied_and_the_rest_is_not(embedder):
     theirs = statement("Pay the captain in cash, never by card.")
     by_card = align(statement("Pay the captain by card."), theirs, statement(""), embedder.embed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memvault.reasoning.wording import TOKEN, Statement, said_by
-from memvault.verification.amounts import Amount, AmountKind
+from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.clause import canonical, stems_of
 
 _APART = 6  # how much farther a word is beyond a comma or "and"
@@ -50,7 +50,7 @@ def misplaced(
     subject = next((each.key for each in ours.tokens if each.kind in ("word", "name")), "")
     places = [each for each in theirs.tokens if each.key == subject]
     told = comparable_numbers(ours, theirs)
-    mine = ours.of("number") & told
+    mine = _shared(ours, theirs, "number", told)
     apart = {each.clause for each in places}.isdisjoint(
         each.clause for each in theirs.tokens if each.kind == "number" and each.key in mine
     )
@@ -63,7 +63,7 @@ def misplaced(
         return None
     for kind in ("number", "weekday", "month", "name"):
         told = theirs.of(kind) if kind != "number" else comparable_numbers(ours, theirs)
-        mine = ours.of(kind) & told
+        mine = _shared(ours, theirs, kind, told)
         if len(mine) != 1 or len(told) < 2 or subject in told:
             continue
         away = {
@@ -77,6 +77,27 @@ def misplaced(
         if away[own] - away[best] >= _APART and _has_other_subject(ours, theirs, kind, own):
             return kind, mine, frozenset({best})
     return None
+
+
+def _shared(ours: Statement, theirs: Statement, kind: str, told: frozenset[str]) -> frozenset[str]:
+    """The values that both sentences have, which may stand in another place."""
+    both = ours.of(kind) & told
+    return frozenset(key for key in both if not _is_of_same_day_or_hour(ours, theirs, key))
+
+
+def _is_of_same_day_or_hour(ours: Statement, theirs: Statement, number: str) -> bool:
+    """Whether both sentences have a number in the same day or hour: it stands where it belongs."""
+
+    def times_with(said: Statement) -> list[Amount]:
+        starts = [each.start for each in said.tokens if each.key == number]
+        return [
+            amount
+            for amount in said.amounts
+            if amount.kind in (AmountKind.DATE, AmountKind.TIME)
+            and any(amount.start <= at < amount.end for at in starts)
+        ]
+
+    return any(same(one, other) for one in times_with(ours) for other in times_with(theirs))
 
 
 def stands_by(ours: Statement, theirs: Statement, opposite: str, word: str) -> bool:
