@@ -9,6 +9,7 @@ import pytest
 from indexer.change_set import read_note
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.curation.provenance import Provenances
@@ -142,6 +143,32 @@ def test_the_persons_words_on_a_sensitive_matter_are_without_properties(
     assert reading is not None
     own = Gate(desk.guarded.read).own_text(reading.memory("1"))
     assert own.split() == ["#", "Pay", "Paid", "on", "the", "first."]
+
+
+def test_no_client_makes_the_persons_words_its_own_by_a_note_that_is_gone(desk: Desk) -> None:
+    wage, rent = "The wage is 4,000 euros a month.", "The rent is due on the first of the month."
+    desk.write("Pay.md", f"# Pay\n\n{wage}\n\n{rent}\n")
+    desk.write("Diary.md", "# Diary\n\nIt rained all day.\n")
+    desk.edit_as_client("Diary.md", f"# Diary\n\nIt rained all day.\n\n{wage}\n")
+    quoted = desk.store(f"{wage} {rent}", title="Quoted")
+    desk.edit_as_client(quoted, desk.vault.read(quoted).decode() + f"\n{rent} And more.\n")
+    for path in ("Diary.md", quoted):
+        (desk.vault.root / path).unlink()
+    assert desk.of("Pay.md").is_person
+
+
+def test_a_change_of_several_files_has_one_origin(desk: Desk) -> None:
+    desk.write("a.md", "# A\n\nThe card is blue.\n")
+    desk.edit_as_client("a.md", "# A\n\nThe card is blue.\n\nThe card is green now.\n")
+    desk.write("z.md", "# Z\n\nSee a.\n")
+
+    def stage(staging: Staging) -> None:
+        staging.move("a.md", "b.md")
+        staging.write("z.md", b"# Z\n\nSee the note b.\n")
+
+    desk.curator.perform(stage, ChangeKind.ARCHIVED, ("it",), (), BY_PERSON)
+    assert desk.of("z.md").is_person
+    assert not desk.of("b.md").is_person
 
 
 def test_what_the_person_types_that_a_client_says_elsewhere_is_theirs(desk: Desk) -> None:

@@ -3,7 +3,7 @@
 Every entry on a change of a note holds the digests of the sentences that it added. A sentence of
 the note that a client, an import or memvault added is theirs; all others are the person's: what
 was typed in an editor, also over what a client wrote, is in no entry. A note that the person has
-renamed is told by its sentences: what others wrote at a path that is gone stays theirs.
+renamed is told by the sentences that stood beside those of others.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from memvault.vault.markdown.labelled_sentences import sentences_in
 ADDED = "added"  # of an entry's data: digests of the sentences that it added
 SPOKEN = "spoken"  # of an import: digests of what the person said in the conversation
 WEB = "web"  # of a stored note: the client says that it fetched the content
-_TELLING_WORDS = 4
 SOURCE = "source"  # of an import: the provider
 
+_MOST_BESIDE = 16  # sentences of a note, by which it is known where it was renamed
+_KNOWN_BY = 0.5  # share of these that stand in it then, at least
 _SNIFFED = 8192  # bytes of a file that tell whether it is text
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
@@ -98,6 +99,12 @@ def added(before: bytes | None, after: bytes) -> list[str]:
         return []
     known = {unit.digest for unit in units(before)} if before else set()
     return list(dict.fromkeys(u.digest for u in units(after) if u.digest not in known))
+
+
+def telling(before: bytes) -> tuple[str, ...]:
+    """Digests of the longest sentences of a note, by which it is known where it was renamed."""
+    longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
+    return tuple(dict.fromkeys(unit.digest for unit in longest))[:_MOST_BESIDE]
 
 
 @dataclass(slots=True)
@@ -163,7 +170,9 @@ class Provenances:
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
         self._vault = vault
-        self._places: dict[str, tuple[str, ...]] = {}  # paths at which others wrote, by digest
+        # What stood beside the sentences of others, by path, and these paths by sentence.
+        self._beside: dict[str, frozenset[str]] = {}
+        self._places: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
         self._adopters: dict[str, list[_Claims]] = {}  # by the verifying change
@@ -203,15 +212,15 @@ class Provenances:
             return _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
 
     def _left_behind(self, found: Iterable[Unit], known: Sequence[_Claims]) -> list[_Claims]:
-        """What the journal says of the paths that are gone at which others wrote these sentences,
-        each with enough words to be no coincidence."""
-        paths = {
-            path
-            for unit in found
-            if len(unit.words.split()) >= _TELLING_WORDS
-            for path in self._places.get(unit.digest, ())
+        """What the journal says of the path that a renamed note had: of a path that is gone, at
+        which others wrote one of these sentences, and beside it stood others of these."""
+        here = {unit.digest for unit in found}
+        paths = {path for digest in here for path in self._places.get(digest, ())}
+        claims = {
+            path: self._claims.get(f"path:{path}")
+            for path in paths
+            if len(self._beside[path] & here) >= _KNOWN_BY * len(self._beside[path])
         }
-        claims = {path: self._claims.get(f"path:{path}") for path in paths}
         return [
             each
             for path, each in claims.items()
@@ -229,7 +238,6 @@ class Provenances:
     def _take_written(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
-        self._place(entry.path or "", digests or (), origin)
         for key in _keys(entry.path or "", entry.note_id or ""):
             self._claims[key].take(digests, origin)
             if spoken := entry.data.get(SPOKEN):
@@ -250,8 +258,7 @@ class Provenances:
         for file in change.files:
             if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
                 self._claims[f"path:{file.moved_to}"] = gone
-                for digest, origin in gone.origins.items():
-                    self._place(file.moved_to, (digest,), origin)
+                self._place(file.moved_to, self._beside.get(file.path, ()), gone)
             repeats = change.kind in _REPEATING and not is_redone
             if repeats or not (file.added or file.carried):
                 continue
@@ -262,8 +269,6 @@ class Provenances:
             by_origin[origin].extend(file.added)
             for digest in file.carried:
                 by_origin[_origin(digest, sources)].append(digest)
-            for each, digests in by_origin.items():
-                self._place(file.path, digests, each)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
             for key in _keys(file.path, ids.get(file.path, "")):
@@ -273,12 +278,16 @@ class Provenances:
                     claims.late.update(file.added)
                 for each, digests in by_origin.items():
                     claims.take(digests, each)
+            self._place(file.path, file.beside, self._claims[f"path:{file.path}"])
 
-    def _place(self, path: str, digests: Iterable[str], origin: Origin) -> None:
-        for digest in digests if not origin.is_person else ():
-            known = self._places.get(digest, ())
-            if path not in known:
-                self._places[digest] = (*known, path)
+    def _place(self, path: str, beside: Iterable[str], claims: _Claims) -> None:
+        """Remember the sentences of others in a note of the person's, and some of theirs."""
+        own = frozenset(digest for digest in beside if claims.of(digest).is_person)
+        others = [digest for digest, origin in claims.origins.items() if not origin.is_person]
+        if own and others:
+            self._beside[path] = own
+            for digest in others:
+                self._places[digest].add(path)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""

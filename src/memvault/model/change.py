@@ -67,6 +67,7 @@ class FileChange(BaseModel):
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
     carried: tuple[str, ...] = ()  # the same of those that stood in another note of the change
+    beside: tuple[str, ...] = ()  # of some that stood there before, by which it is known renamed
     was_verified: bool = False  # whether the note said so before
 
     @property
