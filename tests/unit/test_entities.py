@@ -134,10 +134,18 @@ def test_the_month_of_a_day_is_not_the_note_of_that_month(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["as in June 2026 before", "June told us", "after 1980 June 2026", "Room 8, June 2026"]
+    "text",
+    [
+        "as in June 2026 before",
+        "June told us",
+        "after 1980 June 2026",
+        "Room 8, June 2026",
+        "Ask June 3 questions",
+    ],
 )
 def test_a_month_by_itself_is_the_note_of_that_name(text: str):
     assert found(rules_of(name("June 2026"), name("June")), text)[0].startswith("June")
+    assert found(rules_of(name("Windows 2000")), "5 Windows 2000 servers") == ["Windows 2000"]
 
 
 def test_a_name_is_found_in_a_compound_and_in_brackets():

@@ -28,7 +28,8 @@ from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
 
 MOST_WITH_TASKS = 200  # notes
-_DUE = re.compile(r"[📅⏳🛫]|\b(?:due|by|until|till|scheduled|deadline)\b", re.IGNORECASE)
+_DUE = re.compile(r"[📅⏳🛫]|\b(?:due|scheduled|deadline)\b", re.IGNORECASE)
+_DAY_CHARS = 30  # behind it, in which the day stands
 
 
 class Listing:
@@ -99,9 +100,10 @@ class Listing:
 
 def _first_due(hit: Hit) -> date:
     """The first day on which something that is to do is due; those without one come last."""
-    lines = (line for line in hit.text.splitlines() if _DUE.search(line) and "✅" not in line)
-    written = hit.memory.day
-    return min((day for line in lines for day in single_days(line, written)), default=date.max)
+    lines = (line for line in hit.text.splitlines() if "✅" not in line)
+    behind = (line[match.end() :][:_DAY_CHARS] for line in lines for match in _DUE.finditer(line))
+    days = (single_days(text, hit.memory.day)[:1] for text in behind)
+    return min((day for found in days for day in found), default=date.max)
 
 
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:

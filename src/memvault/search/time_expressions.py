@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 
 from memvault.search.time_patterns import (
+    ASKS_AHEAD,
     BETWEEN,
     DAY_IN_DIGITS,
     DAY_OF_MONTH,
@@ -189,28 +190,33 @@ class _Cutter:
             self._cut(match.start(), match.end(), Cut(0, span))
 
     def between(self) -> None:
-        match = BETWEEN.search(self.text)
-        if match is None:
-            return
+        for pattern in BETWEEN:
+            if (match := pattern.search(self.text)) is not None and self._cut_between(match):
+                return
+
+    def _cut_between(self, match: re.Match[str]) -> bool:
+        """Whether it is a time with a beginning and an end, which is cut out."""
         today = self._calendar.today
         one, two = match.groups()
         parts = _with_month(one, two), _with_month(two, one)  # "from 7 to 14 December"
         one_end, other_end = (_point(part, self._calendar) for part in parts)
         if one_end is None or other_end is None:
-            return
+            return False
         (start, first), (end, last) = one_end, other_end
         if names_no_year(start) and (year := _YEAR_AT_END.search(two)):  # "May and July 2025"
             start, first = _point(f"{parts[0]} {year[0]}", self._calendar) or one_end
             first = first.earlier(1) if last.last < first.first else first
         if last.last < first.first:
             last = next_such(end, last, today) or last
-        if last.last < first.first:
-            return
+        of_one_year = not (names_no_year(start) and last.last - first.first > timedelta(366))
+        if last.last < first.first or not of_one_year:
+            return False
         opening, closing = next_such(start, first, today), next_such(end, last, today)
         following = Span(opening.first, closing.last) if opening and closing else None
         self._cut(
             match.start(), match.end(), Cut(0, Span(first.first, last.last), coming=following)
         )
+        return True
 
     def points(self) -> None:
         start = 0
@@ -232,7 +238,7 @@ class _Cutter:
                 and match["prep"].lower() != "since"
                 and self._says_nothing_past()
             )
-            sure = match["weekday"] or self._says_nothing_past()
+            sure = match["weekday"] or ASKS_AHEAD.search(self.text)
             if coming is not None and ahead and sure:
                 span, coming = coming, None
             ends = match["end"] or (match["part"] or "").lower() in ("end of", "ende")

@@ -6,6 +6,8 @@ import calendar
 import re
 from collections.abc import Iterable
 
+from memvault.text.months import MONTHS, NAMED_MONTHS
+
 
 def _any_of(words: Iterable[str]) -> str:
     """A pattern of any of these words, the longest first; grouped by their first letters, it is
@@ -16,40 +18,6 @@ def _any_of(words: Iterable[str]) -> str:
     return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items())
 
 
-MONTHS = {
-    name.lower(): number
-    for names in (calendar.month_name, calendar.month_abbr, ("",) * 9 + ("sept",))
-    for number, name in enumerate(names)
-    if name
-}
-# January to December in German, French, Spanish, Italian, Portuguese and Russian, each with the
-# words that say "in" before a month there.
-_MONTHS_ELSEWHERE = (
-    ("im", "januar|jänner februar märz april mai juni juli august september oktober november"
-     " dezember"),
-    ("en", "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
-    ("en", "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre"
-     " noviembre diciembre"),
-    ("in", "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
-     " dicembre"),
-    ("em", "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
-     " dezembro"),
-    ("в во", "январь|января|январе февраль|февраля|феврале март|марта|марте апрель|апреля|апреле"
-     " май|мая|мае июнь|июня|июне июль|июля|июле август|августа|августе"
-     " сентябрь|сентября|сентябре октябрь|октября|октябре ноябрь|ноября|ноябре"
-     " декабрь|декабря|декабре"),
-)  # fmt: skip
-_SPELLINGS = [
-    (name, number, words_for_in.split())
-    for words_for_in, names in _MONTHS_ELSEWHERE
-    for number, spellings in enumerate(names.split(), 1)
-    for name in spellings.split("|")
-]
-NAMED_MONTHS = MONTHS | {name: number for name, number, _ in _SPELLINGS}
-WORDS_FOR_IN = {
-    name: {word for other, _, words in _SPELLINGS if other == name for word in words}
-    for name, _, _ in _SPELLINGS
-}
 NO_MONTHS = frozenset(("may", "march", "mar", "dec", "jan", "jun"))  # in lower case
 _ENGLISH_MONTH = _any_of(MONTHS)
 _MONTH = _any_of(NAMED_MONTHS)
@@ -79,7 +47,7 @@ DAYS_FROM_TODAY = {
 }  # fmt: skip
 _NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:may|march)\b))?"
 _DAYS = (
-    r"(?P<iso>(?<!/)\d{4}-\d{2}-\d{2})",  # no part of an address
+    r"(?P<iso>\d{4}-\d{2}-\d{2})",
     rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
     r"(?:(?: del?)? (?P<y1>\d{4}))?",
     rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
@@ -91,6 +59,7 @@ _PART = (
     r"(?:beginning|start|middle|end) of|early|mid|late|anfang|mitte|ende|"
     rf"(?:{'|'.join(PARTS)}) week (?:of|in)|(?:first|second) half of"
 )
+_OF_A_TIME = rf" (?:of|in) (?:{_MONTH}|\d{{4}})\b"  # "the last week of August"
 _POINTS = (
     rf"(?:(?:the )?(?P<around>week|weekend) of )?(?:{'|'.join(_DAYS)})",
     r"(?P<numbered_week>\d{4}-w\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4})\b",
@@ -98,12 +67,14 @@ _POINTS = (
     rf"(?:(?:the )?(?P<part>{_PART})[ -])?"
     rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
     r"(?:(?: del?)? (?P<y3>\d{4}))?",
-    r"q(?P<quarter>[1-4]) (?P<quarter_year>\d{4})",
+    r"(?P<quarter>\d{4}-q[1-4]|q[1-4](?: (?:of )?\d{4})?|h[12] (?:of )?\d{4}"
+    r"|(?:the )?(?:first|second|third|fourth) quarter (?:of )?\d{4})\b",
     r"(?P<year>(?<![./])(?:19|20)\d{2})\b",
     r"(?P<near>today|tonight|(?:(?:the )?day before )?yesterday|(?:(?:the )?day after )?tomorrow|"
     rf"this (?:morning|afternoon|evening)|last night|"
     rf"(?:the )?(?:{_UNIT}|weekend) (?:before last|after next)|the weekend(?! of\b)|"
-    rf"(?:the )?(?:last|past|this|previous|current|next|coming) (?:{_UNIT}|weekend)(?! of\b))\b",
+    rf"(?:the )?(?:last|past|this|previous|current|next|coming) (?:{_UNIT}|quarter|weekend)"
+    rf"(?!{_OF_A_TIME}))\b",
     r"(?<!every )(?<!each )(?:(?P<which>last|past|this|next|this coming|coming) )?"
     rf"(?P<weekday>{_WEEKDAY})\b"
     r"(?:,? (?:of )?(?P<week>(?:last|this|next) week)\b"
@@ -130,7 +101,7 @@ PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
     rf"\b(?:(?:in|over|during|within|for)\s+)?"
     rf"(?:(?:(?:the )?(?:last|past|previous) (?P<count>{_COUNT}) |the (?:last|past) )"
-    rf"(?P<unit>hour|{_UNIT})s?(?! of\b)|"
+    rf"(?P<unit>hour|{_UNIT})s?(?!{_OF_A_TIME})|"
     rf"(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )
@@ -152,11 +123,21 @@ DAY_OF_MONTH = re.compile(
 )
 # Behind "from May": without it, "the notes from May" are those of May.
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
-BETWEEN = re.compile(
-    r"\b(?:between|from|zwischen|vo[nm]|entre|de|du|dal?|tra|fra|tussen|van) (.{1,20}?)"
-    r" (?:and|to|until|und|bis(?: zum)?|et|au?|y|hasta|e|al?|até|en|tot) (.{1,20}?)"
-    r"(?=\s*[?,.]| \w+ed\b|$)",
-    re.IGNORECASE,
+# What stands before, and between, the beginning and the end of a time in some languages.
+BETWEEN = [
+    re.compile(
+        rf"\b(?:{before}) (.{{1,20}}?) (?:{within}) (.{{1,20}}?)(?=\s*[?,.]| \w+ed\b|$)", re.I
+    )
+    for before, within in (
+        ("between", "and"), ("from", "to|until"), ("zwischen", "und"), ("vo[nm]", "bis(?: zum)?"),
+        ("entre", "et|y|e"), ("d[eu]|des?de", "au?|à|al|ao|até|hasta"), ("dal?", "al?"),
+        ("tra|fra", "e"), ("tussen", "en"), ("van", "tot"),
+    )
+]  # fmt: skip
+ASKS_AHEAD = re.compile(
+    r"\b(?:due|deadlines?|need|must|should|ha(?:ve|s) (?:got )?to|to do|will|plan(?:ned|s)?|todos?)"
+    r"\b",
+    re.I,
 )
 EVENT = re.compile(
     r"\b(?:(?:in |on )?the (?P<unit>day|week|month|year) )?"

@@ -18,14 +18,12 @@ from memvault.search.time_patterns import (
     COUNTS,
     DAYS,
     DAYS_FROM_TODAY,
-    MONTHS,
-    NAMED_MONTHS,
     NO_MONTHS,
     PARTS,
     SEASONS,
     WEEKDAYS,
-    WORDS_FOR_IN,
 )
+from memvault.text.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 
 SLACK = {
     "day": 0,
@@ -95,7 +93,7 @@ def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
     weekend = (match["near"] or "").lower() in ("this weekend", "the weekend") and span.last < today
     if weekend or (match["weekday"] and not (match["which"] or match["week"])):
         return None if span.last > date.max - timedelta(7) else span.later(7)
-    return span.earlier(-1) if names_no_year(match) else None
+    return span.earlier(-1) if names_no_year(match) and span.last < today else None
 
 
 def names_no_year(match: re.Match[str]) -> bool:
@@ -173,8 +171,7 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
             year -= 1
         return _part_of(_month(year, month), (found["part"] or "").lower())
     if found["quarter"]:
-        year, last = int(found["quarter_year"]), 3 * int(found["quarter"])
-        return Span(date(year, last - 2, 1), _month(year, last).last)
+        return _quarter(found["quarter"].lower(), today)
     if found["year"]:
         return Span(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))
     return None
@@ -207,6 +204,17 @@ def _in_digits(written: str) -> Span | None:
     if "/" in written and month > 12:
         month, day = day, month
     return Span(*[date(year, month, day)] * 2)
+
+
+def _quarter(written: str, today: date) -> Span:
+    """Three months, or six: "Q2", "2026-Q2", "the second quarter of 2026", "H1 2026"."""
+    years = re.findall(r"\d{4}", written)
+    which = next((n for word, n in PARTS.items() if word in written), None)
+    number = which + 1 if which is not None else int(re.findall(r"[qh](\d)", written)[0])
+    months = 6 if written[0] == "h" else 3
+    first = months * (number - 1) + 1
+    year = int(years[0]) if years else _year_of(first, 1, today)
+    return Span(date(year, first, 1), _month(year, first + months - 1).last)
 
 
 def _numbered_week(written: str) -> Span:
@@ -310,6 +318,10 @@ def _near(words: str, calendar: Calendar) -> Span | None:
         return Span(first, first + timedelta(6))
     if unit == "weekend":
         return _weekend(back, today)
+    if unit == "quarter":
+        begun = today.replace(month=today.month - (today.month - 1) % 3, day=1)
+        day = moved_back(begun, 3 * back, "month")
+        return Span(day, moved_back(day, -3, "month") - timedelta(1))
     if unit == "month":
         day = moved_back(today.replace(day=1), back, "month")
         return _month(day.year, day.month)

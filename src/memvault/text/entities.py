@@ -6,7 +6,6 @@ import re
 import threading
 import unicodedata
 from bisect import bisect_left, bisect_right
-from calendar import month_name
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 from memvault.model.graph import NodeKind
 from memvault.model.note import ParsedNote
 from memvault.model.priority import make_way
+from memvault.text.months import NAMED_MONTHS
 from memvault.text.names import Name, NameBook, NameChanges, NameRank
 from memvault.text.spacy_pipeline import (
     FoundEntity,
@@ -92,9 +92,8 @@ def _parts(name: str) -> list[str]:
 # A month is part of a day: "8 June 2026", "the 8th of June".
 _DAY_BEFORE = re.compile(r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|\.)?(?: of| de)? \Z")
 _DAY_CHARS = 12  # more than a day has in front of its month
-_DAY_BEHIND = re.compile(r" \d{1,2}(?:st|nd|rd|th)?(?!\w)")
-_OF_A_YEAR = re.compile(r"[^\W\d_]+\.? \d{4}")
-_MONTHS = frozenset(name.lower() for name in month_name if name)
+_DAY_BEHIND = re.compile(r" \d{1,2}(?:(?:st|nd|rd|th)\b|(?=[,.;:)]|\Z| \d{4}\b))")
+_WITH_YEAR = re.compile(r"\.? \d{4}\Z")
 _URL = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w.+-]+://\S+")
 _SENTENCE_ENDS = frozenset(".!?:;…•|。！？：")
 _QUOTES = frozenset("\"'`“”‘’«»()[]*_>-–—„")
@@ -167,12 +166,12 @@ class SentenceWords:
 
     def _is_month_of_day(self, start: int, end: int) -> bool:
         """Whether the span is the month of a day that the text names, rather than by itself."""
-        spelled = self._text[start:end]
-        if _OF_A_YEAR.fullmatch(spelled):
-            return self._day_stands_before(start)
-        if spelled.lower() not in _MONTHS:
+        spelled = self._text[start:end].lower()
+        bare = _WITH_YEAR.sub("", spelled)
+        if bare not in NAMED_MONTHS:
             return False
-        return self._day_stands_before(start) or bool(_DAY_BEHIND.match(self._text, end))
+        behind = bare == spelled and _DAY_BEHIND.match(self._text, end) is not None
+        return behind or self._day_stands_before(start)
 
     def _day_stands_before(self, start: int) -> bool:
         return _DAY_BEFORE.search(self._text, max(0, start - _DAY_CHARS), start) is not None

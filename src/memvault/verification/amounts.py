@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memvault.search.time_patterns import MONTHS
+from memvault.text.months import MONTHS
 from memvault.text.stems import stem
 
 
@@ -234,7 +234,9 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-_POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?")  # thousands behind points, as in Europe
+_POINTED = re.compile(
+    r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?"
+)  # thousands behind points, as in Europe
 _SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
 
 
@@ -305,7 +307,8 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         numbers = (groups["v"] or groups["w"]).split(".")
         return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
     written = groups["n"]
-    sure = kind is AmountKind.MONEY or "," in written or written.count(".") > 1
+    behind = kind is AmountKind.MONEY and match.start("c") > match.start("n")
+    sure = behind or "," in written or written.count(".") > 1  # not "$1.859"
     if sure and _POINTED.fullmatch(written):
         written = written.replace(".", "")
     number = _number(written, groups.get("s") or "")
