@@ -187,10 +187,13 @@ def test_a_question_may_leave_accents_out(vectors: VectorStore, question: str) -
     assert hits[0].note_id == id_of("recipe")
 
 
-def test_of_two_languages_with_the_same_words_accents_tell_the_other_than_english() -> None:
+def test_a_query_with_an_accent_and_words_of_two_languages_asks_for_the_stems_of_both() -> None:
     spoken = ("german", "portuguese")
-    assert languages.language_of_query("conjugação do verbo", spoken) == "portuguese"
+    assert languages.language_of_query("conjugação do verbo", spoken) is None
+    assert languages.language_of_query("meetings in Zürich", spoken) is None
     assert languages.language_of_query("the bolo", spoken) == "english"
+    (meeting,) = bm25.terms("meetings")
+    assert weights("meetings in Zürich", *spoken)[meeting] == 1.0
 
 
 def test_a_query_asks_for_the_stems_of_one_language() -> None:

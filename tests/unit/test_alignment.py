@@ -82,6 +82,11 @@ def test_the_year_and_the_page_of_a_citation_are_no_values(cited, embedder):
     assert statement(theirs).of("number") == frozenset()
 
 
+@pytest.mark.parametrize("text", ["It ends soon (31 May 2027).", "It is fixed (EUR 2000)."])
+def test_a_day_or_a_sum_in_brackets_is_a_value(text):
+    assert statement(text).amounts
+
+
 def test_the_hour_of_a_sentence_is_no_other_day(embedder):
     ours = "The concert is on Saturday, 12 December, at 6 pm in the old church."
     theirs = "Concert: Saturday 12 December 2026, 18:00, old church"

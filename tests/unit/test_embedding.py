@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 from mcp_server.middleware.early_embedding import EarlyEmbedding
 from memvault.config.settings import EmbeddingSettings
-from memvault.model.errors import ModelUnavailable
+from memvault.model.errors import ModelUnavailable, StorageError
 from memvault.model.note import Vector
 from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.embedding_cache import EmbeddingCache, rounded
@@ -358,6 +358,13 @@ def test_a_cache_that_is_damaged_while_it_is_open_is_begun_anew(tmp_path: Path) 
         cache.put([("x", unit(1))])
     assert cache.get(["x"]).keys() == {"x"}
     cache.close()
+
+
+def test_a_closed_cache_says_so(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path / "cache.sqlite", "m")
+    cache.close()
+    with pytest.raises(StorageError):
+        cache.get(["x"])
 
 
 def test_the_model_for_batches_is_unloaded_when_idle_and_loaded_again(model: OpenVinoModel) -> None:

@@ -103,6 +103,13 @@ def test_an_endless_line_is_searched_at_once(unit: str) -> None:
     assert time.process_time() - began < 5  # a quadratic pattern takes a minute
 
 
+@pytest.mark.parametrize(
+    "said", ["Set-Cookie: sid=abc12", "cookie: a1b2c3d4e5f6a7b8c9", "Cookie: a=b; c=d3"]
+)
+def test_cookies_of_browsers_are_secrets(said: str) -> None:
+    assert MASK in without_secrets(said)
+
+
 def test_a_name_may_have_words_in_front() -> None:
     for line in ("my_db_password = hunter2x", "staging-api-key: hunter2x", "WIFI_PIN: 47113"):
         assert without_secrets(line).endswith(MASK)

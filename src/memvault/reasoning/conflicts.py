@@ -30,7 +30,7 @@ from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
-_OWN_SUBJECT = re.compile(r"\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?\W*")
+_OWN_SUBJECT = re.compile(r"(?:^|[,;:] )\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?$")
 LONGEST_VALUE = 80  # characters; longer is prose
 
 
@@ -88,9 +88,9 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
 
 def _is_of_the_note(edge: GraphEdge, title: str) -> bool:
     """Whether the sentence that states an edge has the note as its subject."""
-    before = edge.sentence[: max(0, edge.place)].casefold().rstrip()
-    subject = before.removesuffix(edge.relation.casefold()).removeprefix(title.casefold())
-    return _OWN_SUBJECT.fullmatch(subject) is not None
+    before = edge.sentence[: max(0, edge.place)].casefold()
+    subject = before.partition(edge.relation.casefold())[0].removeprefix(title.casefold())
+    return _OWN_SUBJECT.search(subject) is not None
 
 
 def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memvault.verification.amounts import amounts_in
+from memvault.verification.amounts import AmountKind, amounts_in
 from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
 
 KINDS = {
@@ -84,11 +84,18 @@ COMPARING = re.compile(
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 
 
+_VALUES = (AmountKind.DATE, AmountKind.MONEY)
 # Where something is said, of which the years and pages are no values: "(Danz 2022, p. 4)", "[@a]".
 _CITED = re.compile(
     r"\((?:[^()]*[A-Z][^()]*\W)?(?:19|20)\d\d[a-z]?(?:[,:;][^()]*)?\)|\[[^\[\]]*@[^\[\]]*\]"
     r"|\b(?:pp?|chap|ch|vol|eqs?|figs?|sec)\. ?\d+(?: ?[-–] ?\d+)?"
 )
+
+
+def _blank(cited: re.Match[str]) -> str:
+    """Spaces, but for brackets that hold a day or a sum: "(31 May 2027)", "(EUR 2000)"."""
+    holds_value = any(each.kind in _VALUES for each in amounts_in(cited[0]))
+    return cited[0] if holds_value else " " * len(cited[0])
 
 
 class Word(NamedTuple):
@@ -104,7 +111,7 @@ class Statement:
     """A sentence as words by kind; those in the scope of a negation apart."""
 
     def __init__(self, text: str, find_names: FindNames, exclude: str | None = None) -> None:
-        text = _CITED.sub(lambda cited: " " * len(cited[0]), text)
+        text = _CITED.sub(_blank, text)
         spans = find_names(text, exclude)
         self.text = text
         self.hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None

@@ -49,7 +49,7 @@ class EmbeddingCache:
 
     def _begin_anew_after(self, error: sqlite3.DatabaseError) -> None:
         """Put an empty file in the place of a damaged one; raises any other error."""
-        if error.sqlite_errorcode & 0xFF not in _DAMAGED:
+        if _code_of(error) not in _DAMAGED:
             raise _refused(error, self._file) from error
         for suffix in ("", "-wal", "-shm"):
             self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
@@ -152,9 +152,13 @@ def _rows_of(keys: Sequence[bytes], connection: sqlite3.Connection) -> list[tupl
     return connection.execute(query, keys).fetchall()
 
 
+def _code_of(error: sqlite3.DatabaseError) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # a closed connection has none
+
+
 def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
     # On a full disk SQLite may also report an input/output error.
-    is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+    is_full = _code_of(error) == sqlite3.SQLITE_FULL
     if is_full or shutil.disk_usage(file.parent).free < _LITTLE_BYTES:
         return DiskFull("Insufficient disk space: the disk is full. Free some space and try again.")
     return StorageError("The embedding cache cannot be opened or written.")

@@ -83,7 +83,7 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("JSON web token", r"\beyJ[0-9A-Za-z_-]{8,}\.eyJ?[0-9A-Za-z_-]{6,}(?:\.[0-9A-Za-z_-]*)?"),
     ("credentials in a URL", r"\b[a-z][a-z0-9+.-]{0,30}://[^\s:/@'\"]*:(?P<value>[^\s@/'\"]{2,})@"),
     ("authorisation header", r"(?i)\b(?:authorization\s*[:=]\s*|bearer\s+|basic\s+(?=[0-9A-Za-z+/]{12,}={0,2}\b))(?:bearer\s+|basic\s+|token\s+)?(?P<value>[0-9A-Za-z._~+/-]{12,}={0,2})"),
-    ("cookie", r"(?i)\b(?:set-)?cookie\s*[:=]\s*(?P<value>[^\s=;]+=[^\n]{6,})"),
+    ("cookie", r"(?i)\b(?:set-)?cookie\s*[:=]\s*(?P<value>[^\s=;]+=[^\n]{3,}|(?=\S*\d)\S{8,})"),
     ("one-time password seed", r"otpauth://\S+"),
     ("bank account (IBAN)", r"\b[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){3,7}(?: ?[0-9A-Z]{1,3})?\b"),
     ("US social security number", r"\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b"),

@@ -102,13 +102,13 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _TOKEN.finditer(_level(text))]
 
 
-@lru_cache(maxsize=50_000)
 def without_accents(text: str) -> str:
     """As "algebra" for "Álgebra"; case stays."""
     parts = unicodedata.normalize("NFD", text)
     return "".join(each for each in parts if not "\u0300" <= each <= "\u036f")
 
 
+@lru_cache(maxsize=50_000)
 def name_key(name: str) -> str:
     """A key that is equal for all spellings of a name: lower-case words joined by spaces.
 

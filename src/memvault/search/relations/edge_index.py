@@ -312,6 +312,7 @@ class StepIndex:
         self._most_texts = 2 * len(used) + SPARE
         if len(graph.texts) <= self._most_texts:
             return graph
+        self._current = None  # if this fails, all is made anew the next time, too
         self._clear()
         self._make_all()
         return self._assembled()

@@ -200,7 +200,7 @@ def is_foreign(text: str) -> bool:
 
 def language_of_query(text: str, languages: Collection[str]) -> str | None:
     """The language of the query's script, or with most function words in it; None if there is
-    none.
+    none, or if English and another have as many in a query with an accent.
 
     Args:
         languages: other than English, that it may be in.
@@ -209,10 +209,12 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
         return "english"
     if (by_script := _language_of_script(text)) in languages:
         return by_script
-    # Of equal ones the first: with an accent ("conjugação do verbo") English comes last.
-    spoken = ("english", *languages) if text.isascii() else (*languages, "english")
+    spoken = ("english", *languages)
     counts = Counter(function_words_by_language(text, spoken))
-    best, most = counts.most_common(1)[0]
+    best, most = counts.most_common(1)[0]  # of equal ones the first
+    others = max(counts[each] for each in languages)
+    if not text.isascii() and best == "english" and others == most:
+        return None  # "conjugação do verbo", "meetings in Zürich"
     return best if most else None
 
 
