@@ -156,6 +156,36 @@ def test_what_was_only_written_today_is_not_due_in_the_days_to_come(
     assert titles == ["Log", "Boat"]
 
 
+def test_all_notes_of_a_type_and_a_time_are_listed(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for month in range(1, 11):
+        head = f"---\ntype: decision\ndate: 2026-{month:02d}-05\n---\n"
+        write(f"decisions/{month}.md", f"{head}We chose number {month} for the roof.\n")
+    indexer.scan()
+    months = {
+        "Which decisions were made between May and July?": {5, 6, 7},
+        "List all decisions from 2026": set(range(1, 11)),
+        "decisions in March": {3},
+    }
+    for question, expected in months.items():
+        hits = searcher.search(question, top_k=20).hits
+        assert {hit.memory.moment.month for hit in hits} == expected, question
+        assert {hit.memory.type for hit in hits} == {"decision"}, question
+
+
+def test_a_note_named_by_its_week_is_of_that_week(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("weekly/2026-W36.md", "The boat was painted.\n")
+    indexer.scan()
+    assert "The boat was painted." in [
+        text for _, text in found(searcher, "What happened in 2026-W36?")
+    ]
+    memory = indexer.catalogue.by_path("weekly/2026-W36.md")
+    assert memory is not None and memory.day == date(2026, 8, 31)
+
+
 def test_all_open_tasks_are_listed_the_first_due_first(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

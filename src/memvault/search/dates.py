@@ -31,7 +31,7 @@ YEARS_BACK = 10  # in which a month without a year is looked for
 
 NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|lately|current(?:ly)?|"
-    r"up[- ]to[- ]date|these days|nowadays|now|at the moment|last time|"
+    r"up[- ]to[- ]date|these days|nowadays|now|at the moment|last (?:time|meeting|call)|"
     r"when (?:did|have|has|was|were) (?:\w+ ){1,4}?last(?! (?:week|month|year|night))|"
     r"aktuell(?:e[mnrs]?)?|neueste[mnrs]?|derzeit|zurzeit|momentan|zuletzt|"
     r"actuel(?:s|les?|lement)?|derni(?:er|ère)s?|más recientes?|actualmente|últim[ao]s?|"
@@ -44,7 +44,8 @@ _ANYTHING_WORDS = (
     "happen happens happened happening go going went do did done doing note notes noted "
     "diary journal daily log logs entry entries "
     "memory memories morning afternoon evening night "
-    "write wrote written save saved add added change changed talk talked discuss discussed say "
+    "write wrote written save saved add added change changed talk talked discuss discussed decide "
+    "decided agree agreed say "
     "said learn learned learnt work worked thing things anything everything something new recap "
     "summary summarise summarize session sessions show list tell give find task tasks finish "
     "finished complete completed tick ticked get got"
@@ -90,13 +91,14 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
 class AskedTime:
     """The time that a question of ``today`` is about; ``only_time``: it asks for whatever is of
     it; ``past``: for what happened, so for nothing of the days to come; ``planned``: for what is to
-    happen, so not for what happened in a month of that name."""
+    happen, so not for what happened in a month of that name; ``rest``: the question without it."""
 
     today: date
     cuts: tuple[Cut, ...]
     only_time: bool
     past: bool = False
     planned: bool = False
+    rest: str = ""
 
     @classmethod
     def of(
@@ -110,7 +112,7 @@ class AskedTime:
         is_past = not words.isdisjoint(past)
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
-        asked = cls(calendar.today, tuple(cuts), words <= anything)
+        asked = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
         if asked._to_come():
             planned = not is_past and words <= plans and not words <= _ANYTHING | past
             return replace(asked, only_time=words <= plans, past=is_past, planned=planned)

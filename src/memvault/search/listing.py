@@ -54,6 +54,8 @@ class Listing:
             hits = self._of_the_time(question, asked, limit, scope)
         elif asked is None:
             hits = self._listed(question, self._in_general(question, scope)[:limit])
+        elif kind := type_asked_for(asked.rest, self._indexed.catalogue.types):
+            hits = self._listed(question, self._of_type_and_time(kind, asked, scope)[:limit])
         else:
             return []
         for hit in hits:
@@ -86,6 +88,12 @@ class Listing:
         kind = type_asked_for(question, catalogue.types)
         of_it = catalogue.of_type(kind) if kind else []
         return _by_importance(memory for memory in of_it if in_scope(memory, scope))
+
+    def _of_type_and_time(self, kind: str, asked: AskedTime, scope: Scope) -> list[Memory]:
+        """All notes of a type that are of a time, or else name a day of it."""
+        catalogue = self._indexed.catalogue
+        of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
+        return asked.all_of_it(of_type, catalogue.days_named)
 
     def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]

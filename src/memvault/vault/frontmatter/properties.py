@@ -125,6 +125,7 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _NEAR = 80  # characters after it in which its date is searched
+_STEM_WEEK = re.compile(r"(\d{4})-?W(\d{2})(?!\w)")
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
 
@@ -270,9 +271,17 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
 
 
 def _date_of_path(path: str) -> datetime | None:
-    """The date in a daily note's file name or in a session's folder name."""
-    if match := _STEM_DATE.match(stem_of(path)):
+    """The date in the file name of a daily note, the Monday of a weekly one ("2026-W35"), or the
+    date in a session's folder name."""
+    stem = stem_of(path)
+    if match := _STEM_DATE.match(stem):
         return read_date(match[0].replace("_", "-"))
+    if match := _STEM_WEEK.match(stem):
+        try:
+            monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
+        except ValueError:
+            return None
+        return read_date(monday)
     parts = path.split("/")
     in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
     match = _STEM_DATE.match(parts[1]) if in_session else None
