@@ -97,6 +97,18 @@ def test_each_kind_of_task_is_found_and_goes_when_it_is_settled(
     assert tasks(container) == {}
 
 
+def test_no_link_is_proposed_to_a_note_whose_properties_cannot_be_read(
+    container: Container, write: Write
+) -> None:
+    write("Yard.md", "The yard is by the water, near [[Crane]].\n")
+    write("Crane.md", "It stands in the [[Yard]].\n")
+    alone = "Nothing here speaks of any other thing in this place.\n"
+    write("Torn.md", f"---\ntags: [unclosed\n---\n{alone}")
+    assert tasks(container) == {"malformed_frontmatter": [["Torn.md"]]}
+    write("Torn.md", f"---\ntags: [closed]\n---\n{alone}")
+    assert tasks(container) == {"orphan": [["Torn.md"]]}
+
+
 def test_a_healthy_vault_has_no_tasks_and_is_ready(container: Container, write: Write) -> None:
     """Core AC-CORE-04-03."""
     write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")

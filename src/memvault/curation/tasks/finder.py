@@ -250,7 +250,12 @@ class TaskFinder:
     def _lonely(
         self, memories: Mapping[str, Memory], again: Collection[str], rows: Rows
     ) -> list[CurationTask]:
-        alone = self._orphans.find(memories, again)
+        # Nothing is written to a note before its properties can be read.
+        alone = [
+            memory
+            for memory in self._orphans.find(memories, again)
+            if memory.id not in self._own or self._own[memory.id].facts.problem is None
+        ]
         nearest = _nearest([memory.id for memory in alone[:MOST_SUGGESTED]], rows)
         return [orphan(memory, memories.get(nearest.get(memory.id, ""))) for memory in alone]
 
