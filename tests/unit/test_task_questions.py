@@ -17,6 +17,7 @@ from memvault.search.task_words import asks_for_tasks, task_words
         "Are there open tasks?",
         "Which tasks are overdue?",
         "What is overdue?",
+        "Which of my to-dos are overdue?",
         "Quais tarefas estão abertas?",
         "Welche Aufgaben sind noch offen?",
         "¿Qué tareas tengo pendientes?",

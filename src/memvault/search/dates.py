@@ -53,9 +53,9 @@ _ANYTHING_WORDS = (
 _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 # And of a time to come: "Which appointments do I have tomorrow?"
 _PLAN_WORDS = (
-    "agenda ahead appointment appointments calendar deadline deadlines due event events meeting "
-    "meetings need open overdue plan planned plans reminder reminders schedule scheduled s todo "
-    "todos upcoming still left remain remains remaining"
+    "agenda ahead appointment appointments calendar deadline deadlines dos due event events "
+    "meeting meetings need open overdue plan planned plans reminder reminders schedule scheduled s "
+    "todo todos upcoming still left remain remains remaining"
 )
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 

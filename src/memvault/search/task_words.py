@@ -7,7 +7,8 @@ import re
 from memvault.search.time_translation import languages_of
 
 _TO_DO = re.compile(
-    r"\b(?:(?:to|need|must|should)[- ](?:i )?do|to get done|need to|todos?|tasks?|overdue)\b", re.I
+    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue)\b",
+    re.I,
 )
 # What is done, or asked of tasks in general: "How do I add a task?", "What is a task?"
 _OTHERWISE = re.compile(
