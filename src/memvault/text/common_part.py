@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from memvault.model.note import Vector
 
+_NOTHING = 1e-6  # length of a vector of which rounding is all that is left
 Vectors = npt.NDArray[np.float32]
 LEAST = 0.1  # mean cosine of unrelated texts up to which a model is left as it is
 FEWEST = 6  # sentences that show what is common
@@ -107,7 +108,9 @@ def mean_cosine(vectors: Vectors) -> float:
 
 
 def without(vectors: Vectors, common: Vector) -> Vectors:
-    """The vectors without what they have in common, (n, dim) float32, normalised."""
+    """The vectors without what they have in common, (n, dim) float32, normalised; zeros where
+    nothing is left."""
     rest = vectors - common
     lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
-    return np.asarray(rest / np.maximum(lengths, 1e-12), np.float32)
+    left = np.where(lengths > _NOTHING, rest, 0.0)
+    return np.asarray(left / np.maximum(lengths, _NOTHING), np.float32)
