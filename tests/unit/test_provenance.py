@@ -132,11 +132,12 @@ def test_what_a_client_added_stays_the_clients_where_the_person_renames_the_note
     assert desk.of("Bank.md").of_lines(LineRange(5, 5)).name == "eve"
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_the_persons_words_on_a_sensitive_matter_are_without_properties(
-    desk: Desk, end: str
+    desk: Desk, mark: str, end: str
 ) -> None:
-    head = end.join(("---", "salary: 5", "---", "# Pay", "", "Paid on the first.", ""))
+    head = mark + end.join(("---", "salary: 5", "---", "# Pay", "", "Paid on the first.", ""))
     desk.write("Pay.md", head)
     desk.edit_as_client("Pay.md", f"{head}{end}The pay will be 9 from May on.{end}")
     reading = read_note(desk.guarded, "Pay.md", 10_000)

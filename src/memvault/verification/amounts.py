@@ -234,9 +234,8 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-_POINTED = re.compile(
-    r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?"
-)  # thousands behind points, as in Europe
+# Thousands behind points, as in Europe.
+_POINTED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?")
 _SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
 
 

@@ -21,10 +21,10 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines
 from memvault.model.search import Hit, SearchResult, Status, Verification
 from memvault.text.secrets import without_secrets
+from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
 
 MOST_OWN_CHARS = 8_000  # of a note whose best passage is another's
-_FRONTMATTER = re.compile(r"\A---\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 
 
 class SensitiveTopic(StrEnum):
@@ -131,11 +131,11 @@ class Gate:
         too."""
         try:
             data = own_lines(self._read(memory.path), memory.provenance)
+            if lines is None:
+                return body_of(data).decode("utf-8", "replace").strip()[:MOST_OWN_CHARS]
         except MemvaultError:
             return ""
         text = data.decode("utf-8", "replace")
-        if lines is None:
-            return _FRONTMATTER.sub("", text).strip()[:MOST_OWN_CHARS]
         return "\n".join(text.split("\n")[lines.first - 1 : lines.last]).strip()
 
 
