@@ -140,7 +140,7 @@ BATCH = 128  # notes written together, at most
 # A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
 # 50,000 do not. Writing 20,000 again takes 9 s.
 EDGES_AT_ONCE = 10_000
-MOST_EDGES = 10_000  # of one note
+MAX_EDGES = 10_000  # of one note
 _READ_IN = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
 
 
@@ -219,13 +219,13 @@ class GraphWriter:
             self._graph.replace(some)
 
     def _bounded(self, graph: NoteGraph) -> NoteGraph:
-        """The graph with at most `MOST_EDGES` edges; links come before names found in the text."""
+        """The graph with at most `MAX_EDGES` edges; links come before names found in the text."""
         self._unindexed.pop(graph.node.path or "", None)
-        if len(graph.edges) <= MOST_EDGES:
+        if len(graph.edges) <= MAX_EDGES:
             return graph
-        self._unindexed[graph.node.path or ""] = len(graph.edges) - MOST_EDGES
+        self._unindexed[graph.node.path or ""] = len(graph.edges) - MAX_EDGES
         ordered = sorted(graph.edges, key=lambda edge: (edge.origin in _READ_IN, edge.line))
-        edges = tuple(ordered[:MOST_EDGES])
+        edges = tuple(ordered[:MAX_EDGES])
         ends = {edge.target for edge in edges}
         return replace(
             graph, edges=edges, entities=tuple(node for node in graph.entities if node.id in ends)

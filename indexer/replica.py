@@ -96,7 +96,7 @@ def is_anyone_indexing(store: KeyValueStore) -> bool:
 
 CHANGES, NUMBER = "changes", "changes_number"
 CHANGES_KEPT_SECONDS = 3600.0
-MOST_PATHS = 1_000  # listed in one change; a larger change lists none and means "any note"
+MAX_PATHS = 1_000  # listed in one change; a larger change lists none and means "any note"
 
 
 class ChangeFeed:
@@ -107,7 +107,7 @@ class ChangeFeed:
 
     def append(self, paths: Collection[str] | None) -> None:
         """Add a change of these notes (None: any note)."""
-        few = sorted(paths) if paths is not None and len(paths) <= MOST_PATHS else None
+        few = sorted(paths) if paths is not None and len(paths) <= MAX_PATHS else None
         number = self._store.increment(NUMBER, NUMBER)
         self._store.put(
             CHANGES, _key(number), json.dumps(few).encode(), ttl_seconds=CHANGES_KEPT_SECONDS
@@ -120,7 +120,7 @@ class ChangeFeed:
     def between(self, seen: int, last: int) -> set[str] | None:
         """The paths of the changes after ``seen`` up to ``last``; None if any note may differ."""
         keys = [_key(number) for number in range(seen + 1, last + 1)]
-        if last < seen or len(keys) > MOST_PATHS:
+        if last < seen or len(keys) > MAX_PATHS:
             return None
         found = self._store.get_many(CHANGES, keys)
         changes = [json.loads(value) for value in found.values()]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
     from mcp_server.runtime.container import Container
 
-MOST_SESSIONS = 20  # whose learning score is reported, the latest first
+MAX_SESSIONS = 20  # whose learning score is reported, the latest first
 ROLES = ("vectors", "graph", "keyvalue")
 
 
@@ -81,7 +81,7 @@ class EngineCollector(Collector):
         words = "Share of the memories in a quadrant."
         yield _gauges("utl_johari_quadrant", words, "quadrant", shares)
         scores = {}
-        for session in container.sessions.recent(MOST_SESSIONS):
+        for session in container.sessions.recent(MAX_SESSIONS):
             learnt = session_state(self._meter, session.working_set)
             # A session that saw most of a small vault cannot learn more than the vault holds.
             if 1 < len(learnt.memories) <= len(container.live.catalogue) / 2:

@@ -19,7 +19,7 @@ from mcp_server.runtime.activity_tracker import ActivityTracker
 if TYPE_CHECKING:
     pass
 
-MOST_COMPRESSIONS = 1_000  # contexts, the latest
+MAX_COMPRESSIONS = 1_000  # contexts, the latest
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -72,7 +72,7 @@ class Metrics:
             registry=self.registry,
         )
         self.compression.set(nan)  # until a first context
-        self._compressions: deque[float] = deque(maxlen=MOST_COMPRESSIONS)
+        self._compressions: deque[float] = deque(maxlen=MAX_COMPRESSIONS)
 
     def asked(self, question: str | None, last: dict[str, Any] | None) -> None:
         """Count a question, and how much the answer to the last one settled."""

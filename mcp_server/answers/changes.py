@@ -12,8 +12,8 @@ from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.state import CognitivePulse
 
-MOST_PATHS = 100  # of a change
-MOST_LINES = 100  # of a preview or a conflict
+MAX_PATHS = 100  # of a change
+MAX_LINES = 100  # of a preview or a conflict
 
 
 class LineShape(Shape):
@@ -39,7 +39,7 @@ def operated(
     done: ChangeResult[Any] | UndoResult, pulse: CognitivePulse, *, preview: bool
 ) -> dict[str, Any]:
     """The fields of an `Operated` answer."""
-    lines = done.plan.lines_changed(MOST_LINES) if preview else None
+    lines = done.plan.lines_changed(MAX_LINES) if preview else None
     return {
         "preview": preview,
         "lines": None if lines is None else [LineShape.of(line) for line in lines],
@@ -292,5 +292,5 @@ def actor_shape(change: Change) -> ActorShape:
 def done_shape(change: Change) -> DoneShape:
     return DoneShape.of(
         change, actor=actor_shape(change), description=description(change),
-        paths=list(change.paths)[:MOST_PATHS],
+        paths=list(change.paths)[:MAX_PATHS],
     )  # fmt: skip

@@ -44,7 +44,7 @@ from memvault.reasoning.bayes.influences import wilson
 from memvault.search.excerpt import Excerpt
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
-MOST_CHARS = 300  # of a sentence that contradicts a memory
+MAX_CHARS = 300  # of a sentence that contradicts a memory
 
 
 class HopShape(Shape):
@@ -69,7 +69,7 @@ class EvidenceShape(Named):
 
     id: str = taken("note_id")
     lines: Lines
-    sentence: Annotated[Filled[str], AfterValidator(lambda text: text and text[:MOST_CHARS])] = (
+    sentence: Annotated[Filled[str], AfterValidator(lambda text: text and text[:MAX_CHARS])] = (
         optional()
     )
     said: Filled[str] = optional()

@@ -28,7 +28,7 @@ ANSWER_TOKENS = {
     VerbosityLevel.FULL_INSIGHTS: 800,
 }
 # Of text that is given even where the rest of the answer leaves no room for it: two sentences.
-LEAST_TEXT = 60
+MIN_TEXT = 60
 INSIGHT_SHARE = 0.3  # of a full answer, kept for what is concluded from its memories
 LINE = 1000  # a usual length of a line number
 HEADING = "Some heading"
@@ -66,7 +66,7 @@ class TokenBudget:
             whole -= round(INSIGHT_SHARE * whole)
         terse = level is VerbosityLevel.TEXT_AND_IDS
         beside = self._named_sources if terse else self._sources
-        return ContextBudget(whole - self.of(empty), beside, LEAST_TEXT, terse=terse)
+        return ContextBudget(whole - self.of(empty), beside, MIN_TEXT, terse=terse)
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
         """The first of these, as many as bring a level-0 answer nearest to its tokens."""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from mcp_server.hooks.clients import HookCall, read_call
 from mcp_server.hooks.session_records import SessionRecords, modified_at
 from mcp_server.hooks.summaries import (
-    LEAST_LINES,
-    MOST_LINES,
+    MAX_LINES,
+    MIN_LINES,
     SamplingClients,
     borne_out,
     prompt_of,
@@ -196,7 +196,7 @@ class CaptureQueue:
         """Add what the client's own model says of the lines that are new, if it may be asked."""
         with self._records.lock(session.client, session.id):
             lines = list(self._records.get(session.client, session.id).unsummarised)
-        if len(lines) < LEAST_LINES:
+        if len(lines) < MIN_LINES:
             return
         said = self._sampling.ask(session.client, prompt_of(lines))
         sentences = borne_out(without_secrets(said), lines) if said else []
@@ -240,7 +240,7 @@ class CaptureQueue:
             if captured.change is not None:
                 record.changes.append(captured.change)
                 texts = [item.text for item in captured.items]
-                record.unsummarised = [*record.unsummarised, *texts][-MOST_LINES:]
+                record.unsummarised = [*record.unsummarised, *texts][-MAX_LINES:]
             self._records.save(record)
 
     def _path_of(self, note_id: str) -> str | None:

@@ -31,11 +31,11 @@ from memvault.vault.session_lines import items_by_heading, without_speaker
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
-MOST_AT_START = 20
-MOST_WITH_PROMPT = 8
-MOST_BEFORE_EDIT = 3
+MAX_AT_START = 20
+MAX_WITH_PROMPT = 8
+MAX_BEFORE_EDIT = 3
 RECENT_SESSIONS = 12  # whose decisions are given at a start
-MOST_OF_SESSIONS = 10  # quotations from them
+MAX_FROM_SESSIONS = 10  # quotations from them
 EACH_NEEDED = 0.2  # probability of each memory, where the best one is needed
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
@@ -50,7 +50,7 @@ _PROMPT_CHARS = 1_500
 # Bytes of the excerpts, by place: the best ones say something, the others where to look.
 _EXCERPT_BYTES = (110, 70)
 _POINTER_BYTES = 40
-_MOST_POINTER_CHARS = 50
+_MAX_POINTER_CHARS = 50
 _OPENING_BYTES = 220  # of a note given at a session's start
 # What an excerpt puts between the items that it joins: list marks, and headings in brackets.
 _JOINT = re.compile(r"(?:… )?\[[^\]]{1,80}\] (?:- )?| … - | - (?=[A-Z\"])")
@@ -122,7 +122,7 @@ class HookRecall:
             return []
         scope = Scope(None, project)
         searcher = self._container.live.searcher
-        found = searcher.find(query, MOST_WITH_PROMPT + len(given), scope)
+        found = searcher.find(query, MAX_WITH_PROMPT + len(given), scope)
         chances = [
             self._need.chance(query, hit, is_about_work=_decides(hit, project)) for hit in found
         ]
@@ -134,7 +134,7 @@ class HookRecall:
             for hit, chance in zip(hits, chances, strict=True)
             if chance >= EACH_NEEDED and not hit.withheld
         ]
-        return self._quoted(query, needed, given)[:MOST_WITH_PROMPT]
+        return self._quoted(query, needed, given)[:MAX_WITH_PROMPT]
 
     def before_edit(
         self,
@@ -161,7 +161,7 @@ class HookRecall:
                 named or (lasting and chance >= EDIT_THRESHOLD)
             ):
                 chosen.append(hit)
-        return self._quoted(query, chosen, given)[:MOST_BEFORE_EDIT]
+        return self._quoted(query, chosen, given)[:MAX_BEFORE_EDIT]
 
     def at_start(
         self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
@@ -196,7 +196,7 @@ class HookRecall:
 
         superseded = self._superseded([memory.id for memory in memories])
         memories.sort(key=lambda memory: (memory.id in superseded, -score(memory)))
-        found = ((m, self._start_of(m, goal)) for m in memories[:MOST_AT_START])
+        found = ((m, self._start_of(m, goal)) for m in memories[:MAX_AT_START])
         return [
             replace(quotation, text=f"(superseded) {quotation.text}")
             if memory.id in superseded
@@ -232,7 +232,7 @@ class HookRecall:
         quotations: list[Quotation] = []
         for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
             quotations += self._of_session(memory, _LAST_SAID if place == 0 else _STILL_HOLDS)
-        return quotations[:MOST_OF_SESSIONS]
+        return quotations[:MAX_FROM_SESSIONS]
 
     def of_session(self, path: str | None) -> list[Quotation]:
         """What a session's note says: decided, open, asked last."""
@@ -300,8 +300,8 @@ class HookRecall:
         for hit, excerpt, limit in zip(found, shown, limits, strict=True):
             lines = (excerpt.lines.first, excerpt.lines.last)
             text = _JOINT.sub(" … ", " ".join(excerpt.text.split())).strip(" …-")
-            if limit == _POINTER_BYTES and len(text) > _MOST_POINTER_CHARS:
-                text = text[:_MOST_POINTER_CHARS].rsplit(" ", 1)[0] + " …"
+            if limit == _POINTER_BYTES and len(text) > _MAX_POINTER_CHARS:
+                text = text[:_MAX_POINTER_CHARS].rsplit(" ", 1)[0] + " …"
             quotation = Quotation(hit.memory, text, None if limit == _POINTER_BYTES else lines)
             if quotation.key not in given:
                 quoted.setdefault(text.casefold(), quotation)

@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 _log = logging.getLogger(__name__)
 KEPT_DAYS = 30
-MOST_IN_MEMORY = 500
-MOST_EVENTS = 200
+MAX_IN_MEMORY = 500
+MAX_EVENTS = 200
 
 
 class GivenEvent(BaseModel):
@@ -85,11 +85,11 @@ class SessionRecords:
         """Keep a record; that it cannot be written to disk is logged and nothing more."""
         key = _key(record.client, record.session_id)
         record.last_active = datetime.now(UTC)
-        del record.given[:-MOST_EVENTS]
+        del record.given[:-MAX_EVENTS]
         with self._lock:
             self._records[key] = record
             self._records.move_to_end(key)
-            while len(self._records) > MOST_IN_MEMORY:
+            while len(self._records) > MAX_IN_MEMORY:
                 old, _ = self._records.popitem(last=False)
                 self._locks.pop(old, None)
         try:

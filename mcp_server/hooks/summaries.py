@@ -28,9 +28,9 @@ from memvault.text.stems import stems
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _log = logging.getLogger(__name__)
-LEAST_LINES = 6  # new since the last summary; fewer are read as quickly as a summary of them
-MOST_LINES = 80
-MOST_SENTENCES = 5
+MIN_LINES = 6  # new since the last summary; fewer are read as quickly as a summary of them
+MAX_LINES = 80
+MAX_SENTENCES = 5
 PATIENCE_SECONDS = 120.0  # that a person may take to let their model be asked
 BORNE_OUT = 0.6  # share of a sentence's word stems that the lines must hold
 SYSTEM = (
@@ -110,7 +110,7 @@ class NoteSamplingClients(Middleware):
 
 
 def prompt_of(lines: Sequence[str]) -> str:
-    quoted = "\n".join(f"- {line}" for line in lines[-MOST_LINES:])
+    quoted = "\n".join(f"- {line}" for line in lines[-MAX_LINES:])
     return f"<session>\n{quoted.replace('<', '‹')}\n</session>"
 
 
@@ -126,4 +126,4 @@ def borne_out(summary: str, lines: Sequence[str]) -> list[str]:
             said = all(each.casefold() in source for each in _NAME_OR_NUMBER.findall(sentence))
             if words and said and len(words & known) >= BORNE_OUT * len(words):
                 kept.append(sentence)
-    return kept[:MOST_SENTENCES]
+    return kept[:MAX_SENTENCES]

@@ -113,7 +113,7 @@ def connection_of(session: ServerSession) -> str:
     return f"{who} {parameters.client_info.name if parameters is not None else ''}".rstrip()
 
 
-MOST_NAME_CHARS = 80
+MAX_NAME_CHARS = 80
 _OTHERS = frozenset({"you", "me", "page", "person", "the person", "memvault"})
 _proofs: set[str] = set()
 
@@ -146,7 +146,7 @@ def client_name() -> str | None:
 def _harmless(name: str) -> str:
     """A client's name, which the person and other clients read with its memories: one line, no
     order, and not what the person or memvault is called there."""
-    short = " ".join(name.split())[:MOST_NAME_CHARS]
+    short = " ".join(name.split())[:MAX_NAME_CHARS]
     if " ".join(fold(short).text.split()) in _OTHERS:
         return f"a client named {short}"
     return "a client" if Immunity(None).check(short).adversarial else short

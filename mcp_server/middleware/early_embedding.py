@@ -9,7 +9,7 @@ import mcp_types as mt
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 
-MOST_CHARS = 4_096  # of a question that a tool takes
+MAX_CHARS = 4_096  # of a question that a tool takes
 
 
 class EarlyEmbedding(Middleware):
@@ -29,7 +29,7 @@ class EarlyEmbedding(Middleware):
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         query = (context.message.arguments or {}).get("query")
-        if isinstance(query, str) and len(query) <= MOST_CHARS and (asked := query.strip()):
+        if isinstance(query, str) and len(query) <= MAX_CHARS and (asked := query.strip()):
             with suppress(Exception):  # the tool fails in the same way, and says so
                 self._begin(asked)
         return await call_next(context)

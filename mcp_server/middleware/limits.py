@@ -17,7 +17,7 @@ from mcp_server.middleware.errors import error_result, protocol_error
 from memvault.config.settings import LimitSettings
 from memvault.model.errors import RateLimited
 
-MOST_REMEMBERED = 10_000  # clients; a forgotten one starts with a full bucket
+MAX_REMEMBERED = 10_000  # clients; a forgotten one starts with a full bucket
 
 
 class RateLimits(Middleware):
@@ -29,7 +29,7 @@ class RateLimits(Middleware):
 
     def __init__(self, settings: Callable[[], LimitSettings]) -> None:
         self._settings = settings
-        self._buckets: LRUCache[str, TokenBucketRateLimiter] = LRUCache(MOST_REMEMBERED)
+        self._buckets: LRUCache[str, TokenBucketRateLimiter] = LRUCache(MAX_REMEMBERED)
 
     async def on_call_tool(
         self,

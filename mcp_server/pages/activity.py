@@ -25,9 +25,9 @@ from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.verification.sensitive_topics import GatedQuestion
 
-MOST_READ = 12  # memories of a session that are named
-MOST_SESSIONS = 20
-MOST_GATED = 20
+MAX_READ = 12  # memories of a session that are named
+MAX_SESSIONS = 20
+MAX_GATED = 20
 _WITHOUT_FADINGS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # they are many
 YOU = "you"  # the person, in the list of clients
 
@@ -106,8 +106,8 @@ class ActivityPage:
         the notes they read last."""
         by_id = self._site.container.live.catalogue.by_id
         found = []
-        for session in self._site.container.sessions.recent(MOST_SESSIONS):
-            memories = [by_id(key) for key in session.working_set[:MOST_READ]]
+        for session in self._site.container.sessions.recent(MAX_SESSIONS):
+            memories = [by_id(key) for key in session.working_set[:MAX_READ]]
             read = [(memory.id, memory.title) for memory in memories if memory is not None]
             if read:
                 found.append((session, read))
@@ -117,7 +117,7 @@ class ActivityPage:
         """The last sensitive questions that met unconfirmed claims, with the claims' notes."""
         container = self._site.container
         found = []
-        for each in container.gate_log.recent(MOST_GATED):
+        for each in container.gate_log.recent(MAX_GATED):
             memories = [container.live.catalogue.by_id(key) for key in each.memories]
             notes = [(memory.id, memory.title) for memory in memories if memory is not None]
             if client in ("", each.client):
@@ -128,10 +128,8 @@ class ActivityPage:
         """The sessions that hooks served last, the latest first."""
         container = self._site.container
         found, catalogue = [], container.live.catalogue
-        for record in container.hooks.records.recent(MOST_SESSIONS):
-            memories = [
-                container.live.catalogue.by_id(key) for key in record.given_ids[-MOST_READ:]
-            ]
+        for record in container.hooks.records.recent(MAX_SESSIONS):
+            memories = [container.live.catalogue.by_id(key) for key in record.given_ids[-MAX_READ:]]
             given = tuple((memory.id, memory.title) for memory in memories if memory is not None)
             note = catalogue.by_path(record.note_path) if record.note_path else None
             open_changes = undoable(list(self._changes(reversed(record.changes))))

@@ -17,9 +17,9 @@ from memvault.model.memory import Memory
 from memvault.model.search import Hit, Mode, Ranking, Scope
 from memvault.search.excerpt import Excerpt
 
-MOST_CHARS = 1_000  # of a question
+MAX_CHARS = 1_000  # of a question
 PASSAGE_BYTES = 1_600
-MOST_CASES = 5  # earlier questions that are looked at
+MAX_CASES = 5  # earlier questions that are looked at
 LOOKED_AT = 200  # passages of each search among which a memory's rank is looked for
 
 
@@ -47,7 +47,7 @@ class AskPage:
         self.routes: list[BaseRoute] = [site.page("/ask", self._show)]
 
     def _show(self, request: Request) -> Response:
-        query = request.query_params.get("q", "").strip()[:MOST_CHARS]
+        query = request.query_params.get("q", "").strip()[:MAX_CHARS]
         mode = request.query_params.get("mode", "auto")
         chosen = Mode(mode) if mode in {each.value for each in Mode} else None
         modes = ["auto", *(each.value for each in Mode)]
@@ -75,7 +75,7 @@ class AskPage:
         container = self._site.container
         found = [
             (case, memory)
-            for case in container.learning.cases_like(query, MOST_CASES)
+            for case in container.learning.cases_like(query, MAX_CASES)
             if (memory := container.live.catalogue.by_id(case.memory)) is not None
         ]
         return [(case, memory) for case, memory in found if memory.id not in shown]

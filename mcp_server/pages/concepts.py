@@ -20,7 +20,7 @@ from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 
-MOST_SOURCES = 20
+MAX_SOURCES = 20
 
 
 class CompressPage:
@@ -69,8 +69,8 @@ class CompressPage:
 
     def _sources(self, ids: list[str]) -> list[Memory]:
         """Raises InvalidParams: none or too many. NoteNotFound: one is gone."""
-        if not ids or len(ids) > MOST_SOURCES:
-            raise InvalidParams(f"Choose one to {MOST_SOURCES} sessions.")
+        if not ids or len(ids) > MAX_SOURCES:
+            raise InvalidParams(f"Choose one to {MAX_SOURCES} sessions.")
         try:
             return [self._site.box.memory(key) for key in dict.fromkeys(ids)]
         except NoteNotFound as error:
@@ -88,7 +88,7 @@ def _when(memory: Memory) -> datetime:
     return memory.date
 
 
-MOST_LINES = 200
+MAX_LINES = 200
 
 
 class MergePage:
@@ -114,9 +114,9 @@ class MergePage:
             raise InvalidParams("Choose at least two things to be merged.")
         preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
         plan = preview.plan
-        changed = plan.lines_changed(MOST_LINES + 1)
+        changed = plan.lines_changed(MAX_LINES + 1)
         by_path: dict[str, list[object]] = {}
-        for line in changed[:MOST_LINES]:
+        for line in changed[:MAX_LINES]:
             by_path.setdefault(line.path, []).append(line)
         return self._site.render(
             "merge.html",
@@ -126,7 +126,7 @@ class MergePage:
             sources=sources,
             by_path=by_path,
             trashed=[edit.path for edit in plan.edits if edit.moved_to is not None],
-            more=len(changed) > MOST_LINES,
+            more=len(changed) > MAX_LINES,
             then=asked.get("then", ""),
         )
 
@@ -141,10 +141,10 @@ class MergePage:
         return f"/memory/{into.id}" if into else "/concepts"
 
 
-MOST_AT_ONCE = 10  # concepts that are forgotten in one go, as with the manifest
+MAX_AT_ONCE = 10  # concepts that are forgotten in one go, as with the manifest
 LIST = "list concepts"
 PATIENCE, FIRST_PATIENCE = 0.2, 60.0  # seconds that a page waits for them, and for the first list
-MOST_NAMING = 20  # notes that a preview lists
+MAX_NAMING = 20  # notes that a preview lists
 
 
 _Known = tuple[object, list[Concept]]  # and the state of the index that they are of
@@ -237,8 +237,8 @@ class ConceptsPage:
 
     def _targets(self, names: list[str]) -> list[Target]:
         """Raises InvalidParams: none or too many; NoteNotFound, AmbiguousTarget."""
-        if not names or len(names) > MOST_AT_ONCE:
-            raise InvalidParams(f"Choose one to {MOST_AT_ONCE} concepts.")
+        if not names or len(names) > MAX_AT_ONCE:
+            raise InvalidParams(f"Choose one to {MAX_AT_ONCE} concepts.")
         return [self._site.container.actions.target(name) for name in names]
 
     def _naming(self, target: Target) -> list[str]:
@@ -251,4 +251,4 @@ class ConceptsPage:
             if edge.target == key
         }
         found = (container.live.catalogue.by_id(key) for key in sources - ids)
-        return sorted(memory.title for memory in found if memory is not None)[:MOST_NAMING]
+        return sorted(memory.title for memory in found if memory is not None)[:MAX_NAMING]

@@ -38,9 +38,9 @@ from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import parse_note
 
-MOST_HELD = 20  # texts in quarantine, and proposals, that are shown at once
+MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once
 _PERSON = Actor(kind="person", name=PERSON)
-MOST_NAMED = 3  # changes of a proposal that are named
+MAX_NAMED = 3  # changes of a proposal that are named
 _CLAIMS = {
     ProposalKind.VERIFIED: "says: you confirmed this",
     ProposalKind.WRONG: "says: you called this wrong",
@@ -90,7 +90,7 @@ class CuratePage:
             back=_address(kind, skipped),
             left=left[0] if left else None,
             released=self._site.container.quarantine.last_released(),
-            held=self._site.container.guarded.held()[:MOST_HELD],
+            held=self._site.container.guarded.held()[:MAX_HELD],
             proposals=self._proposals(),
             **(self._told(task) if task else {}),
         )
@@ -99,7 +99,7 @@ class CuratePage:
         """What waits, each with what its client asks for, the note, and of a merge the page that
         shows what it changes."""
         found = []
-        for each in self._site.container.waiting_proposals()[:MOST_HELD]:
+        for each in self._site.container.waiting_proposals()[:MAX_HELD]:
             merge = each.call if each.kind is ProposalKind.MERGED else None
             found.append(
                 {
@@ -130,8 +130,8 @@ class CuratePage:
             case "undo_change":
                 found = map(container.curator.history.find, given["changes"])
                 names = [done(each) for each in found if each is not None]
-                more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-                return f"asks to undo: {'; '.join(names[:MOST_NAMED] + more)}"
+                more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
+                return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
         project = given["content"].strip()
         return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
 

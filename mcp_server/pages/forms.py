@@ -13,8 +13,8 @@ from starlette.requests import Request
 
 from memvault.model.errors import InvalidParams
 
-MOST_FIELDS = 1_000
-MOST_BYTES = 4 * 2**20
+MAX_FIELDS = 1_000
+MAX_BYTES = 4 * 2**20
 
 
 class FormToken:
@@ -36,11 +36,9 @@ class Form:
     @classmethod
     async def of(cls, request: Request) -> Form:
         """Raises InvalidParams: it is longer than any of our forms can be."""
-        if int(request.headers.get("content-length") or 0) > MOST_BYTES:
+        if int(request.headers.get("content-length") or 0) > MAX_BYTES:
             raise InvalidParams("This is more than a page can take; edit the note in your editor.")
-        return cls(
-            await request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
-        )
+        return cls(await request.form(max_files=0, max_fields=MAX_FIELDS, max_part_size=MAX_BYTES))
 
     def text(self, name: str, default: str = "") -> str:
         value = self._data.get(name, default)

@@ -16,7 +16,7 @@ from memvault.consolidation.cases import Case, by_value
 from memvault.model.change import Actor
 from memvault.model.memory import Memory
 
-MOST_SHOWN = 5
+MAX_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ class LearntPart:
         ]
         return Learnt(
             memories=len(known),
-            gained=nlargest(MOST_SHOWN, [e for e in known if e[2] > 0], key=lambda e: e[2]),
-            lost=nlargest(MOST_SHOWN, [e for e in known if e[2] < 0], key=lambda e: -e[2]),
+            gained=nlargest(MAX_SHOWN, [e for e in known if e[2] > 0], key=lambda e: e[2]),
+            lost=nlargest(MAX_SHOWN, [e for e in known if e[2] < 0], key=lambda e: -e[2]),
             helped=[
                 (case, memory)
-                for case in by_value(service.cases(), MOST_SHOWN)
+                for case in by_value(service.cases(), MAX_SHOWN)
                 if (memory := by_id(case.memory)) is not None
             ],
             unanswered=unanswered,

@@ -74,10 +74,10 @@ def _saved(record: NoteRecord) -> datetime:
     return datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
 
 
-MOST_LINKS = 30  # in either direction that are listed
-MOST_CHANGES = 20
-MOST_RELATED = 6
-LEAST_RELATED = 0.35  # cosine under which two notes have little to do with each other
+MAX_LINKS = 30  # in either direction that are listed
+MAX_CHANGES = 20
+MAX_RELATED = 6
+MIN_RELATED = 0.35  # cosine under which two notes have little to do with each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class MemoryPage:
         header = read_header(text)
         body = text[header.body_start :]
         record = container.live.catalogue.record(memory.path)
-        changes = container.curator.history.lineage(memory.id, MOST_CHANGES, memory.path)
+        changes = container.curator.history.lineage(memory.id, MAX_CHANGES, memory.path)
         return self._site.render(
             "memory.html",
             request,
@@ -119,7 +119,7 @@ class MemoryPage:
             lifecycles=[each.value for each in Lifecycle],
             importances=list(IMPORTANCE_NAMES),
             changes=shown(container, changes, lines=True),
-            most_links=MOST_LINKS,
+            most_links=MAX_LINKS,
             related=self._related(memory),
             **self._around(memory),
         )
@@ -138,13 +138,13 @@ class MemoryPage:
         vector = container.live.similarity_index.vectors([memory.id]).get(memory.id)
         if vector is None:
             return []
-        hits = container.live.similarity_index.nearest(vector, MOST_RELATED + 1)
+        hits = container.live.similarity_index.nearest(vector, MAX_RELATED + 1)
         found = [(container.live.catalogue.by_id(key), score) for key, score in hits]
         return [
             (each, score)
             for each, score in found
-            if each is not None and each.id != memory.id and score >= LEAST_RELATED
-        ][:MOST_RELATED]
+            if each is not None and each.id != memory.id and score >= MIN_RELATED
+        ][:MAX_RELATED]
 
     def _around(self, memory: Memory) -> dict[str, Any]:
         edges = self._site.container.live.graph_view
@@ -164,8 +164,8 @@ class MemoryPage:
         backlinks = [link(e.relation, e.source) for e in touching if e.target == memory.id]
         return {
             "graph": graph,
-            "links": list(dict.fromkeys(links))[:MOST_LINKS],
-            "backlinks": list(dict.fromkeys(backlinks))[:MOST_LINKS],
+            "links": list(dict.fromkeys(links))[:MAX_LINKS],
+            "backlinks": list(dict.fromkeys(backlinks))[:MAX_LINKS],
         }
 
 

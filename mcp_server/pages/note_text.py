@@ -49,7 +49,7 @@ def note_html(text: str, resolve: Resolve) -> Markup:
     return Markup(_TASK.sub(_task_box, html))
 
 
-MOST_WORDS = 3_000  # of each text that are compared
+MAX_WORDS = 3_000  # of each text that are compared
 _WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
 # Around what differs, until the text is HTML: characters that no text may use.
 _MARK, _MARK_END = "\ufdd0", "\ufdd1"
@@ -65,7 +65,7 @@ _Words = list[tuple[str, tuple[str, ...]]]  # each with the links and emphasis t
 
 
 def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Markup, Markup]:
-    """Both texts as `note_html`, with their differences marked. What is longer than `MOST_WORDS`
+    """Both texts as `note_html`, with their differences marked. What is longer than `MAX_WORDS`
     words ends with an ellipsis."""
     parsed = [_parser().parse(_first_words(text), {}) for text, _ in (one, other)]
     words = [[word for each in _leaves(tokens) for word in _words(*each)] for tokens in parsed]
@@ -84,7 +84,7 @@ def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Mark
 
 def _first_words(text: str) -> str:
     words = _WORD.findall(text.translate(dict.fromkeys(_TO_HTML))[:MAX_CHARS])
-    return "".join(words[:MOST_WORDS]) + (" …" if len(words) > MOST_WORDS else "")
+    return "".join(words[:MAX_WORDS]) + (" …" if len(words) > MAX_WORDS else "")
 
 
 def _leaves(tokens: Sequence[Token]) -> Iterator[tuple[Token, tuple[str, ...]]]:

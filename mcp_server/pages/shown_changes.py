@@ -12,7 +12,7 @@ from memvault.model.change import Change, ChangeKind
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
-MOST_LINES = 200  # of a change that are shown
+MAX_LINES = 200  # of a change that are shown
 LOOKED_BACK = 20  # changes among which the person's last is looked for
 
 
@@ -81,9 +81,9 @@ def _lines(container: Container, change: Change) -> list[LineChange]:
     content = container.curator.history.content
     found: list[LineChange] = []
     for file in change.files:
-        if file.moved_to is not None or len(found) >= MOST_LINES:
+        if file.moved_to is not None or len(found) >= MAX_LINES:
             continue
         before, after = (content(key) if key else b"" for key in (file.before, file.after))
         if before is not None and after is not None:
             found += lines_changed(file.path, before, after)
-    return found[:MOST_LINES]
+    return found[:MAX_LINES]

@@ -100,10 +100,10 @@ class PulseHistory:
 DAYS = 30  # that the plot shows
 CAME_IN = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
            ChangeKind.PREFERENCE_SET)  # fmt: skip
-MOST_CHANGES = 12
-MOST_SAVED = 12
-MOST_PROBLEMS = 10
-MOST_DREAMT = 7
+MAX_CHANGES = 12
+MAX_SAVED = 12
+MAX_PROBLEMS = 10
+MAX_DREAMT = 7
 
 
 class TodayPage:
@@ -132,7 +132,7 @@ class TodayPage:
         tasks = container.curation.tasks()
         standing, silent = container.indexing.standing(), container.live.stores.unreachable()
         saved = nlargest(
-            MOST_SAVED,
+            MAX_SAVED,
             (each for each in container.live.catalogue.records() if each.memory.faded is None),
             key=lambda record: (record.mtime_ns, record.memory.path),
         )
@@ -149,7 +149,7 @@ class TodayPage:
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
             came=shown(
                 container,
-                container.curator.history.changes(kinds=CAME_IN, limit=MOST_CHANGES),
+                container.curator.history.changes(kinds=CAME_IN, limit=MAX_CHANGES),
                 lines=False,
             ),
             saved=[
@@ -163,14 +163,14 @@ class TodayPage:
                     type_of(each),
                     each,
                 )
-                for each in container.dreaming.waiting()[-MOST_DREAMT:]
+                for each in container.dreaming.waiting()[-MAX_DREAMT:]
             ],
             has_dreamt=any(each.found for each in container.dreaming.record.reports()),
             waiting=standing.entities_waiting if standing else 0,
             silent=silent,
             full=container.without_room(),
             low_disk=container.upkeep.low_disk(),
-            problems=list(container.live.indexer.problems)[:MOST_PROBLEMS],
+            problems=list(container.live.indexer.problems)[:MAX_PROBLEMS],
             fading=container.fading,
             upcoming=container.fading.upcoming(),
             faded=shown(container, self._faded_lately(), lines=False),

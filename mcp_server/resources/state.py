@@ -33,7 +33,7 @@ PULSE_URI = "utl://current_session/pulse"
 THIS_SESSION = "current_session"
 LOOP_AFTER = 5  # readings of the pulse without a tool call
 CURRENT = 10  # memories of the scope "current"; "session" shows the whole working set
-MOST_EDGES = 50
+MAX_EDGES = 50
 CONTENT_BYTES = 1_600  # of the text that is shown of a memory
 JSON, MARKDOWN = "application/json", "text/markdown"
 
@@ -187,7 +187,7 @@ class Resources:
             id=node_id,
             title=memory.title if memory else thing.name if thing else "",
             kind=memory.type if memory else thing.kind if thing else "",
-            edges=[self._edge(each, node_id) for each in edges[:MOST_EDGES]],
+            edges=[self._edge(each, node_id) for each in edges[:MAX_EDGES]],
             edges_total=len(edges),
             pulse=self._box.meter.of([node_id] if memory else []),
         )

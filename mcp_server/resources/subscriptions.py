@@ -26,7 +26,7 @@ from mcp_server.resources.state import PULSE_URI
 from memvault.model.errors import InvalidParams, MemvaultError
 
 _log = logging.getLogger(__name__)
-LEAST_SECONDS = 5.0  # between two updates of one subscriber (graph-tools 1.3)
+MIN_SECONDS = 5.0  # between two updates of one subscriber (graph-tools 1.3)
 LOOK_SECONDS = 0.5  # between two measurements of the pulse, while anybody is subscribed
 
 Context = ServerRequestContext[Any, Any]
@@ -116,7 +116,7 @@ class PulseUpdates:
         self, key: Hashable, session_id: str, notify: Callable[[], Awaitable[None]]
     ) -> None:
         last = await asyncio.to_thread(self._seen, session_id)
-        self._subscribers[key] = _Subscriber(session_id, notify, last, -LEAST_SECONDS)
+        self._subscribers[key] = _Subscriber(session_id, notify, last, -MIN_SECONDS)
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name="memvault-pulse")
 
@@ -127,9 +127,7 @@ class PulseUpdates:
             await asyncio.sleep(LOOK_SECONDS)
             now = time.monotonic()
             due = {
-                key: each
-                for key, each in self._subscribers.items()
-                if now - each.at >= LEAST_SECONDS
+                key: each for key, each in self._subscribers.items() if now - each.at >= MIN_SECONDS
             }
             sessions = {each.session_id for each in due.values()}
             seen = await asyncio.to_thread(

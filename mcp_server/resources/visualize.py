@@ -22,7 +22,7 @@ from memvault.model.errors import (
     SessionNotFound,
     StoreUnavailable,
 )
-from memvault.reasoning.memory_map import MOST_NODES, MemoryMap, d3, graphviz, memory_map, mermaid
+from memvault.reasoning.memory_map import MAX_NODES, MemoryMap, d3, graphviz, memory_map, mermaid
 
 URI = "visualize://{scope}/{topic}{?format,depth,include_weights,highlight_conflicts,limit}"
 SCOPES = ("session", "topic", "node")
@@ -30,7 +30,7 @@ FORMATS = ("mermaid", "d3", "graphviz")
 THIS_SESSION = ("current", "current_session")
 CLUSTER = 10  # memories nearest to a topic, around which it is drawn
 NEAR_BEST = 0.5  # of the best relevance, from which a memory belongs to the topic
-MOST_ASKED = 200  # nodes; more would not fit into what Mermaid draws
+MAX_ASKED = 200  # nodes; more would not fit into what Mermaid draws
 LARGEST_DEPTH = 5
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
 JSON = "application/json"
@@ -52,7 +52,7 @@ class VisualResources:
         depth: str = "2",
         include_weights: str = "true",
         highlight_conflicts: str = "true",
-        limit: str = str(MOST_NODES),
+        limit: str = str(MAX_NODES),
     ) -> ResourceResult:
         """A map of part of the memory, for the person: show them the diagram when they ask for
         their memory map, or when notes seem to be duplicates or to contradict each other.
@@ -71,7 +71,7 @@ class VisualResources:
             self._box.container.live.graph_view,
             self._box.container.live.catalogue.by_id,
             depth=_number("depth", depth, LARGEST_DEPTH),
-            most=_number("limit", limit, MOST_ASKED),
+            most=_number("limit", limit, MAX_ASKED),
         )
         unweighted = {} if weights else {"weight": None}
         shape = VisualResource(

@@ -49,7 +49,7 @@ LOOK_SECONDS = 30.0
 AFTER_SESSION_SECONDS = 60.0  # of rest; the engine may end before it has been idle for long
 _PHASES: dict[DreamPhase, type[Phase]] = {DreamPhase.NREM: Nrem, DreamPhase.REM: Rem}
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
-MOST_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
+MAX_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
 UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # other open questions are tasks already
 AGES = (("day", 1), ("week", 7), ("month", 31))
 TEXTS_AT_ONCE = 4  # embedded in one step
@@ -191,7 +191,7 @@ class Dreaming:
         if container.now() - last <= timedelta(hours=settings.every_hours):
             return (DreamPhase.REM,) if reports[-1].phase is DreamPhase.NREM else ()
         changed = max((each.mtime_ns for each in container.live.catalogue.records()), default=0)
-        is_due = changed / 1e9 > last.timestamp() and len(self.waiting()) < MOST_WAITING
+        is_due = changed / 1e9 > last.timestamp() and len(self.waiting()) < MAX_WAITING
         return tuple(DreamPhase) if is_due else ()
 
     # -- what -----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 WRITE_SECONDS = 5.0
 QUESTIONS_PER_STEP = 50
-MOST_UNANSWERED_A_DAY = 20  # questions that are kept
+MAX_UNANSWERED_A_DAY = 20  # questions that are kept
 LIKE = 0.7  # cosine from which two questions ask nearly the same
 UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
 UNNAMED = "an unnamed client"  # an empty name would be the person
@@ -125,7 +125,7 @@ class LearningService:
                 self.settle(text)
             return
         today = sum(at.date() == now.date() for _, at, _ in self.learnt.unanswered())
-        if today >= MOST_UNANSWERED_A_DAY or says_little(text):
+        if today >= MAX_UNANSWERED_A_DAY or says_little(text):
             return
         if not self._container.immunity.check(text).adversarial:
             self._note(SignalKind.UNANSWERED, text, client)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mcp_server.runtime.activity_tracker import Breaks, Interrupted
 from memvault.consolidation.upkeep import (
-    LEAST_VECTORS,
+    MIN_VECTORS,
     VECTORS_PER_CHUNK,
     VECTORS_PER_EDGE,
     UpkeepReport,
@@ -161,7 +161,7 @@ class Upkeep:
         container = self._container
         chunks = container.live.stores.vectors.count()
         _, edges = container.live.stores.graph.counts()
-        most = max(LEAST_VECTORS, VECTORS_PER_CHUNK * chunks + VECTORS_PER_EDGE * edges)
+        most = max(MIN_VECTORS, VECTORS_PER_CHUNK * chunks + VECTORS_PER_EDGE * edges)
         if self.low_disk():
             most = chunks + edges
         while deleted := container.embedder.trim_cache(most):

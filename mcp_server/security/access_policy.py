@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 COOKIE = "memvault_token"
 PATH = "/sign-in"
 WEB_CLIENT = "web_client"  # of a request's state: the name under which the person approved it
-MOST_BYTES = 4_096
+MAX_BYTES = 4_096
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'",
@@ -118,7 +118,7 @@ async def token_sent(scope: Scope, receive: Receive) -> str:
     body = b""
     async for chunk in Request(scope, receive).stream():
         body += chunk
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             return ""
     return parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0].strip()
 

@@ -163,9 +163,9 @@ CONSENT_PATH = "/consent"
 _MCP_PATH = "/mcp"
 _WAITING_SECONDS = 600
 _CODE_SECONDS = 60
-_MOST_WAITING = 20
-_MOST_REGISTERED = 100  # not yet approved; anyone who knows the address can register
-_MOST_METADATA_BYTES = 8_192
+_MAX_WAITING = 20
+_MAX_REGISTERED = 100  # not yet approved; anyone who knows the address can register
+_MAX_METADATA_BYTES = 8_192
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
 
 
@@ -298,13 +298,13 @@ class ApprovalProvider(OAuthProvider):
         return self._registered.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        if len(client_info.model_dump_json()) > _MOST_METADATA_BYTES:
+        if len(client_info.model_dump_json()) > _MAX_METADATA_BYTES:
             raise RegistrationError("invalid_client_metadata", "The registration is too long.")
         for address in client_info.redirect_uris or ():
             parts = urlsplit(str(address))
             if parts.scheme == "http" and parts.hostname not in _LOCAL_HOSTS:
                 raise RegistrationError("invalid_redirect_uri", "Redirect addresses need https.")
-        while len(self._registered) >= _MOST_REGISTERED:
+        while len(self._registered) >= _MAX_REGISTERED:
             del self._registered[next(iter(self._registered))]
         self._registered[str(client_info.client_id)] = client_info
 
@@ -317,7 +317,7 @@ class ApprovalProvider(OAuthProvider):
         waiting = self._waiting.values()  # some clients try the address before the browser opens it
         request = next((w for w in waiting if w.client == client and w.params == params), None)
         if request is None:
-            while len(self._waiting) >= _MOST_WAITING:
+            while len(self._waiting) >= _MAX_WAITING:
                 del self._waiting[next(iter(self._waiting))]
             request = WaitingClient(client, params)
             self._waiting[request.key] = request

@@ -38,7 +38,7 @@ from memvault.model.errors import InvalidParams, OutsideVault
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
-MOST_LINKS = 20  # notes that a preview lists
+MAX_LINKS = 20  # notes that a preview lists
 
 Reason = Annotated[
     str | None,
@@ -151,7 +151,7 @@ class CurationTools(Tools):
             node_ids=list(found.node_ids) if preview else [],
             paths=[found.note.path] if found.note and preview else [],
             preview=preview,
-            linked_from=paths[:MOST_LINKS],
+            linked_from=paths[:MAX_LINKS],
             deletion=deletion if at_once and found.note else None,
             notice=notice,
             pulse=self._box.meter.of_vault(),
@@ -173,9 +173,9 @@ def why_of(rationale: str, reason: str | None = None) -> Attribution:
     return Attribution(client=name, rationale=checked, reason=reason, kind=kind)
 
 
-MOST_CHANGES = 100  # that an answer shows
-MOST_NOTES = 20  # of each change …
-MOST_LINES = 20  # … and lines of each note
+MAX_CHANGES = 100  # that an answer shows
+MAX_NOTES = 20  # of each change …
+MAX_LINES = 20  # … and lines of each note
 RATIONALE = "The person edited the manifest"
 
 Confirm = Annotated[
@@ -234,14 +234,14 @@ class ManifestTools(Tools):
 
 def _shapes(found: ManifestPreview) -> list[ManifestChangeShape]:
     touched = [*found.touched, *[()] * (len(found.wanted) - len(found.touched))]
-    pairs = list(zip(found.wanted, touched, strict=True))[:MOST_CHANGES]
+    pairs = list(zip(found.wanted, touched, strict=True))[:MAX_CHANGES]
     return [_shape(wanted, notes) for wanted, notes in pairs]
 
 
 def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestChangeShape:
     return ManifestChangeShape.of(
         wanted,
-        notes=[TouchedShape.of(note, lines=note.lines[:MOST_LINES]) for note in notes[:MOST_NOTES]],
+        notes=[TouchedShape.of(note, lines=note.lines[:MAX_LINES]) for note in notes[:MAX_NOTES]],
     )
 
 

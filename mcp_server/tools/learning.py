@@ -31,15 +31,15 @@ from memvault.consolidation.modulation import RewardSignal, RewardType, predicti
 from memvault.consolidation.rewards import OF_STORING, USES, Reward, SignalKind
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
-    MOST_CLIENT_VARIANCE,
+    MAX_CLIENT_VARIANCE,
     Memory,
     Stage,
     balanced_importance,
     importance_is_own,
 )
 
-MOST_PENALTIES = 10
-MOST_DRIFTING = 10
+MAX_PENALTIES = 10
+MAX_DRIFTING = 10
 CO_OCCURRING = 5  # latest memories of a session that an emitted reward is shared among
 THIRD = 1 / 3
 TARGET = 0.2  # the average reward that the specification aims at
@@ -169,7 +169,7 @@ class LearningTools(Tools):
                     title=memory.title if (memory := self._known(each.memory)) else None,
                 )
                 for each in reversed(rewards) if each.value < 0.0 and each.kind in _WHY
-            ][:MOST_PENALTIES],
+            ][:MAX_PENALTIES],
             gardener_score=scores[0],
             curator_score=scores[1],
             assessor_score=scores[2],
@@ -255,10 +255,10 @@ class LearningTools(Tools):
             set_by_clients=len(theirs),
             clients_variance_before=_variance([memory.importance for memory in theirs]),
             clients_variance=variance,
-            balanced=variance < MOST_CLIENT_VARIANCE,
+            balanced=variance < MAX_CLIENT_VARIANCE,
             drifting=[
                 DriftShape.of(memory, counts_as=counted[memory.id])
-                for memory in drifting[:MOST_DRIFTING]
+                for memory in drifting[:MAX_DRIFTING]
             ],
             pulse=self._box.meter.of_vault(),
         )

@@ -46,7 +46,7 @@ SHOWN = {
     VerbosityLevel.TEXT_AND_IDS: 5,
     VerbosityLevel.FULL_INSIGHTS: 20,
 }
-MOST_CLAMPED = 20
+MAX_CLAMPED = 20
 
 ThingName = Annotated[
     str,
@@ -76,14 +76,14 @@ Aim = Annotated[
 Known = Annotated[
     dict[str, bool] | None,
     Field(
-        max_length=MOST_CLAMPED,
+        max_length=MAX_CLAMPED,
         description="Known facts: notes or concepts, each true or false.",
     ),
 ]
 Supposed = Annotated[
     dict[str, bool] | None,
     Field(
-        max_length=MOST_CLAMPED,
+        max_length=MAX_CLAMPED,
         description="What-if: notes or concepts that are set to true or false by intervention.",
     ),
 ]
@@ -106,7 +106,7 @@ class Clamped(BaseModel):
 
 ClampedNodes = Annotated[
     list[Clamped],
-    Field(min_length=1, max_length=MOST_CLAMPED, description="Known nodes with their values."),
+    Field(min_length=1, max_length=MAX_CLAMPED, description="Known nodes with their values."),
 ]
 PredictNodes = Annotated[
     list[ThingName] | None,

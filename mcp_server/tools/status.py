@@ -240,7 +240,7 @@ class SessionTools(Tools):
         )
 
 
-MOST_TASKS = 20
+MAX_TASKS = 20
 
 
 class StatusTools(Tools):
@@ -269,7 +269,7 @@ class StatusTools(Tools):
             dream_available=container.dreaming.available,
             curation_tasks=[
                 CurationTaskShape.settled_with(self._box.offered, task)
-                for task in tasks[:MOST_TASKS]
+                for task in tasks[:MAX_TASKS]
             ],
             curation_tasks_total=len(tasks),
             indexed=indexed,

@@ -43,7 +43,7 @@ from memvault.model.memory import (
 )
 from memvault.reasoning.critique import Contradiction
 
-MOST_KEYS = 30  # of preferences that an answer lists
+MAX_KEYS = 30  # of preferences that an answer lists
 
 Value = Annotated[
     str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
@@ -66,7 +66,7 @@ class PreferenceTools(Tools):
             value=found.value if found else None,
             path=found.path if found else None,
             line=found.line if found else None,
-            keys=[] if found else preference_keys(store)[:MOST_KEYS],
+            keys=[] if found else preference_keys(store)[:MAX_KEYS],
             pulse=self._box.meter.of_vault(),
         )
 

@@ -91,7 +91,7 @@ _THEIRS = {
     ProposalKind.MERGED: "{} is their own note, which only they merge into another",
     ProposalKind.UNDONE: "they changed {} themselves, which only they undo",
 }
-MOST_NEAR = 12  # neighbours of a memory that is the only result
+MAX_NEAR = 12  # neighbours of a memory that is the only result
 NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
 Full = TypeVar("Full", bound=FullAnswer)
 
@@ -408,7 +408,7 @@ class Toolbox:
             left = ANSWER_TOKENS[level] - room.of(answer)
             if left <= 0:
                 return answer
-            around = self.insights(ids, AROUND, near=MOST_NEAR).neighborhood
+            around = self.insights(ids, AROUND, near=MAX_NEAR).neighborhood
             told: dict[str, object] = {"neighborhood": room.surroundings(around, left)}
         except (StoreUnavailable, GraphQueryError):
             told = {"notice": answer.notice or NO_CONCLUSIONS}

@@ -10,7 +10,7 @@ from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.changes import (
-    MOST_LINES,
+    MAX_LINES,
     ConflictShape,
     MovedShape,
     UndoneAnswer,
@@ -27,7 +27,7 @@ from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
 
-MOST_MOVES = 100  # that an answer lists
+MAX_MOVES = 100  # that an answer lists
 
 
 class UndoTools(Tools):
@@ -68,10 +68,10 @@ class UndoTools(Tools):
             notice=notice,
             undone=[done_shape(each) for each in undone.undone] if preview or not notice else [],
             conflicts=[
-                ConflictShape.of(each, lines=each.lines[:MOST_LINES]) for each in undone.conflicts
+                ConflictShape.of(each, lines=each.lines[:MAX_LINES]) for each in undone.conflicts
             ],
-            moved=[MovedShape(path=path, to=to) for path, to in moves[:MOST_MOVES]] or None,
-            more_moved=max(0, len(moves) - MOST_MOVES) or None,
+            moved=[MovedShape(path=path, to=to) for path, to in moves[:MAX_MOVES]] or None,
+            more_moved=max(0, len(moves) - MAX_MOVES) or None,
             **operated(undone, self._box.meter.of_vault(), preview=preview),
         )
 

@@ -27,7 +27,7 @@ ASKED = 150
 MEMORIES = 20
 TEXT = 400  # tokens of the contexts measured
 SHARE = 0.4  # of the memories' text that may be kept when losses are counted
-LEAST_WORDS = 8  # of a sentence that is asked for
+MIN_WORDS = 8  # of a sentence that is asked for
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def questions(vault: Path) -> list[Question]:
     for file in dice.sample(notes, min(2 * ASKED, len(notes))):
         note = parse_note(file.relative_to(vault).as_posix(), file.read_bytes())
         said = [each.text for block in note.blocks for each in block.sentences]
-        said = [each for each in said if len(each.split()) >= LEAST_WORDS]
+        said = [each for each in said if len(each.split()) >= MIN_WORDS]
         if said:
             sentence = dice.choice(said)
             words = sentence.rstrip(".").split()

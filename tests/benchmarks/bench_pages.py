@@ -18,7 +18,7 @@ from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
 from tests.pages.served import Served, serving
 
 CALLS = 40
-LEAST = "300"
+AT_LEAST = "300"
 QUESTIONS = ("Who leads the harbour project?", "What was decided about the lantern?")
 
 
@@ -52,7 +52,7 @@ def measure(site: Served) -> list[Figure]:
             ask = partial(_ask, client, cycle(addresses))
             first, spent = timed(ask, 1, warm_up=0), timed(ask, CALLS)
             figures.append(
-                Figure(f"{name}, p95", percentile(spent, 0.95), "ms", LEAST,
+                Figure(f"{name}, p95", percentile(spent, 0.95), "ms", AT_LEAST,
                        note=f"median {median(spent):.0f}, the first {first[0]:.0f}")
             )  # fmt: skip
     grown = (process.memory_info().rss - before) / 2**20

@@ -39,7 +39,7 @@ WORLDS = Path(__file__).parent / "worlds"
 SHOWN = 10
 STATED = 0.85  # share of the notes that state a relation of their kind
 LINKED = 0.7  # share of the names in a text that are links
-MOST_GOLD = 5
+MAX_GOLD = 5
 PENALTY = 0.003  # of large weights
 ASIDES = ("See also {}.", "{} came up in the same conversation.", "Compare with {}.")
 
@@ -118,7 +118,7 @@ class World:
             first, inverse = steps[0]
             ends = self._relations[first][0].split(" > ")
             golds = {name: self._gold(name, steps) for name in self._names[ends[inverse]]}
-            fitting = [name for name, gold in golds.items() if 0 < len(gold) <= MOST_GOLD]
+            fitting = [name for name, gold in golds.items() if 0 < len(gold) <= MAX_GOLD]
             for wording in question["ask"]:
                 name = dice.choice(fitting)
                 gold = frozenset(self._path(each) for each in golds[name])
@@ -252,12 +252,12 @@ def main() -> None:
         folder = given.keep or Path(scratch)
         os.environ["MEMVAULT_STATE"] = str(folder / "state")
         seen = {}
-        kept, paths._MOST_PATHS = paths._MOST_PATHS, 10_000  # what is fitted sees all paths
+        kept, paths._MAX_PATHS = paths._MAX_PATHS, 10_000  # what is fitted sees all paths
         for name in () if given.in_use else known:
             world, container = opened(name, folder)
             seen[name] = examples(world, container)
             container.close()
-        paths._MOST_PATHS = kept
+        paths._MAX_PATHS = kept
         print("| world | 1 hop | 2 hops | 3 hops |\n| --- | --- | --- | --- |")
         totals = []
         for name in given.worlds:

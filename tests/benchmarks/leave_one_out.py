@@ -27,7 +27,7 @@ from memvault.search.fusion import FusionSettings
 
 SHOWN = 10
 LOST = 0.02  # answerable questions that a threshold may cost
-MOST_ASKED = 120  # questions of each set, at every point of the grid
+MAX_ASKED = 120  # questions of each set, at every point of the grid
 DENSE_WEIGHTS = (0.25, 0.4, 0.6)
 HALVES = (2.0, 4.0, 8.0)
 KEPT = (1, 3, 10)  # 10 leaves every first result where it is: links then add nothing
@@ -108,7 +108,7 @@ def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[s
     """
     questions = json.loads(queries.read_text("utf-8"))
     asked = [each for each in questions if each["gold"]]
-    asked = random.Random(1).sample(asked, min(MOST_ASKED, len(asked)))
+    asked = random.Random(1).sample(asked, min(MAX_ASKED, len(asked)))
     open_ = [each["question"] for each in questions if not each["gold"]]
     container = Container(vault, Settings(), state)
     try:

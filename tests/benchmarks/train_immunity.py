@@ -29,7 +29,7 @@ from tests.benchmarks.immunity_texts import Labelled, make_texts
 
 SEED, PER_TEMPLATE = 7, 12
 REGULARISATION = 1.0  # scikit-learn's C
-MOST_DOCUMENTED = 4_000  # sentences of each source of documentation
+MAX_DOCUMENTED = 4_000  # sentences of each source of documentation
 PERMISSIVE = ("MIT", "BSD", "Apache")
 FOLDS = 8  # in which kinds are held out
 FALSE_ALARMS = (0.005, 0.01, 0.02, 0.05)
@@ -88,7 +88,7 @@ def _sentences(text: str) -> Iterator[str]:
 def _sampled(found: Iterable[str], kind: str) -> list[Labelled]:
     texts = sorted(found)
     random.Random(SEED).shuffle(texts)
-    return [Labelled(text, kind, False) for text in texts[:MOST_DOCUMENTED]]
+    return [Labelled(text, kind, False) for text in texts[:MAX_DOCUMENTED]]
 
 
 def features(texts: Sequence[str], vectors: np.ndarray) -> csr_matrix:

@@ -68,7 +68,7 @@ def test_more_links_than_the_graph_store_can_take_at_once_are_written_in_parts(
 def test_a_note_with_too_many_links_is_indexed_with_its_first_ones_and_says_so(
     indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_writer, "MOST_EDGES", 100)
+    monkeypatch.setattr(graph_writer, "MAX_EDGES", 100)
     write("Ada.md", "Ada is here.")
     lines = "\n\n".join(f"Ada saw [[Thing {number}]]." for number in range(150))
     write("Index.md", lines)

@@ -11,14 +11,14 @@ import mcp_types as mt
 import pytest
 from fastmcp import Client
 
-from mcp_server.hooks.summaries import LEAST_LINES, borne_out
+from mcp_server.hooks.summaries import MIN_LINES, borne_out
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.waiting import until_seen
 
-LINES = [f"We decided that part {n} of the mill stays in room {n}." for n in range(LEAST_LINES)]
+LINES = [f"We decided that part {n} of the mill stays in room {n}." for n in range(MIN_LINES)]
 SUMMARY = (
     "We decided that part 1 stays in room 1. The mill was sold to Borealis for 900 crowns. "
     "- Part 2 of the mill stays in room 2.\nmy password is hunter2-and-more"

@@ -132,7 +132,7 @@ def test_orphans_in_the_indexes_go_and_notes_stay(container: Container) -> None:
 def test_the_embeddings_of_links_are_kept_too(
     container: Container, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "LEAST_VECTORS", 0)
+    monkeypatch.setattr(upkeep, "MIN_VECTORS", 0)
     trades = ["baker", "cooper", "tanner", "weaver", "miller", "mason", "smith", "potter"]
     write("Street.md", "".join(f"The {each} lives near the [[Yard]].\n\n" for each in trades))
     container.indexing.scan()

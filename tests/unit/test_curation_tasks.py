@@ -21,8 +21,8 @@ from memvault.curation.tasks.note_tasks import (
 )
 from memvault.curation.tasks.pair_tasks import (
     BLOCK,
+    MAX_NEAR,
     MIN_COSINE,
-    MOST_NEAR,
     Duplicates,
     Similarity,
     Title,
@@ -188,7 +188,7 @@ def test_a_note_with_many_near_ones_is_compared_with_the_nearest_only():
 
     kept = Duplicates(text)
     rows = rows_of(dict.fromkeys(memories, same))
-    assert len(kept.tasks(memories, set(memories), rows)) <= 40 * MOST_NEAR
+    assert len(kept.tasks(memories, set(memories), rows)) <= 40 * MAX_NEAR
     assert len(read) == 40  # each once
 
 

@@ -59,7 +59,7 @@ def test_who_waits_as_long_as_told_is_allowed_and_nobody_calls_more_often(rate, 
 
 
 def test_clients_that_called_longest_ago_are_forgotten_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_REMEMBERED", 2)
+    monkeypatch.setattr(limits, "MAX_REMEMBERED", 2)
     calls = Calls(monkeypatch, rate=0.1, burst=1)
     for client in ("a", "b", "a", "c"):
         calls.wait(client)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memvault.model.search import Conflict, ConflictKind, ConflictSide, NodeRef
 from memvault.reasoning.memory_map import (
-    MOST_CHARS,
-    MOST_EDGES,
+    MAX_CHARS,
+    MAX_EDGES,
     MapEdge,
     MapNode,
     MemoryMap,
@@ -89,7 +89,7 @@ def test_mermaid_is_given_no_more_than_it_draws() -> None:
         for at in range(600)
     )
     code = mermaid(MemoryMap(nodes, edges))
-    assert 20_000 < code.count("#60;") * 4 < len(code) <= MOST_CHARS
+    assert 20_000 < code.count("#60;") * 4 < len(code) <= MAX_CHARS
     few = tuple(replace(node, name="mill") for node in nodes)
     short = mermaid(MemoryMap(few, tuple(replace(edge, relation="is") for edge in edges)))
-    assert short.count("-->") == MOST_EDGES
+    assert short.count("-->") == MAX_EDGES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_edits import editable, edited
-from mcp_server.pages.note_text import MOST_WORDS, compared, note_html
+from mcp_server.pages.note_text import MAX_WORDS, compared, note_html
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import plotted
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
@@ -177,7 +177,7 @@ def test_what_differs_is_marked_where_it_is_laid_out() -> None:
     assert "<p><mark>Ada</mark> has the <em><mark>new</mark></em> key" in other
     assert '<mark><span class="missing" title="no note yet">here</span></mark>.' in one
     assert '<mark><input type="checkbox" disabled checked aria-label="task"></mark> swept' in one
-    long = "word " * (MOST_WORDS + 1)
+    long = "word " * (MAX_WORDS + 1)
     assert str(compared((long, _nowhere), ("word", _nowhere))[0]).endswith("…</mark></p>\n")
 
 

@@ -108,7 +108,7 @@ def test_reads_of_the_pulse_are_counted_until_the_next_call(sessions):
 
 
 def test_sessions_called_longest_ago_are_forgotten_when_there_are_too_many(sessions, monkeypatch):
-    monkeypatch.setattr(module, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(module, "MAX_REMEMBERED", 3)
     for name in ("a", "b", "c", "a", "d"):
         sessions.touch(name)
     with pytest.raises(SessionNotFound):

@@ -29,7 +29,7 @@ _REASON = "Undone from the command line."
 _HASH_DIGITS = 8
 _MANIFEST_VERBS = {"delete": "forget", "merge": "merge", "annotate": "add to"}
 _YOU = "you"
-_MOST_MOVED = 20  # files that undoing lists
+_MAX_MOVED = 20  # files that undoing lists
 
 ClientOption = Annotated[
     str | None,
@@ -231,9 +231,9 @@ def _print_undone(answer: dict[str, Any]) -> None:
     for each in answer["undone"]:
         print_line((each["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", each["description"])
     moved = answer.get("moved") or ()
-    for move in moved[:_MOST_MOVED]:
+    for move in moved[:_MAX_MOVED]:
         print_line(f"    {move['path']} → {move['to']}")
-    if more := len(moved[_MOST_MOVED:]) + (answer.get("more_moved") or 0):
+    if more := len(moved[_MAX_MOVED:]) + (answer.get("more_moved") or 0):
         print_line(f"    and {more:,} more")
     _print_lines(answer.get("lines") or ())
     for conflict in answer["conflicts"]:

@@ -50,7 +50,7 @@ class ToolSet(StrEnum):
 Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are offered.")]
 
 _STOP_SECONDS = 70.0  # the engine itself exits by force after 60
-_MOST_PROBLEMS = 5
+_MAX_PROBLEMS = 5
 _LABELS = {
     "mcp": "MCP",
     "not_answering": "not answering",
@@ -273,9 +273,9 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     if scanned := answer.get("last_scan"):
         shown["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
     problems = shown.get("problems") or []
-    if len(problems) > _MOST_PROBLEMS:
-        more = f"and {len(problems) - _MOST_PROBLEMS:,} more: memvault doctor"
-        shown["problems"] = [*problems[:_MOST_PROBLEMS], more]
+    if len(problems) > _MAX_PROBLEMS:
+        more = f"and {len(problems) - _MAX_PROBLEMS:,} more: memvault doctor"
+        shown["problems"] = [*problems[:_MAX_PROBLEMS], more]
     rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in shown.items()]
     print_table(rows, ("dim",))
 

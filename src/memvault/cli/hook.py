@@ -14,14 +14,14 @@ import sys
 import threading
 import time
 
-from memvault.config.hook_files import KEPT, LIMITS, MOST_TIMEOUTS, HookFiles
+from memvault.config.hook_files import KEPT, LIMITS, MAX_TIMEOUTS, HookFiles
 
 # Clients end sooner than that when a session ends (Claude Code after 1.5 s, Codex after 3 s). The
 # engine only has to take the request in that time; its work may take the 120 seconds.
 _HANDOVER_SECONDS = 1.2
 _MARGIN = 0.9  # of the limit, so that the client's own limit is never what ends this process
 _START_SECONDS = 60.0  # an engine that was started less long ago may still be opening
-_MOST_INPUT = 16_000_000
+_MAX_INPUT = 16_000_000
 _ending = threading.Lock()  # taken by the one thread that counts the timeout and ends the process
 
 
@@ -50,7 +50,7 @@ def _run(files: HookFiles, client: str, event: str, options: dict[str, str]) -> 
     watch = threading.Timer(limit, _timed_out, (files, client, event))
     watch.daemon = True
     watch.start()
-    data = sys.stdin.buffer.read(_MOST_INPUT)
+    data = sys.stdin.buffer.read(_MAX_INPUT)
     answer = None
     if data.strip():
         try:
@@ -171,7 +171,7 @@ def _timed_out(files: HookFiles, client: str, event: str) -> None:
         files.log(client, event, "timed out" + ("; the hook is off now" if off else ""))
         if off and client != "cursor":
             notice = (
-                f"memvault switched its {event} hook off: it timed out {MOST_TIMEOUTS + 1} times "
+                f"memvault switched its {event} hook off: it timed out {MAX_TIMEOUTS + 1} times "
                 f"in a row. `memvault hooks on {event}` switches it on again."
             )
             _write(json.dumps({"systemMessage": notice}).encode())

@@ -11,7 +11,7 @@ import typer
 from memvault.cli.clients import clients_with_hooks
 from memvault.cli.hook import run_hook_command
 from memvault.cli.terminal import AsJson, places_of, print_json
-from memvault.config.hook_files import LIMITS, MOST_TIMEOUTS, HookFiles
+from memvault.config.hook_files import LIMITS, MAX_TIMEOUTS, HookFiles
 from memvault.model.errors import InvalidParams
 
 _LINES = 20
@@ -71,7 +71,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     typer.echo(f"Hooks are installed in {', '.join(clients)}." if clients else _NOT_INSTALLED)
     for row in rows:
         timeouts = row["timeouts_in_a_row"]
-        late = f", {timeouts} of {MOST_TIMEOUTS} time-outs in a row" if timeouts else ""
+        late = f", {timeouts} of {MAX_TIMEOUTS} time-outs in a row" if timeouts else ""
         typer.echo(f"{row['event']:<18}{row['state']}{late}\t{row['last'] or 'never ran'}")
     if waiting:
         typer.echo(f"{waiting} captures are waiting for the engine.")

@@ -13,9 +13,9 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.reasoning.causal import causal_link
 from memvault.stores.graph_view import GraphView
 
-MOST = 20
+MAX_PAIRS = 20
 FAR_APART = 0.3  # cosine below which two notes are about different things
-MOST_AROUND = 30  # a cause of more than that connects nothing in particular
+MAX_AROUND = 30  # a cause of more than that connects nothing in particular
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def blind_spots(
         return index.importance(spot.first) + index.importance(spot.second)
 
     found = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, view)]
-    return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:MOST]
+    return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:MAX_PAIRS]
 
 
 def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpot]:
@@ -64,7 +64,7 @@ def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpo
             causes.setdefault(link.effect.id, set()).add(link.cause.id)
     for around in (effects, causes):
         for shared, ids in around.items():
-            if len(ids) <= MOST_AROUND:
+            if len(ids) <= MAX_AROUND:
                 for first, second in combinations(sorted(ids), 2):
                     yield BlindSpot(first, second, shared)
 

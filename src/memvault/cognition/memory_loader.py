@@ -21,7 +21,7 @@ from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import decode
 
 logger = logging.getLogger(__name__)
-MOST_BYTES = 4 * MAX_CONTENT_CHARS + 65_536  # of a note: text of four bytes a character, a header
+MAX_BYTES = 4 * MAX_CONTENT_CHARS + 65_536  # of a note: text of four bytes a character, a header
 NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
@@ -134,7 +134,7 @@ class MemoryNodes:
 
 def _body(data: bytes) -> str:
     """A note's text under its frontmatter, cut after the last whole line that a node holds."""
-    text = decode(data, MOST_BYTES).text
+    text = decode(data, MAX_BYTES).text
     text = text[read_header(text).body_start :].strip("\n")
     if len(text) <= MAX_CONTENT_CHARS:
         return text

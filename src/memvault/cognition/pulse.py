@@ -41,7 +41,7 @@ AT_ONCE = 16  # memories whose state is measured at once in the background,
 PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
 SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
 MEASURE_VAULT, MEASURE_STATES = "measure the vault", "measure memories"
-MOST_ANSWERS = 1_000  # whose pulse is kept while nothing changes
+MAX_ANSWERS = 1_000  # whose pulse is kept while nothing changes
 
 Version = tuple[SimilarityIndex, int, int]
 AnswerKey = tuple[tuple[str, ...], tuple[float, ...] | None]  # ids and weights
@@ -120,7 +120,7 @@ class PulseMeter:
         self._vault: _Vault | None = None
         self._states: dict[str, MemoryState] = {}  # as measured, not on the vault's scale
         self._unrelated: set[str] = set()  # of these, those that any change may concern
-        self._answers: LRUCache[AnswerKey, MemoryState] = LRUCache(MOST_ANSWERS)
+        self._answers: LRUCache[AnswerKey, MemoryState] = LRUCache(MAX_ANSWERS)
         self._changes = 0
         self._background = background
         self._keeps_all = False  # once the states of all memories were wanted

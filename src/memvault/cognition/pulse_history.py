@@ -13,7 +13,7 @@ from memvault.model.state import CognitivePulse
 from memvault.vault.journal import Journal, JournalEntry
 
 KIND = "pulse_measured"
-LEAST_APART = timedelta(hours=1)
+MIN_INTERVAL = timedelta(hours=1)
 VISIBLE = 0.001  # the least difference that an answer shows
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class PulseLog:
         point = PulsePoint(now, pulse.entropy, pulse.coherence, notes)
         with self._lock:
             last = self._points[-1] if self._points else None
-            if last is not None and (now - last.at < LEAST_APART or not _moved(last, point)):
+            if last is not None and (now - last.at < MIN_INTERVAL or not _moved(last, point)):
                 return False
             self._points.append(point)
         data = {"entropy": point.entropy, "coherence": point.coherence, "notes": notes}

@@ -16,7 +16,7 @@ from memvault.model.search import VerbosityLevel
 from memvault.model.state import CognitivePulse
 
 WORKING_SET = 50  # memories; what graph-tools calls the context
-MOST_REMEMBERED = 10_000  # sessions, expired ones included; about 8 kB each when full
+MAX_REMEMBERED = 10_000  # sessions, expired ones included; about 8 kB each when full
 
 
 def _now() -> datetime:
@@ -140,7 +140,7 @@ class Sessions:
                 self._sessions[session_id] = session
             session.called(now, client)
             self._sessions.move_to_end(session_id)
-            while len(self._sessions) > MOST_REMEMBERED:
+            while len(self._sessions) > MAX_REMEMBERED:
                 self._sessions.popitem(last=False)
             return session
 

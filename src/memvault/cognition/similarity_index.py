@@ -93,9 +93,9 @@ class VectorRows:
 
 
 logger = logging.getLogger(__name__)
-MOST_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
+MAX_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
-MOST_SHARING = 50  # notes that name one thing, for it to relate them
+MAX_SHARING = 50  # notes that name one thing, for it to relate them
 _FAULTS = (StorageError, GraphQueryError)
 
 
@@ -111,7 +111,7 @@ class SimilarityIndex:
         self._store = vectors
         self._memories = memories
         self._lock = threading.Lock()  # of the rows
-        self._rows = VectorRows(MOST_KEPT)
+        self._rows = VectorRows(MAX_KEPT)
         self._loaded = False
         # Called with the ids of memories whose vector, or whose surroundings or a neighbour's,
         # have changed.
@@ -199,7 +199,7 @@ class SimilarityIndex:
     def _sharing(self, entity_id: str) -> set[str]:
         """The memories that link to or name an entity; none if there are too many to tell much."""
         edges = self._view.touching(entity_id)
-        if len(edges) > MOST_SHARING:
+        if len(edges) > MAX_SHARING:
             return set()
         return {edge.source for edge in edges if self.is_memory(edge.source)}
 
@@ -251,11 +251,11 @@ class SimilarityIndex:
         for edge in self._view.touching(node_id):
             near |= {edge.source, edge.target}
         if not self.is_memory(node_id):
-            return near if len(near) <= MOST_SHARING + 2 else set()
+            return near if len(near) <= MAX_SHARING + 2 else set()
         for other in list(near):
             if not self.is_memory(other):
                 sharing = self._view.touching(other)
-                near |= {e.source for e in sharing} if len(sharing) <= MOST_SHARING + 1 else set()
+                near |= {e.source for e in sharing} if len(sharing) <= MAX_SHARING + 1 else set()
         return near
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, Vector | None]:

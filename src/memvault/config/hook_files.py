@@ -24,7 +24,7 @@ LIMITS = {
 }
 CAPTURES = frozenset({"PreCompact", "Stop", "SubagentStop", "SessionEnd"})
 KEPT = CAPTURES | {"SessionStart"}  # until an engine runs
-MOST_TIMEOUTS = 3  # in a row; one more switches the hook off
+MAX_TIMEOUTS = 3  # in a row; one more switches the hook off
 _LOG_BYTES = 1_000_000
 
 
@@ -89,7 +89,7 @@ class HookFiles:
         with open(self.timeouts(event), "ab") as file:
             file.write(b".")
             count = file.tell()
-        if count <= MOST_TIMEOUTS:
+        if count <= MAX_TIMEOUTS:
             return False
         with open(self.switch(event), "w", encoding="utf-8") as file:
             file.write(f"{count} time-outs in a row\n")

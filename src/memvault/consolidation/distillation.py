@@ -26,11 +26,11 @@ from memvault.search.modes import diverse
 from memvault.text.words import composed, words
 from memvault.vault.journal import Journal, JournalEntry
 
-LEAST_READ, LEAST_AGE, LEAST_ALIGNMENT = 10, timedelta(days=7), 0.7  # the first is exceeded
+MIN_READ, MIN_AGE, MIN_ALIGNMENT = 10, timedelta(days=7), 0.7  # the first is exceeded
 FIDELITY = 0.8
 WORDS = (40, 80)  # of the first attempt and the second
-LEAST_WORDS = 4  # of a sentence
-MOST_SENTENCES = 200  # that are compared; a longer note is not distilled
+MIN_WORDS = 4  # of a sentence
+MAX_SENTENCES = 200  # that are compared; a longer note is not distilled
 VARIETY = 0.3  # weight of novelty in maximal marginal relevance
 DISTILLED = "distilled"
 
@@ -65,8 +65,8 @@ def alignment(use: Use | None) -> float:
 
 def is_candidate(memory: Memory, times_read: int, use: Use | None, now: datetime) -> bool:
     """Whether a memory is used enough, and well enough, to be distilled."""
-    is_old = now - memory.created_at > LEAST_AGE
-    is_used = times_read > LEAST_READ and alignment(use) >= LEAST_ALIGNMENT
+    is_old = now - memory.created_at > MIN_AGE
+    is_used = times_read > MIN_READ and alignment(use) >= MIN_ALIGNMENT
     return is_old and is_used and memory.faded is None
 
 
@@ -83,7 +83,7 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     found = sentences_of(note)
     lengths = np.array([sum(word.isalnum() for word in words(composed(s.text))) for s in found])
     total = int(lengths.sum())
-    if not found or len(found) > MOST_SENTENCES or total <= WORDS[0]:
+    if not found or len(found) > MAX_SENTENCES or total <= WORDS[0]:
         return None
     vectors = np.asarray(embed([each.text for each in found]), np.float32)
     whole = _unit((vectors * lengths[:, None]).sum(axis=0))
@@ -91,7 +91,7 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     for most in WORDS:
         chosen, spent = [], 0
         for at in order:
-            if lengths[at] >= LEAST_WORDS and spent + lengths[at] <= most:
+            if lengths[at] >= MIN_WORDS and spent + lengths[at] <= most:
                 chosen.append(at)
                 spent += int(lengths[at])
         left = (vectors[chosen] * lengths[chosen, None]).sum(axis=0)

@@ -25,11 +25,11 @@ from memvault.vault.compose import inert
 
 SUMMARY_WORDS = 200
 SHORT_WORDS = 300  # a note of so many has nothing to fade
-LEAST_WORDS, MOST_WORDS = 4, 60  # of a sentence of the summary
-MOST_SENTENCES = 400  # that are compared; of more, every second, third, …
+MIN_WORDS, MAX_WORDS = 4, 60  # of a sentence of the summary
+MAX_SENTENCES = 400  # that are compared; of more, every second, third, …
 VARIETY = 0.4  # weight of novelty in maximal marginal relevance
 TOPICS = 40  # words
-MOST_NAMES = 30  # participants or links that are listed
+MAX_NAMES = 30  # participants or links that are listed
 OUTCOME_WORDS = 60
 OUTCOMES = frozenset({"outcome", "outcomes", "decision", "decisions", "decided", "result",
                       "results", "conclusion", "conclusions", "agreed"})  # fmt: skip
@@ -129,9 +129,9 @@ def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
         sentence
         for block in note.blocks
         for sentence in block.sentences
-        if LEAST_WORDS <= _length(sentence.text) <= MOST_WORDS
+        if MIN_WORDS <= _length(sentence.text) <= MAX_WORDS
     ]
-    found = found[:: max(1, -(-len(found) // MOST_SENTENCES))]
+    found = found[:: max(1, -(-len(found) // MAX_SENTENCES))]
     if not found:
         return []
     vectors = np.asarray(embed([each.text for each in found]), np.float32)
@@ -170,7 +170,7 @@ def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
     people = _distinct([*speakers, *original.people])
     links = _links(note)
     linked = {name_key(target) for target in links}
-    if people := [name for name in people if name_key(name) not in linked][:MOST_NAMES]:
+    if people := [name for name in people if name_key(name) not in linked][:MAX_NAMES]:
         yield "Participants", ", ".join(map(inert, people))
     if topics := _topics(note, rarity, known=[note.title, *people]):
         yield "Topics", " ".join(topics)
@@ -242,7 +242,7 @@ def _links(note: ParsedNote) -> list[str]:
         link.target
         for link in note.links
         if link.target and link.style is not LinkStyle.FRONTMATTER
-    )[:MOST_NAMES]
+    )[:MAX_NAMES]
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

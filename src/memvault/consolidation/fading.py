@@ -28,7 +28,7 @@ from memvault.vault.journal import Journal, JournalEntry
 ANNOUNCED, SWITCHED = "fading_announced", "fading_switched"
 NOTICE = timedelta(days=7)
 HASTE, HASTY_NOTICE = 0.5, timedelta(days=1)  # on a nearly full disk
-IMPORTANCE_FACTOR, LINK_FACTOR, MOST_LINKS = 2.0, 0.5, 2
+IMPORTANCE_FACTOR, LINK_FACTOR, MAX_LINKS = 2.0, 0.5, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Fading:
 def stretch(importance: float, links: int) -> float:
     """The factor by which a memory fades later, in [1, 3]."""
     important = IMPORTANCE_FACTOR * max(0.0, importance - DEFAULT_IMPORTANCE)
-    return 1.0 + important + LINK_FACTOR * min(MOST_LINKS, links)
+    return 1.0 + important + LINK_FACTOR * min(MAX_LINKS, links)
 
 
 def hastened(settings: FadingSettings) -> FadingSettings:

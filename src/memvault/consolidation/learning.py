@@ -41,7 +41,7 @@ CHECKPOINT_EVERY = 200  # entries
 SIGNALS_PER_ENTRY = 200
 LOCK_SECONDS = 30.0
 SATURATION = 1.0  # full rewards at which 76% of the greatest weight is reached (tanh)
-MOST_UNANSWERED = 50
+MAX_UNANSWERED = 50
 NO_FITS: Mapping[str, float] = MappingProxyType({})
 LEARNED, RESET, RESET_UNDONE = "learned", "learning_reset", "learning_reset_undone"
 
@@ -308,7 +308,7 @@ class Learning:
         for the person), the latest first."""
         asked = list(self.state.questions.items())
         found = [(q, a.last, a.client) for q, a in asked if a.last is not None and a.is_open]
-        return nlargest(MOST_UNANSWERED, found, key=lambda each: (each[1], each[0]))
+        return nlargest(MAX_UNANSWERED, found, key=lambda each: (each[1], each[0]))
 
     def rewards(self, client: str, within: timedelta | None = None) -> list[Reward]:
         """What a client was credited with, oldest first."""

@@ -23,8 +23,8 @@ HALF_LIFE_SECONDS = 600.0
 TYPICAL_STEP = 0.05  # how fast the entropy and reward that count as typical follow
 DIVERSITY_RANGE = 0.1
 THRESHOLD_RANGE = 0.05
-LEAST_SEEDS, MOST_SEEDS = 2, 8  # the specification's range of top_k
-MOST_SESSIONS = 1_000
+MIN_SEEDS, MAX_SEEDS = 2, 8  # the specification's range of top_k
+MAX_SESSIONS = 1_000
 
 
 class Transmitter(StrEnum):
@@ -58,7 +58,7 @@ WEIGHTS: Mapping[RewardType, float] = {
 AFFECTIVE_WEIGHT = 0.3  # share of an emitted reward that memories get
 DECAY_PER_TURN = 0.05
 THRESHOLDS = {"urgency": 0.7, "novelty": 0.6, "curiosity": 0.5}
-MOST_SIGNALS = 100  # of a session's turn
+MAX_SIGNALS = 100  # of a session's turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class DriveState:
 @dataclass(slots=True)
 class _Session:
     drives: DriveState = field(default_factory=DriveState)
-    turn: deque[RewardSignal] = field(default_factory=lambda: deque(maxlen=MOST_SIGNALS))
+    turn: deque[RewardSignal] = field(default_factory=lambda: deque(maxlen=MAX_SIGNALS))
     expected: float = 0.0  # a running mean of its rewards
 
 
@@ -293,7 +293,7 @@ class Modulation:
     def _session(self, session: str) -> _Session:
         found = self._sessions.setdefault(session, _Session())
         self._sessions.move_to_end(session)
-        while len(self._sessions) > MOST_SESSIONS:
+        while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
         return found
 
@@ -304,7 +304,7 @@ _KNOBS: dict[Transmitter, tuple[str, float, float]] = {
         -DIVERSITY_RANGE,
         DIVERSITY_RANGE,
     ),
-    Transmitter.SEROTONIN: ("best notes whose links are followed", LEAST_SEEDS, MOST_SEEDS),
+    Transmitter.SEROTONIN: ("best notes whose links are followed", MIN_SEEDS, MAX_SEEDS),
     Transmitter.NORADRENALINE: (
         "shift of the least confidence in planning and execution",
         -THRESHOLD_RANGE,

@@ -19,7 +19,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 HALF_LIFE_DAYS = 30.0  # after which a reward counts half
 NEGLIGIBLE_DAYS = 300  # before the newest day, at which a day counts at most a thousandth
 DAY_LIMIT = 1_000  # thousandths; what one memory gains or loses in a day, however much it is used
-MOST_REWARDS = 500  # per client that are listed, the latest
+MAX_REWARDS = 500  # per client that are listed, the latest
 FULL = 1_000  # thousandths of a full reward
 
 
@@ -231,4 +231,4 @@ class LearnedState:
         )  # fmt: skip
         kept = self.rewards.setdefault(signal.author, [])
         insort(kept, earned)
-        del kept[:-MOST_REWARDS]
+        del kept[:-MAX_REWARDS]

@@ -22,11 +22,11 @@ from memvault.model.provenance import OriginKind
 from memvault.model.search import FoundBy, Hit
 from memvault.text.secrets import without_secrets
 
-MOST_CONNECTIONS = 1_000
-MOST_ANSWERS = 3  # of a connection that are remembered
-MOST_READ = 20  # memories that count of a connection and day, each once
-MOST_QUESTION_CHARS = 300
-MOST_BESIDE = 5  # memories read before it that one belongs together with
+MAX_CONNECTIONS = 1_000
+MAX_ANSWERS = 3  # of a connection that are remembered
+MAX_READ = 20  # memories that count of a connection and day, each once
+MAX_QUESTION_CHARS = 300
+MAX_READ_BEFORE = 5  # memories read before it that one belongs together with
 NEAR_DUPLICATE = 0.1  # surprise below which a stored memory repeats another
 NOVEL = 0.3  # and from which it is new
 STAGE_WEIGHTS = {
@@ -111,10 +111,10 @@ class UseObserver:
             known = self._connections.setdefault(today, _Connection(client))
             known.session = session
             self._connections.move_to_end(today)
-            while len(self._connections) > MOST_CONNECTIONS:
+            while len(self._connections) > MAX_CONNECTIONS:
                 self._connections.popitem(last=False)
             known.answers.append(answer)
-            if len(known.answers) > MOST_ANSWERS:
+            if len(known.answers) > MAX_ANSWERS:
                 del known.answers[0]
 
     def read(self, connections: Sequence[str], ids: Iterable[str], *, cited: bool = False) -> None:
@@ -135,12 +135,12 @@ class UseObserver:
 
     def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
         answer = known.shows(id)
-        if answer is None or len(known.read) >= MOST_READ:
+        if answer is None or len(known.read) >= MAX_READ:
             return []
         signals = []
         if id not in known.read:
             opened = self._signal(SignalKind.OPENED, known, answer, id)
-            more = {"route": answer.routes[id], "beside": tuple(known.read[-MOST_BESIDE:])}
+            more = {"route": answer.routes[id], "beside": tuple(known.read[-MAX_READ_BEFORE:])}
             signals.append(opened.model_copy(update=more))
             known.read.append(id)
             signals += self._passed_over(known, answer, id)
@@ -241,7 +241,7 @@ class UseObserver:
 @lru_cache(maxsize=64)  # an answer asks for it twice
 def shortened(question: str) -> str:
     """A question as it is kept: without secrets, on one line, and not too long."""
-    return " ".join(without_secrets(question).split())[:MOST_QUESTION_CHARS]
+    return " ".join(without_secrets(question).split())[:MAX_QUESTION_CHARS]
 
 
 def route_of(hit: Hit) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 NEARLY_FULL_SHARE, NEARLY_FULL_BYTES = 0.05, 2 * 1024**3  # free space below both
 # Cached embeddings that are kept. A link has up to two texts of its own: its whole sentence without
 # the names in it, and the words next to its place there.
-VECTORS_PER_CHUNK, VECTORS_PER_EDGE, LEAST_VECTORS = 4, 2, 20_000
+VECTORS_PER_CHUNK, VECTORS_PER_EDGE, MIN_VECTORS = 4, 2, 20_000
 
 
 @dataclass(frozen=True, slots=True)

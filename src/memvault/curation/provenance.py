@@ -37,8 +37,8 @@ SPOKEN = "spoken"  # of an import: digests of what the person said in the conver
 WEB = "web"  # of a stored note: the client says that it fetched the content
 SOURCE = "source"  # of an import: the provider
 
-_MOST_BESIDE = 16  # sentences of a note, by which it is known where it was renamed
-_KNOWN_BY = 0.5  # share of these that stand in it then, at least
+_FINGERPRINT_SENTENCES = 16  # sentences of a note, by which it is known where it was renamed
+_FINGERPRINT_SHARE = 0.5  # share of these that stand in it then, at least
 _SNIFFED = 8192  # bytes of a file that tell whether it is text
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
@@ -104,7 +104,7 @@ def added(before: bytes | None, after: bytes) -> list[str]:
 def telling(before: bytes) -> tuple[str, ...]:
     """Digests of the longest sentences of a note, by which it is known where it was renamed."""
     longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
-    return tuple(dict.fromkeys(unit.digest for unit in longest))[:_MOST_BESIDE]
+    return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
 
 
 @dataclass(slots=True)
@@ -219,7 +219,7 @@ class Provenances:
         claims = {
             path: self._claims.get(f"path:{path}")
             for path in paths
-            if len(self._beside[path] & here) >= _KNOWN_BY * len(self._beside[path])
+            if len(self._beside[path] & here) >= _FINGERPRINT_SHARE * len(self._beside[path])
         }
         return [
             each

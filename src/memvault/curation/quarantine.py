@@ -27,7 +27,7 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.immunity import Finding, Immunity
 
 HELD, RELEASED = "quarantined", "quarantine_released"
-MOST_EVIDENCE = 5
+MAX_EVIDENCE = 5
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
 
 
@@ -304,7 +304,7 @@ def _new(
         _claimed_id(data),
         f"{origin.kind} {origin.name}".strip(),
         finding.kinds,
-        tuple(each.excerpt for each in finding.evidence[:MOST_EVIDENCE]),
+        tuple(each.excerpt for each in finding.evidence[:MAX_EVIDENCE]),
         whole,
         datetime.now(UTC),
     )

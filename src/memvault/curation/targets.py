@@ -18,7 +18,7 @@ from memvault.vault.ignore import NOTE_SUFFIXES
 
 # The kinds of nodes that a name without a note can mean. Tags are named ``#tag``, and a day is not
 # forgotten with the note of that day.
-MOST_NEAREST = 3
+MAX_NEAREST = 3
 _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
 NAMED_KINDS = tuple(kind for kind in NodeKind if kind not in _OF_THEIR_OWN)
 
@@ -118,9 +118,9 @@ def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
     }
     wanted = name_key(name)
     having = [key for key in names if wanted and f" {wanted} " in f" {key} "]
-    near = get_close_matches(wanted, names, MOST_NEAREST, cutoff=0.6)
+    near = get_close_matches(wanted, names, MAX_NEAREST, cutoff=0.6)
     keys = dict.fromkeys([*sorted(having, key=lambda key: (len(key), key)), *near])
-    return [names[key] for key in keys][:MOST_NEAREST]
+    return [names[key] for key in keys][:MAX_NEAREST]
 
 
 def _at_path(target: str, memories: MemoryLookup) -> Memory | None:

@@ -295,7 +295,7 @@ _IN_TEXT = (
     | CAUSED
     | SUPPORTING
 )
-_MOST_WORDS = max(len(name.split()) for name in _IN_TEXT)
+_MAX_WORDS = max(len(name.split()) for name in _IN_TEXT)
 # Words around a verb that do not change the relation that it states.
 _AROUND_VERBS = """
 is was are were has have had been be being it this that which and also then later mainly partly
@@ -317,7 +317,7 @@ def stated_relation(words: str) -> str:
     name = relation_name(words)
     said = [] if _NEGATION.search(name) else name.split()
     parts = list(dropwhile(AROUND_VERBS.__contains__, said))
-    for first in range(max(0, len(parts) - _MOST_WORDS), len(parts)):
+    for first in range(max(0, len(parts) - _MAX_WORDS), len(parts)):
         name = " ".join(parts[first:])
         if name in _IN_TEXT and (first == 0 or " " in name):
             return name

@@ -166,8 +166,8 @@ class Memory(BaseModel):
 
 
 IMPORTANCE_HALF_LIFE_DAYS = 30.0
-MOST_CLIENT_VARIANCE = 0.15  # of the importance that clients set
-_MOST_DEVIATION = 0.38  # from the default; its square stays below that variance
+MAX_CLIENT_VARIANCE = 0.15  # of the importance that clients set
+_MAX_DEVIATION = 0.38  # from the default; its square stays below that variance
 
 
 def importance_is_own(memory: Memory) -> bool:
@@ -183,7 +183,7 @@ def balanced_importance(memory: Memory, now: datetime) -> float:
     if not deviation or importance_is_own(memory):
         return memory.importance
     age = max(0.0, (now - memory.created_at).total_seconds() / 86_400)
-    bounded = max(-_MOST_DEVIATION, min(_MOST_DEVIATION, deviation))
+    bounded = max(-_MAX_DEVIATION, min(_MAX_DEVIATION, deviation))
     return DEFAULT_IMPORTANCE + bounded * math.exp2(-age / IMPORTANCE_HALF_LIFE_DAYS)
 
 

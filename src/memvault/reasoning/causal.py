@@ -27,7 +27,7 @@ from memvault.model.search import CausalLink
 from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
-MOST = 20
+MAX_LINKS = 20
 LOOKED_INTO = 200  # sentences that name a hub
 _DENIED = re.compile(
     r"\b(?:not|never|no|nor|neither|without|hardly|unlikely|cannot|if|whether|unless|might|may|could"
@@ -53,7 +53,7 @@ def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]
             if known not in found or rank < found[known][0]:
                 found[known] = (rank, link)
     best = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
-    return tuple(link for _, (_, link) in best[:MOST])
+    return tuple(link for _, (_, link) in best[:MAX_LINKS])
 
 
 def _speaking_of(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:

@@ -35,12 +35,12 @@ from memvault.verification.clause import (
 from memvault.verification.reading import claims_of
 from memvault.verification.verifier import Verifier, source_of
 
-MOST_SENTENCES = 12  # of the reasoning
+MAX_SENTENCES = 12  # of the reasoning
 FOUND_FOR_EACH = 8  # memories per sentence
-MOST_CHARS = 200  # of a snippet
+MAX_CHARS = 200  # of a snippet
 NEW_SENTENCES, NEW_CHARS = 3, 600  # of a new text that are compared, and of these at most
-MOST_CONTRADICTED = 3  # memories that are named for it
-MOST_RELATED, RELATED = 3, 0.3  # memories on its matter that are named, and their least relevance
+MAX_CONTRADICTED = 3  # memories that are named for it
+MAX_RELATED, RELATED = 3, 0.3  # memories on its matter that are named, and their least relevance
 SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
 _BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
 _AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
@@ -124,7 +124,7 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        stated = [readable(s) for s in sentences(reasoning)][:MOST_SENTENCES]
+        stated = [readable(s) for s in sentences(reasoning)][:MAX_SENTENCES]
         found: dict[str, Contradiction] = {}
         for each in self._contradictions(stated, focal, apart_from):
             known = found.get(each.memory.id)
@@ -145,7 +145,7 @@ class Critic:
             StoreUnavailable: the vector store does not answer.
         """
         first = _first_of(text)
-        return self.critique(first, apart_from=apart_from)[0][:MOST_CONTRADICTED] if first else []
+        return self.critique(first, apart_from=apart_from)[0][:MAX_CONTRADICTED] if first else []
 
     def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
         """Memories on the same matter as the first sentences of a text before it is written, the
@@ -155,7 +155,7 @@ class Critic:
             StoreUnavailable: the vector store does not answer.
         """
         first = _first_of(text)
-        hits = self._find(first, MOST_RELATED, scope) if first else []
+        hits = self._find(first, MAX_RELATED, scope) if first else []
         return [hit.memory for hit in hits if hit.relevance >= RELATED]
 
     def _contradictions(
@@ -255,7 +255,7 @@ class Critic:
             yield Contradiction(
                 memory,
                 other.source.lines,
-                other.sentence[:MOST_CHARS],
+                other.sentence[:MAX_CHARS],
                 kind,
                 sure,
                 f"The reasoning says {claim.label}: {claim.shown}; "
@@ -294,7 +294,7 @@ def _mismatch(match: Match) -> Contradiction:
     )
     if found.relation is Relation.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
-    snippet = match.sentence[:MOST_CHARS]
+    snippet = match.sentence[:MAX_CHARS]
     return Contradiction(match.memory, match.lines, snippet, kind, found.confidence, explanation)
 
 
@@ -323,5 +323,5 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
 def _contradiction(
     passage: _Passage, sentence: str, kind: ConflictType, sure: float, explanation: str
 ) -> Contradiction:
-    snippet = sentence[:MOST_CHARS]
+    snippet = sentence[:MAX_CHARS]
     return Contradiction(passage.memory, passage.source.lines, snippet, kind, sure, explanation)

@@ -19,7 +19,7 @@ from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
-MOST = 5  # entries each way
+MAX_ENTRIES = 5  # entries each way
 LISTED = 3  # links that make a note an index note
 LINK_SHARE = 0.5  # share of its sentence that a link takes up in a list item
 LOOKED_AT = 500  # edges of a hub, the strongest first
@@ -32,8 +32,8 @@ def entailment_cones(
     edges: GraphView,
     memory_of: Callable[[str], Memory | None],
 ) -> tuple[EntailmentCone, ...]:
-    """The cone of each of these memories that has one, with at most `MOST` entries each way."""
-    cones = (entailment_cone(key, edges, memory_of(key), MOST) for key in ids)
+    """The cone of each of these memories that has one, at most `MAX_ENTRIES` entries each way."""
+    cones = (entailment_cone(key, edges, memory_of(key), MAX_ENTRIES) for key in ids)
     return tuple(cone for cone in cones if cone.general or cone.special)
 
 
@@ -140,8 +140,8 @@ def _above_in_tags(memory: Memory, edges: GraphView) -> Iterator[Related]:
                 yield Related(node_ref(node.id, edges), f"#{tag} lies under #{node.name}")
 
 
-MOST_STEPS = 12  # between a part and its whole
-MOST_VISITED = 2_000
+MAX_STEPS = 12  # between a part and its whole
+MAX_VISITED = 2_000
 
 
 class Hierarchy:
@@ -163,8 +163,8 @@ class Hierarchy:
         next more general node. None if nothing states it; empty for the node itself."""
         reached: dict[str, tuple[str, Related] | None] = {specific: None}
         frontier = [specific]
-        for _ in range(MOST_STEPS):
-            if general in reached or not frontier or len(reached) > MOST_VISITED:
+        for _ in range(MAX_STEPS):
+            if general in reached or not frontier or len(reached) > MAX_VISITED:
                 break
             following: list[str] = []
             for node_id in frontier:

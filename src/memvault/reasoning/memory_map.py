@@ -18,9 +18,9 @@ from memvault.reasoning.conflicts import MemoryOf, conflicts
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
 
-MOST_NODES = 60  # a larger picture is unreadable
+MAX_NODES = 60  # a larger picture is unreadable
 EDGES_PER_NODE = 3  # on average
-MOST_CONFLICTS = 50
+MAX_CONFLICTS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def memory_map(
     memory_of: MemoryOf,
     *,
     depth: int = 2,
-    most: int = MOST_NODES,
+    most: int = MAX_NODES,
 ) -> MemoryMap:
     """The neighbourhood of these nodes within ``depth`` relations, at most ``most`` nodes.
 
@@ -74,7 +74,7 @@ def memory_map(
     """
     nodes = _nodes(centres, edges, depth, most)
     shown = {node.id for node in nodes}
-    found = conflicts([node.id for node in nodes], edges, memory_of, MOST_CONFLICTS)
+    found = conflicts([node.id for node in nodes], edges, memory_of, MAX_CONFLICTS)
     clashes = tuple(each for each in found if shown.issuperset(_ends(each)))
     contested = {frozenset(_ends(each)) for each in clashes}
     drawn = _edges(shown, edges, contested)
@@ -231,8 +231,8 @@ def _dot_edges(drawn: MemoryMap, weights: bool, highlight: bool) -> Iterator[str
 MERMAID_CHARS = 40
 EDGE_CHARS = 24
 # Mermaid refuses to draw more than 50,000 characters, or more than 500 edges.
-MOST_CHARS = 48_000
-MOST_EDGES = 450
+MAX_CHARS = 48_000
+MAX_EDGES = 450
 # Every other sign of ASCII is written as a character reference: quotes end a label, "#" begins a
 # reference, "%%{" a directive, "<" a tag, "`" a text in Markdown.
 _PLAIN = frozenset(" -_.,()!?/'+")
@@ -256,13 +256,13 @@ def mermaid(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -
     names = {node.id: f"n{number}" for number, node in enumerate(drawn.nodes)}
     for node in drawn.nodes:
         lines.append(f'    {names[node.id]}["{escaped(shortened(node.name, MERMAID_CHARS))}"]')
-    room = MOST_CHARS - sum(len(line) + 1 for line in lines)
+    room = MAX_CHARS - sum(len(line) + 1 for line in lines)
     styles = list(_styles(drawn, names, highlight))
     room -= sum(len(line) + 1 for line in styles)
     red: list[int] = []
     for number, (line, is_red) in enumerate(_edge_lines(drawn, names, weights, highlight)):
         room -= len(line) + 8  # with its number among the red ones
-        if room < 0 or number == MOST_EDGES:
+        if room < 0 or number == MAX_EDGES:
             break
         if is_red:
             red.append(number)

@@ -24,7 +24,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
 
 FEWEST = 2  # memories of a facet
-MOST_ASKED = 10  # results requested for a facet's question
+MAX_ASKED = 10  # results requested for a facet's question
 TRIED = 8  # facets that are tried, a few milliseconds each
 SINGLE = "memory"
 NARROWER = 0.02  # least difference in entropy that makes a facet worth a question
@@ -167,7 +167,7 @@ def _question(goal: Goal, facet: _Facet) -> Step:
     kept = [word for word in goal.told.rstrip("?!. ").split() if name_key(word) not in _VAGUE]
     query = " ".join((*kept, facet.added)).strip() or goal.told
     params: dict[str, Any] = {"query": query}
-    params["top_k"] = min(MOST_ASKED, len(facet.members))
+    params["top_k"] = min(MAX_ASKED, len(facet.members))
     project = facet.project or goal.project
     if project:
         params["project"] = project

@@ -21,7 +21,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.verification.clause import FindNames, stems_of
 
 _WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
-_MOST_WORDS = 20_000  # whose vectors are kept
+_MAX_WORDS = 20_000  # whose vectors are kept
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 
 
@@ -93,7 +93,7 @@ class _WordVectors:
     def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
         fresh = [word for word in dict.fromkeys(words) if word not in self._known]
         if fresh:
-            if len(self._known) > _MOST_WORDS:
+            if len(self._known) > _MAX_WORDS:
                 self._known = {}
                 fresh = list(dict.fromkeys(words))
             self._known.update(zip(fresh, self._embed(fresh), strict=True))

@@ -19,7 +19,7 @@ from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView
 from memvault.vault.parse import parse_note
 
-MOST = 20  # of each list
+MAX_SHOWN = 20  # of each list
 PROJECT = "project"
 _TOLD_APART = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 
@@ -79,7 +79,8 @@ def _most(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
         spellings[name.casefold()][name] += 1
     ranked = sorted(spellings.values(), key=lambda each: (-each.total(), min(each)))
     return tuple(
-        (min(each, key=lambda name: (-each[name], name)), each.total()) for each in ranked[:MOST]
+        (min(each, key=lambda name: (-each[name], name)), each.total())
+        for each in ranked[:MAX_SHOWN]
     )
 
 
@@ -97,7 +98,7 @@ def _of_graph(
     best = sorted(nodes.keys() & naming.keys(), key=lambda key: (-len(naming[key]), key))
     concepts = tuple(
         Concept(NodeRef(key, nodes[key].name, nodes[key].path), nodes[key].kind, len(naming[key]))
-        for key in best[:MOST]
+        for key in best[:MAX_SHOWN]
     )
     return concepts, _most(relations)
 

@@ -32,8 +32,8 @@ OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would ta
 OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
 SPREAD = 0.1  # by which a link weighs less, for each e-fold of notes that its hit is linked with
 LEARNT_SHARE = 1.0  # of a link's weight, that use adds at most to one which led to what was read
-MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
-MOST_VECTORS = 5_000  # of links' sentences that are kept: 8 MB at 384 dimensions
+MAX_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
+MAX_VECTORS = 5_000  # of links' sentences that are kept: 8 MB at 384 dimensions
 
 
 LinkWeight = Callable[[str, str], float]
@@ -148,9 +148,9 @@ class Association:
     def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
         """Edges of a node; where there are too many, what the person stated comes first."""
         edges = self._view.of(node_id)
-        if len(edges) <= MOST_EDGES:
+        if len(edges) <= MAX_EDGES:
             return edges
-        return sorted(edges, key=self._is_claim)[:MOST_EDGES]
+        return sorted(edges, key=self._is_claim)[:MAX_EDGES]
 
     def _is_claim(self, edge: GraphEdge) -> bool:
         """Whether an edge is stated by others than the person, and not confirmed by them: then it
@@ -172,7 +172,7 @@ class Association:
         known = {each: one for each in sentences if (one := kept.get(each)) is not None}
         if len(known) < len(sentences):
             fresh = self._embedder.known([each for each in sentences if each not in known])
-            if len(kept) + len(fresh) > MOST_VECTORS:
+            if len(kept) + len(fresh) > MAX_VECTORS:
                 kept = self._vectors = {}
             kept.update(fresh)
             known.update(fresh)

@@ -25,7 +25,7 @@ from memvault.text.stems import stems
 
 Features = npt.NDArray[np.float64]
 UNVERIFIED_MOST = 0.69  # confidence of a claim that nobody confirms (FR-46)
-_MOST_ODDS = 30.0  # e**30 is close to the largest odds of a float
+_MAX_ODDS = 30.0  # e**30 is close to the largest odds of a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Calibration:
             self.relevance, self.gap, self.words, self.rank, self.step, self.relation,
             self.relation_relevance, self.link,
         )  # fmt: skip
-        odds = np.clip(self.intercept + features @ np.array(weights), -_MOST_ODDS, _MOST_ODDS)
+        odds = np.clip(self.intercept + features @ np.array(weights), -_MAX_ODDS, _MAX_ODDS)
         return [float(p) for p in 1.0 / (1.0 + np.exp(-odds))]
 
 

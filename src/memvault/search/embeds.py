@@ -14,8 +14,8 @@ from memvault.model.memory import Memory
 from memvault.model.note import Block, LineRange, Link, LinkStyle
 from memvault.vault.parse import parse_note
 
-MOST = 2  # parts of other notes in one excerpt
-MOST_CHARS = 300  # of each
+MAX_PARTS = 2  # parts of other notes in one excerpt
+MAX_CHARS = 300  # of each
 
 
 class Embed(NamedTuple):
@@ -57,7 +57,7 @@ class Embeds:
                 embeds = (link for link in links if link.style is LinkStyle.EMBED)
                 here = (each for each in embeds if lines.first <= each.line <= lines.last)
                 parts = (self._part(each, memory.path) for each in here if each.sentence in shown)
-                return list(islice(filter(None, parts), MOST))
+                return list(islice(filter(None, parts), MAX_PARTS))
         return []
 
     def _part(self, link: Link, source: str) -> Embed | None:
@@ -67,10 +67,10 @@ class Embeds:
         blocks = parse_note(path, self._read(path)).blocks
         meant = [each for each in blocks if _is_in(each, link.subpath)]
         before = accumulate((len(each.text) for each in meant), initial=0)
-        used = [each for each, size in zip(meant, before, strict=False) if size < MOST_CHARS]
+        used = [each for each, size in zip(meant, before, strict=False) if size < MAX_CHARS]
         if not used:
             return None
-        text = shorten(" ".join(each.text for each in used), MOST_CHARS, placeholder=" …")
+        text = shorten(" ".join(each.text for each in used), MAX_CHARS, placeholder=" …")
         return Embed(path, LineRange(used[0].lines.first, used[-1].lines.last), text)
 
 

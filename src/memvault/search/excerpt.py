@@ -27,7 +27,9 @@ _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
 _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
-_LEAST = 0.6  # of the best sentence's worth: what is worth less makes way for what follows the best
+_MIN_SHARE = (
+    0.6  # of the best sentence's worth: what is worth less makes way for what follows the best
+)
 _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
 _ASKING = (
@@ -50,7 +52,7 @@ _ASKS_NUMBER = re.compile(
     r"|いくら|いくつ|何[日時年月回個件人台]|いつ|値段|料金|多少|几",
     re.IGNORECASE,
 )
-_MOST_QUESTIONS = 4
+_MAX_QUESTIONS = 4
 _HAS_NUMBER = re.compile(r"\d")
 _NUMBER = 0.25  # what a sentence with a number is worth more where a number is asked for
 
@@ -159,7 +161,7 @@ def questions_in(query: str) -> list[str]:
     if len(parts) < 2:
         return []
     questions = [part for part in parts if _IS_QUESTION.match(part) and _is_telling(part)]
-    return questions[:_MOST_QUESTIONS]
+    return questions[:_MAX_QUESTIONS]
 
 
 def _is_telling(question: str) -> bool:
@@ -260,7 +262,7 @@ def _best(
         bests.append(ranks.index(max(ranks)))
     chosen = bests[:1]
     left = limit - _size(statements[bests[0]])
-    for place in (*bests, *(place for place in order if worth[place] >= _LEAST)):
+    for place in (*bests, *(place for place in order if worth[place] >= _MIN_SHARE)):
         size = _size(statements[place])
         if 0 < size <= left and place not in chosen:
             chosen.append(place)

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", str, int)
 _SIZES = len(ChunkSize)
 SHARED = 0.8  # of what all notes in a language have in common, the share taken off a question
-MOST_STRETCH = 4.0  # of cosines
+MAX_STRETCH = 4.0  # of cosines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,9 +171,9 @@ class SharedPart:
 
     def stretch(self, question: Vector, spread: float) -> float:
         """The factor by which a question's cosines with these notes have this standard deviation,
-        from 1 to `MOST_STRETCH`."""
+        from 1 to `MAX_STRETCH`."""
         own = float((self.vectors @ question).std())
-        return min(MOST_STRETCH, max(1.0, spread / max(own, 1e-6)))
+        return min(MAX_STRETCH, max(1.0, spread / max(own, 1e-6)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
 
-MOST_WITH_TASKS = 200  # notes
+MAX_WITH_TASKS = 200  # notes
 _DUE = re.compile(r"[📅⏳🛫]|\b(?:due|scheduled|deadline)\b", re.IGNORECASE)
 _DAY_CHARS = 30  # behind it, in which the day stands
 
@@ -101,7 +101,7 @@ class Listing:
         return hits
 
     def _with_open_tasks(self, scope: Scope) -> list[Hit]:
-        hits = self._hybrid.search(OPEN_TASK, MOST_WITH_TASKS, scope)
+        hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
         return [hit for hit in hits if OPEN_TASK in hit.context]
 

@@ -52,7 +52,7 @@ from memvault.search.order import (
     superseding_first,
     verified_first,
 )
-from memvault.search.relations.relation_search import MOST_HOPS
+from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.request import Candidates, Fitting, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.open import Stores
@@ -145,7 +145,7 @@ class Searcher:
         scope: Scope | None = None,
         fitting: Fitting | None = None,
         allow_unverified: bool = False,
-        max_hops: int = MOST_HOPS,
+        max_hops: int = MAX_HOPS,
         patience: float = 0.0,
     ) -> SearchResult:
         """The memories that answer a question, best first, each once.

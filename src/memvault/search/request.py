@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memvault.model.memory import Memory
 from memvault.model.search import Hit, Scope
 from memvault.search.dates import AskedTime
-from memvault.search.relations.relation_search import MOST_HOPS
+from memvault.search.relations.relation_search import MAX_HOPS
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 
@@ -28,7 +28,7 @@ class SearchRequest:
     top_k: int | None = None
     fitting: Fitting | None = None
     allow_unverified: bool = False
-    max_hops: int = MOST_HOPS
+    max_hops: int = MAX_HOPS
     patience: float = 0.0
     matter: str | None = None
     time: AskedTime | None = None

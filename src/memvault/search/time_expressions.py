@@ -45,7 +45,7 @@ from memvault.search.time_translation import times_in
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b\d{4}$")
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
-MOST_DAYS = 1_000  # named in one note; more are those of a table or a log
+MAX_DAYS = 1_000  # named in one note; more are those of a table or a log
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,13 @@ def days_named(text: str, written: date) -> list[Span]:
 
 
 def single_days(text: str, written: date) -> tuple[date, ...]:
-    """The days that a text names one by one, in order, at most `MOST_DAYS`; see `days_named`."""
+    """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
     found: set[date] = set()
     for line in text.splitlines():
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
             found.update(span.first for span in spans if span.first == span.last)
-    return tuple(sorted(found)[:MOST_DAYS])
+    return tuple(sorted(found)[:MAX_DAYS])
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:

@@ -36,9 +36,9 @@ ALIKE = 0.6  # least cosine of two words that stand for each other
 NEAREST = 2  # words of the vault that one of a question stands for
 WEIGHT = 0.6  # of such a word, times its cosine; a word of the question has 1
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 6, 40  # letters of a word that may be mistyped
-MOST_LETTERS = 40  # that may have been left out
-MOST_WORDS = 15_000  # of a vault, the most common: 23 MB of vectors
-MOST_NOTES = 20_000  # whose words are read
+MAX_LETTERS = 40  # that may have been left out
+MAX_WORDS = 15_000  # of a vault, the most common: 23 MB of vectors
+MAX_NOTES = 20_000  # whose words are read
 GROWN = 0.05  # share of its chunks by which a vault grows or shrinks until it is read again
 AGAIN_SECONDS = 300.0
 _NOTES_AT_ONCE = 200
@@ -91,7 +91,7 @@ class Vocabulary:
             counts.update(set(_WORD.findall(f"{passage.context} {passage.text}")))
         repeated = (word for word, count in counts.most_common() if count > 1)
         telling = (word for word in repeated if word.islower() and word not in STOP_WORDS)
-        plain = list(islice(telling, MOST_WORDS))
+        plain = list(islice(telling, MAX_WORDS))
         having: Counter[int] = Counter()
         for word, count in counts.items():
             if (term := _term(word)) is not None:
@@ -102,7 +102,7 @@ class Vocabulary:
             self._embedder.embed(plain),
             {term: count / passages for term, count in having.items()},
             0.5 / max(passages, 1),
-            "".join(each for each, _ in Counter("".join(counts).lower()).most_common(MOST_LETTERS)),
+            "".join(each for each, _ in Counter("".join(counts).lower()).most_common(MAX_LETTERS)),
         )
         self._answers, self._size = LRUCache(_QUESTIONS), size
         return AGAIN_SECONDS
@@ -143,7 +143,7 @@ class Vocabulary:
         ]
 
     def _passages(self) -> Iterator[Chunk]:
-        notes = islice(self._vectors.note_ids(), MOST_NOTES)
+        notes = islice(self._vectors.note_ids(), MAX_NOTES)
         while ids := list(islice(notes, _NOTES_AT_ONCE)):
             for passages in self._vectors.passages(ids).values():
                 yield from passages

@@ -20,7 +20,7 @@ from memvault.model.note import Vector
 
 _NOTHING = 1e-6  # length of a vector of which rounding is all that is left
 Vectors = npt.NDArray[np.float32]
-LEAST = 0.1  # mean cosine of unrelated texts up to which a model is left as it is
+MIN_MEAN_COSINE = 0.1  # mean cosine of unrelated texts up to which a model is left as it is
 FEWEST = 6  # sentences that show what is common
 
 # Texts that have nothing to do with each other, in several languages. They are of no vault.
@@ -95,7 +95,7 @@ class CommonPart:
         known = [text for text in SENTENCES if knows(text)]
         texts = known if len(known) >= FEWEST else SENTENCES
         sentences = embed_documents(texts)
-        if mean_cosine(sentences) < LEAST:
+        if mean_cosine(sentences) < MIN_MEAN_COSINE:
             return None
         document = (sentences.mean(axis=0) + embed_documents(NOTES).mean(axis=0)) / 2.0
         return cls(embed_queries(texts).mean(axis=0), document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-MOST_PAIRS = 400_000_000  # that are compared, a bit of memory each: 50 MB
+MAX_PAIRS = 400_000_000  # that are compared, a bit of memory each: 50 MB
 
 
 class Stretch(NamedTuple):
@@ -22,11 +22,11 @@ def stretches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stre
     """Both sequences, divided by a longest common subsequence of theirs.
 
     `difflib.SequenceMatcher` needs cubic time where elements repeat, as blank lines do. What
-    differs in more than `MOST_PAIRS` pairs is one stretch.
+    differs in more than `MAX_PAIRS` pairs is one stretch.
     """
     start, end = _common(old, new)
     first, other = old[start : len(old) - end], new[start : len(new) - end]
-    blocks = _blocks(first, other) if len(first) * len(other) <= MOST_PAIRS else []
+    blocks = _blocks(first, other) if len(first) * len(other) <= MAX_PAIRS else []
     i = j = 0
     for since, also, size in [
         (0, 0, start),

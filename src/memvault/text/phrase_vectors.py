@@ -13,7 +13,7 @@ from cachetools import LRUCache
 from memvault.model.note import Vector
 from memvault.text.embedding import Embedder
 
-MOST_KEPT = 4_000  # 6 MB at 384 dimensions
+MAX_KEPT = 4_000  # 6 MB at 384 dimensions
 AHEAD = 4  # calls that nobody may have waited for; an older one has mostly ended: it is waited for
 
 _Vectors = Callable[[], npt.NDArray[np.float32]]
@@ -24,7 +24,7 @@ class PhraseVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._kept: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MOST_KEPT)
+        self._kept: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MAX_KEPT)
         self._under_way: deque[_Vectors] = deque()
         self._lock = threading.Lock()
 

@@ -15,7 +15,7 @@ from memvault.verification.clause import ROLE_VERBS, Clause, Stated, Token, stem
 
 _IS = frozenset(("is", "was", "be", "became"))
 _NEAR = 4  # words between a name and its role
-_MOST_ROLE = 3  # words of a role
+_MAX_ROLE_WORDS = 3  # words of a role
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def role_words(words: Sequence[str]) -> Iterator[str]:
         return
     for place, word in enumerate(words):
         if word in ("the", "s", "as"):
-            yield from words[place + 1 : place + 1 + 2 * _MOST_ROLE]  # words with hyphens are two
+            yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # "-" splits
 
 
 def roles_in(clause: Clause) -> Iterator[Stated]:
@@ -133,7 +133,7 @@ def _behind_is(low: Sequence[str]) -> int:
 
 
 def _sole(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Stated | None:
-    if not 1 <= len(words) <= _MOST_ROLE or not all(token.is_content for token in words):
+    if not 1 <= len(words) <= _MAX_ROLE_WORDS or not all(token.is_content for token in words):
         return None
     role = [token.low for token in words]
     return clause.claim(role, NAME + value.key, value.text, subject=subject, sole=True)

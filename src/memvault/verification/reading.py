@@ -37,10 +37,10 @@ from memvault.verification.clause import (
     stems_among,
 )
 
-MOST_KEY_WORDS = 4
-MOST_VALUE_WORDS = 4
-MOST_FIELD_WORDS = 10  # more behind a colon is speech or prose
-MOST_ATTRIBUTE_WORDS = 3
+MAX_KEY_WORDS = 4
+MAX_VALUE_WORDS = 4
+MAX_FIELD_WORDS = 10  # more behind a colon is speech or prose
+MAX_ATTRIBUTE_WORDS = 3
 _WHOLE_VALUE = 0.8  # share of a field's value that a name covers if it is the value
 _ARTICLES = frozenset(("the", "a", "an", "our", "their"))
 _SPEAKING = frozenset(("i", "we", "you", "he", "she", "they", "it"))
@@ -159,7 +159,7 @@ def _has_any(marks: Sequence[str], low: str) -> bool:
 
 def _stated(sentence: str, about: About) -> Iterator[Stated]:
     pair = _KEY_VALUE.match(sentence)
-    if pair is not None and len(pair["value"].split()) <= MOST_FIELD_WORDS:
+    if pair is not None and len(pair["value"].split()) <= MAX_FIELD_WORDS:
         key = Clause(sentence, pair["key"].strip(" *_-"), about.names(pair["key"]), about, ())
         if _is_field(key):
             yield from _of_field(sentence, key, pair["value"].strip(" .*_"), about)
@@ -180,7 +180,7 @@ def _is_field(key: Clause) -> bool:
     is said of it ("Aurora: the contract ends in May")."""
     if any(token.low in _SPEAKING for token in key.tokens):  # "We measured it: …"
         return False
-    return len(key.tokens) <= MOST_KEY_WORDS and any(t.is_content for t in key.tokens)
+    return len(key.tokens) <= MAX_KEY_WORDS and any(t.is_content for t in key.tokens)
 
 
 def _clauses(sentence: str) -> list[tuple[int, int]]:
@@ -221,7 +221,7 @@ def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[
         whole = len(named) == 1 and named[0][1] - named[0][0] >= _WHOLE_VALUE * len(value)
         if whole:
             found = clause.claim(words, NAME + named[0][2], value)
-        elif len(value.split()) <= MOST_VALUE_WORDS:
+        elif len(value.split()) <= MAX_VALUE_WORDS:
             found = clause.claim(words, TEXT + name_key(value), value)
     if found is not None:
         yield found
@@ -329,7 +329,7 @@ def _part_of(tokens: Sequence[Token], place: int, front: Sequence[str]) -> list[
 
 def _run(tokens: Sequence[Token], k: int, step: int) -> list[str]:
     words: list[str] = []
-    while 0 <= k < len(tokens) and tokens[k].is_content and len(words) < MOST_ATTRIBUTE_WORDS:
+    while 0 <= k < len(tokens) and tokens[k].is_content and len(words) < MAX_ATTRIBUTE_WORDS:
         words.append(tokens[k].low)
         k += step
     return words

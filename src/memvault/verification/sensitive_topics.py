@@ -24,7 +24,7 @@ from memvault.text.secrets import without_secrets
 from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
 
-MOST_OWN_CHARS = 8_000  # of a note whose best passage is another's
+MAX_OWN_CHARS = 8_000  # of a note whose best passage is another's
 
 
 class SensitiveTopic(StrEnum):
@@ -132,7 +132,7 @@ class Gate:
         try:
             data = own_lines(self._read(memory.path), memory.provenance)
             if lines is None:
-                return body_of(data).decode("utf-8", "replace").strip()[:MOST_OWN_CHARS]
+                return body_of(data).decode("utf-8", "replace").strip()[:MAX_OWN_CHARS]
         except MemvaultError:
             return ""
         text = data.decode("utf-8", "replace")

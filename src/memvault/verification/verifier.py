@@ -29,8 +29,8 @@ from memvault.verification.reading import Passages
 from memvault.verification.sensitive_topics import Gate, sensitive_topic_of
 
 WITNESSES = 20  # passages asked for in addition to what was found (FR-44)
-MOST_READ = 3  # memories read whole for a value of the kind that is asked for
-MOST_SHOWN = 3  # pieces of evidence
+MAX_READ = 3  # memories read whole for a value of the kind that is asked for
+MAX_SHOWN = 3  # pieces of evidence
 DOUBT = 0.6  # score of what nobody else says (triple 11.3); under 0.7 (FR-46)
 _KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}
 _NO_ANSWERS = {
@@ -149,7 +149,7 @@ class Verifier:
             for c in said
             if c.attribute & asked.words and _may_answer(c, asked) and self._is_meant(c, asked)
         ]
-        if named or rank >= MOST_READ or (asked.kind is None and not asked.who):
+        if named or rank >= MAX_READ or (asked.kind is None and not asked.who):
             return named
         said = self.passage(hit.text, source)
         fitting = [c for c in said if _fits(c, asked) and self._is_meant(c, asked)]
@@ -275,7 +275,7 @@ class Verifier:
         claims = _with_their_days(own_claims or claims)
         against, confirmed, sure = self._weighed(claims, pool)
         answers = bool(claims)
-        shown = (*opposed, *against)[:MOST_SHOWN]
+        shown = (*opposed, *against)[:MAX_SHOWN]
         if memory.verified:
             return Verification(
                 Status.VERIFIED, 1.0, True, answers, confirmed, shown, marked=True
@@ -347,7 +347,7 @@ class Verifier:
             for other in good:
                 confirmed.setdefault(other.source.note_id, self._evidence(other))
             sure = sure and bool(good) and not self._disputed(claim, differing)
-        return tuple(against.values()), tuple(confirmed.values())[:MOST_SHOWN], sure
+        return tuple(against.values()), tuple(confirmed.values())[:MAX_SHOWN], sure
 
     def _evidence(self, claim: Claim) -> Evidence:
         source = claim.source

@@ -25,7 +25,7 @@ NEAREST = 10  # notes to which each note is compared
 AT_ONCE = 64  # notes whose nearest are found in one step: 20 ms in a vault of 10,000
 EDGES_AT_ONCE = 500
 NAME_WEIGHT = 2.5  # of a link probability, added to Adamic-Adar
-LEAST_SHARED = 1.5  # Adamic-Adar of two notes that do not name each other
+MIN_SHARED = 1.5  # Adamic-Adar of two notes that do not name each other
 SAME = 0.95  # cosine from which two notes are duplicates rather than related
 GoOn = Callable[[], None]
 
@@ -158,6 +158,6 @@ def _scored(one: str, other: str, cosine: float, linked: Linked) -> MissingLink:
     source, target = max(ways, key=lambda way: linked.probability(way[1]), default=(one, other))
     probability = linked.probability(target) if ways else 0.0
     value, shared = linked.shared(one, other)
-    enough = bool(ways) or value >= LEAST_SHARED
+    enough = bool(ways) or value >= MIN_SHARED
     score = cosine * (value + NAME_WEIGHT * probability) * enough
     return MissingLink(source, target, score, linked.naming.get((source, target)), shared)

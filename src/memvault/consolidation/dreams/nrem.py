@@ -15,7 +15,7 @@ import numpy as np
 
 from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
-    MOST_STRENGTHENED,
+    MAX_STRENGTHENED,
     Discovery,
     DiscoveryKind,
     DreamPhase,
@@ -34,8 +34,8 @@ CLUSTER_SIZES = (4, 12)
 CLUSTER_COSINE = 0.45  # mean, of a cluster about one subject
 SUBJECT_SPREAD = 3  # notes that name the subject of a cluster, for each one in it
 KEY_SENTENCES = 6
-MOST_SHORTCUTS = MOST_STRONG = 1
-MOST_SUMMARIES = 2
+MAX_SHORTCUTS = MAX_STRONG = 1
+MAX_SUMMARIES = 2
 """What one dream proposes at most, best first: a person decides about each."""
 
 
@@ -53,9 +53,9 @@ class Nrem(Phase):
                 self.go_on()
                 strengthened.update(self._replay(key))
                 replayed.append(key)
-            self.add(found, self._shortcuts(), MOST_SHORTCUTS)
-            self.add(found, self._strong(strengthened), MOST_STRONG)
-            self.add(found, self._summaries(replayed), MOST_SUMMARIES)
+            self.add(found, self._shortcuts(), MAX_SHORTCUTS)
+            self.add(found, self._strong(strengthened), MAX_STRONG)
+            self.add(found, self._summaries(replayed), MAX_SUMMARIES)
         except TimeOver:
             complete = False
         strongest = sorted(strengthened.items(), key=lambda item: (-item[1], item[0]))
@@ -68,7 +68,7 @@ class Nrem(Phase):
             consolidated=len(stronger & set(replayed)),
             strengthened=tuple(
                 Strengthened(first=one, second=other, added=round(added, 4))
-                for (one, other), added in strongest[:MOST_STRENGTHENED]
+                for (one, other), added in strongest[:MAX_STRENGTHENED]
             ),
             found=tuple(found),
         )

@@ -16,7 +16,7 @@ from memvault.model.change import SYSTEM
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
 DREAMED, KEPT = "dreamed", "dream_kept"
-MOST_STRENGTHENED = 500  # pairs of one phase that are recorded, the strongest first
+MAX_STRENGTHENED = 500  # pairs of one phase that are recorded, the strongest first
 _UNIT = 10_000
 HALF_LIFE_DAYS = 30.0  # of what a dream strengthened
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import combinations
 
-from memvault.cognition.blind_spots import FAR_APART, MOST_AROUND, blind_spots
+from memvault.cognition.blind_spots import FAR_APART, MAX_AROUND, blind_spots
 from memvault.consolidation.dreams.links import NAMED, Linked, MissingLink, missing_links
 from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
@@ -27,7 +27,7 @@ QUERIES = 50
 WALK_STEPS = 6
 WALK_CHOICES = 20  # neighbours that each step of a walk chooses from
 ANSWERED = 0.5  # relevance from which a memory answers a question
-MOST_LINKS, MOST_SPOTS, MOST_QUESTIONS, MOST_ANSWERS = 3, 2, 2, 2
+MAX_LINKS, MAX_SPOTS, MAX_QUESTIONS, MAX_ANSWERS = 3, 2, 2, 2
 """What one dream proposes at most, best first: a person decides about each."""
 _SHARED_KINDS = {
     NodeKind.PERSON: "person", NodeKind.DATE: "date", NodeKind.EVENT: "event",
@@ -45,11 +45,11 @@ class Rem(Phase):
         try:
             ids = [key for key in self.index.memory_ids() if self.may_link(key)]
             rows = self.index.rows(ids)
-            links = missing_links(self.view, rows, len(self.known) + 10 * MOST_LINKS, self.go_on)
-            self.add(found, map(self._proposed, links), MOST_LINKS)
-            self.add(found, self._blind_spots(set(ids)), MOST_SPOTS)
-            self.add(found, self._answered(asked), MOST_ANSWERS)
-            self.add(found, self._asked(asked), MOST_QUESTIONS)
+            links = missing_links(self.view, rows, len(self.known) + 10 * MAX_LINKS, self.go_on)
+            self.add(found, map(self._proposed, links), MAX_LINKS)
+            self.add(found, self._blind_spots(set(ids)), MAX_SPOTS)
+            self.add(found, self._answered(asked), MAX_ANSWERS)
+            self.add(found, self._asked(asked), MAX_QUESTIONS)
             self._walk(ids, random.Random(now.toordinal()), asked)
         except TimeOver:
             complete = False
@@ -95,7 +95,7 @@ class Rem(Phase):
                 sharing[edge.target].add(edge.source)
         rare = sorted(sharing.items(), key=lambda item: (len(item[1]), item[0]))
         for shared, some in rare:
-            if not 2 <= len(some) <= MOST_AROUND:
+            if not 2 <= len(some) <= MAX_AROUND:
                 continue
             self.go_on()
             vectors = self.index.vectors(some)

@@ -30,9 +30,9 @@ TOGETHER = 3  # times the changes of one client
 ALIKE = 0.75  # share of words that two nearly identical memories have in common
 # From these numbers on the person is told, long before a limit is reached.
 MANY_CHANGES, MANY_ALIKE, MANY_REVERSALS = 300, 20, 5
-MOST_COMPARED = 5_000  # of a client's latest memories
-MOST_PATHS = 2  # that are shown
-MOST_SEARCHED = 100  # of a client's latest memories, for such as are alike
+MAX_COMPARED = 5_000  # of a client's latest memories
+MAX_PATHS = 2  # that are shown
+MAX_SEARCHED = 100  # of a client's latest memories, for such as are alike
 _NO_TEXT = re.compile(r"\A---\r?\n.*?^---\r?$|^#[^\n]*$", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LINK = re.compile(r"\[\[[^\[\]]+\]\]")
@@ -68,7 +68,7 @@ class ClientLimits:
         self._limits = limits
         self._now = now
         self._lock = threading.Lock()
-        self._known: LRUCache[str, frozenset[str]] = LRUCache(MOST_COMPARED)
+        self._known: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
 
     def check(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that goes beyond the limits; a person has none.
@@ -147,7 +147,7 @@ class ClientLimits:
 
     def _texts(self, stored: Sequence[Change]) -> Iterator[tuple[str, frozenset[str]]]:
         """The words of what these changes stored, as far as it still is there."""
-        for change in stored[:MOST_COMPARED]:
+        for change in stored[:MAX_COMPARED]:
             path = change.files[0].path
             with suppress(MemvaultError):
                 yield path, self._words_of(change.reversal_hash, path)
@@ -173,7 +173,7 @@ class ClientLimits:
             if what:
                 day = changes[0].at.date().isoformat()
                 paths = dict.fromkeys(path for each in changes for path in each.paths)
-                shown = [path for path in paths if self._vault.stat(path) is not None][:MOST_PATHS]
+                shown = [path for path in paths if self._vault.stat(path) is not None][:MAX_PATHS]
                 found.append(Excess(client, day, " and ".join(what), tuple(shown)))
         return found
 
@@ -187,7 +187,7 @@ class ClientLimits:
         stored = [each for each in changes if each.kind is ChangeKind.CREATED]
         if len(stored) < MANY_ALIKE:
             return
-        texts = [words for _, words in self._texts(stored[:MOST_SEARCHED])]
+        texts = [words for _, words in self._texts(stored[:MAX_SEARCHED])]
         count = max((sum(_alike(one, other) for other in texts) for one in texts), default=0)
         if count >= MANY_ALIKE:
             yield f"stored {count} nearly identical memories"

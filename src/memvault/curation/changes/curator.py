@@ -44,7 +44,7 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # at a change whose notes somebody saves at the same time
-MOST_NAMES = 20  # of a change that are recorded
+MAX_NAMES = 20  # of a change that are recorded
 START_SECONDS = 2.0  # that recovery waits for one
 
 logger = logging.getLogger(__name__)
@@ -288,7 +288,7 @@ class Curator:
             rationale=why.rationale,
             reason=why.reason,
             node_ids=plan.node_ids,
-            names=plan.names[:MOST_NAMES],
+            names=plan.names[:MAX_NAMES],
             files=changed,
             facts=plan.facts,
             merged_from=plan.merged_from,

@@ -17,7 +17,7 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
 
-MOST_NAMED = 3  # memories or changes that a sentence names
+MAX_NAMED = 3  # memories or changes that a sentence names
 
 _DONE = {
     ChangeKind.CREATED: "Stored {names}",
@@ -48,9 +48,9 @@ _DONE = {
 def names_of(change: Change) -> str:
     """The names of the memories that a change touches, else its paths."""
     named = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
-    shown = named[:MOST_NAMED]
+    shown = named[:MAX_NAMED]
     more = max(len(named), len(change.node_ids)) - len(shown)
-    if more > 0 and len(named) >= MOST_NAMED:
+    if more > 0 and len(named) >= MAX_NAMED:
         return f"{', '.join(shown)} and {more} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
@@ -85,7 +85,7 @@ def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> st
     kept = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
     if not changes:
         return f"Nothing was forgotten or merged since {day}.{kept}"
-    shown = [f"{description(each)}." for each in changes[:MOST_NAMED]]
+    shown = [f"{description(each)}." for each in changes[:MAX_NAMED]]
     more = len(changes) - len(shown)
     rest = f" {more} more such changes are in the log." if more else ""
     back = [each for each in changes if each.undone_by is None and each.undoable]

@@ -28,7 +28,7 @@ from memvault.text.words import name_key
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
-LEAST_NOTES = 2  # that name an entity which only the entity pass has found
+MIN_NOTES = 2  # that name an entity which only the entity pass has found
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def concepts_of(
     for key, nodes in _without_note(edges, gone, naming).items():
         if key not in found and key != _OWN_KEY:
             concept = _of_nodes(nodes, naming)
-            if concept.naming >= LEAST_NOTES or any(node in sure for node in concept.ids):
+            if concept.naming >= MIN_NOTES or any(node in sure for node in concept.ids):
                 found[key] = concept
     return found
 

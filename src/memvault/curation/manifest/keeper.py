@@ -32,8 +32,8 @@ from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines
 
-MOST_UNCONFIRMED = 10  # concepts that are forgotten without being asked twice …
-MOST_UNCONFIRMED_SHARE = 0.05  # … and notes, of all there are, if they are more than one
+MAX_UNCONFIRMED = 10  # concepts that are forgotten without being asked twice …
+MAX_UNCONFIRMED_SHARE = 0.05  # … and notes, of all there are, if they are more than one
 ATTEMPTS = 5
 
 
@@ -236,7 +236,7 @@ class ManifestKeeper:
         concepts, notes = reading.forgotten_concepts, reading.forgotten_notes
         all_notes = sum(1 for _ in self._indexed().known.memories.all())
         share = notes / all_notes if all_notes else 0.0
-        if concepts <= MOST_UNCONFIRMED and (notes <= 1 or share <= MOST_UNCONFIRMED_SHARE):
+        if concepts <= MAX_UNCONFIRMED and (notes <= 1 or share <= MAX_UNCONFIRMED_SHARE):
             return None
         return (
             f"This forgets {concepts} concepts, and {notes} of {all_notes} notes go to the trash. "

@@ -21,7 +21,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import NodeKind
 from memvault.vault.manifest import Fault, Line, LineKind, faults
 
-MOST_NAMED = 5  # paths that a message lists
+MAX_NAMED = 5  # paths that a message lists
 
 TargetsOf = Callable[[str], Sequence[Target]]
 
@@ -255,5 +255,5 @@ def _stands_for(name: str, targets: Sequence[Target]) -> str:
 
 
 def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return ", ".join(paths[:MOST_NAMED]) + more
+    more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+    return ", ".join(paths[:MAX_NAMED]) + more

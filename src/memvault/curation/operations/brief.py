@@ -30,8 +30,8 @@ from memvault.vault.parse import parse_note
 
 FACTS = 16
 VARIETY = 0.4  # weight of novelty against centrality in maximal marginal relevance
-LEAST_WORDS, MOST_CHARS = 4, 400  # of a sentence that can be a fact
-MOST_SENTENCES = 400  # that are compared; of more, every second, third, …
+MIN_WORDS, MAX_CHARS = 4, 400  # of a sentence that can be a fact
+MAX_SENTENCES = 400  # that are compared; of more, every second, third, …
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
@@ -77,9 +77,9 @@ def key_facts(
         for memory in memories
         for block in parse_note(memory.path, read(memory.path)).blocks
         for sentence in block.sentences
-        if len(sentence.text.split()) >= LEAST_WORDS and len(sentence.text) <= MOST_CHARS
+        if len(sentence.text.split()) >= MIN_WORDS and len(sentence.text) <= MAX_CHARS
     ]
-    found = found[:: max(1, -(-len(found) // MOST_SENTENCES))]
+    found = found[:: max(1, -(-len(found) // MAX_SENTENCES))]
     if not found:
         return []
     vectors = np.asarray(embed([fact.text for fact in found]), np.float32)

@@ -37,7 +37,7 @@ from memvault.vault.parse import frontmatter_of, parse_note
 HEADING = "Annotations"
 FOLDER = "permanent"  # of the note that an annotated concept without one gets
 GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on"})
-MOST_SHOWN = 10  # headings or lines that an error lists
+MAX_SHOWN = 10  # headings or lines that an error lists
 HIDES_REST = (
     "The text opens a comment or code that it does not close (%%, <!-- or ```), which would hide "
     "what follows it; close it"
@@ -290,7 +290,7 @@ class _Text:
         found = [each for each in self.parsed.headings if _heading_key(each.text) == key]
         if len(found) == 1:
             return found[0].line
-        headings = [each.text for each in self.parsed.headings][:MOST_SHOWN]
+        headings = [each.text for each in self.parsed.headings][:MAX_SHOWN]
         what = f"has {len(found)} sections" if found else "has no section"
         raise NoteConflict(
             f"{self.path} {what} {section!r}; its headings are {', '.join(headings) or 'none'}",

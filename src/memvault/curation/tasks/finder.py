@@ -118,7 +118,7 @@ def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
     return " ".join([task.task_type, *notes])
 
 
-MOST_SUGGESTED = 20  # orphans for which the most similar note is found: as many as are shown
+MAX_SUGGESTED = 20  # orphans for which the most similar note is found: as many as are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class TaskFinder:
             for memory in self._orphans.find(memories, again)
             if memory.id not in self._own or self._own[memory.id].facts.problem is None
         ]
-        nearest = _nearest([memory.id for memory in alone[:MOST_SUGGESTED]], rows)
+        nearest = _nearest([memory.id for memory in alone[:MAX_SUGGESTED]], rows)
         return [orphan(memory, memories.get(nearest.get(memory.id, ""))) for memory in alone]
 
 

@@ -25,7 +25,7 @@ from memvault.vault.parse import stem_of
 from memvault.vault.session_lines import items_by_heading, without_speaker
 from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
-MOST_PROPOSED = 3  # of one session, so that nobody is flooded
+MAX_PROPOSED = 3  # of one session, so that nobody is flooded
 _TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
 _ESCAPE = re.compile(r"\\([\[#<^:%])")
 
@@ -56,7 +56,7 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
             project=memory.project,
             link_to=[memory.id],
         )
-        for kind, text in proposed[:MOST_PROPOSED]
+        for kind, text in proposed[:MAX_PROPOSED]
     ]
     count = "1 decision or preference" if len(proposed) == 1 else f"{len(proposed)} decisions"
     detail = f"{count} of this session may be worth keeping: “{proposed[0][1]}”"

@@ -244,7 +244,7 @@ def _shared_marks(one: NoteWording, other: NoteWording) -> float:
 
 
 MIN_COSINE = 0.9
-MOST_NEAR = 5  # notes that one note is compared with word by word, the nearest
+MAX_NEAR = 5  # notes that one note is compared with word by word, the nearest
 BLOCK = 512  # notes
 KEPT_WORDINGS = 512
 
@@ -352,7 +352,7 @@ def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:
 
 def _best(cosines: Matrix) -> list[int]:
     columns = np.flatnonzero(cosines >= MIN_COSINE)
-    best = columns[np.argsort(-cosines[columns], kind="stable")][:MOST_NEAR]
+    best = columns[np.argsort(-cosines[columns], kind="stable")][:MAX_NEAR]
     return [int(column) for column in best]
 
 

@@ -26,7 +26,7 @@ WEIGHTS = {
     TaskType.STALE_FACT: 1.0,
 }
 LINK_WEIGHT = 0.5
-LEAST_LINKING = 2  # notes that link to a name which no note has
+MIN_LINKING = 2  # notes that link to a name which no note has
 GAP_WEIGHT = 1.0
 GAP_SHARE = 0.6  # of the notes of a type, that state a relation which is missing in another
 GAP_NOTES = (3, 200)  # of a type, at least and at most
@@ -110,7 +110,7 @@ def _missing(tasks: Iterable[CurationTask], view: GraphView) -> Iterator[OpenQue
                 for name in missing_notes(memory_id, view):
                     linking[name].add(memory_id)
     for name, some in linking.items():
-        if len(some) >= LEAST_LINKING:
+        if len(some) >= MIN_LINKING:
             yield OpenQuestion(
                 f"What is {name}? {len(some)} notes link to it, and no note describes it.",
                 TaskType.UNRESOLVED_LINKS.value,

@@ -20,10 +20,10 @@ from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings,
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.stores.graph_view import GraphView, node_ref
 
-MOST_PREDICTED = 10
+MAX_PREDICTED = 10
 FANNED = 60  # relations of one node that the search for a bridge or an explanation follows
-MOST_POPPED = 400  # nodes that the search for a bridge visits
-MOST_EXPLAINING = 10
+MAX_VISITED = 400  # nodes that the search for a bridge visits
+MAX_EXPLAINING = 10
 RELATED = 0.5  # share of a relation's strength that counts if it is not causal
 
 
@@ -101,7 +101,7 @@ class Omni:
         ]
         if kind is not Inference.BRIDGE:
             predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
-        shown = tuple(predicted[: max(MOST_PREDICTED, len(wanted))])
+        shown = tuple(predicted[: max(MAX_PREDICTED, len(wanted))])
         return Inferred(shown, beliefs.iterations, beliefs.settled, path, stops)
 
     def _around(
@@ -133,13 +133,13 @@ class Omni:
         self, first: str, last: str, reader: Influences, scope: Scope | None
     ) -> tuple[Influence, ...]:
         """The strongest path between two nodes (Dijkstra over -log strength, discounted at hubs by
-        log2(1 + degree)); empty if none is found within `MOST_POPPED` nodes."""
+        log2(1 + degree)); empty if none is found within `MAX_VISITED` nodes."""
         allowed = self._reasoner.allowed(scope)
         best: dict[str, float] = {first: 0.0}
         via: dict[str, Influence] = {}
         heap: list[tuple[float, str]] = [(0.0, first)]
         done: set[str] = set()
-        while heap and len(done) < MOST_POPPED:
+        while heap and len(done) < MAX_VISITED:
             cost, key = heappop(heap)
             if key == last:
                 break
@@ -188,7 +188,7 @@ class Omni:
         candidates.sort(
             key=lambda key: (-sum(i.strength for i in bearing[key].values()) / degree[key], key)
         )
-        kept = list(dict.fromkeys((*wanted, *candidates[:MOST_EXPLAINING])))
+        kept = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
         influences = tuple(i for key in kept for i in bearing.get(key, {}).values())
         return Surroundings((*kept, *clamped), influences), (), (), kept
 
@@ -229,9 +229,9 @@ def _reached(
     return [key for key in reached if key not in start]
 
 
-MOST_SHOWN = 10
-MOST_CHAINS = 20
-MOST_FROM_ONE = 12  # influences of one node that chains follow
+MAX_SHOWN = 10
+MAX_CHAINS = 20
+MAX_PER_NODE = 12  # influences of one node that chains follow
 SECONDS = 0.05  # for the exact computation of one probability
 
 
@@ -299,7 +299,7 @@ class Effects:
         for each in (Direction.EFFECTS, Direction.CAUSES):
             if direction in (each, Direction.BOTH):
                 best = _best_chains(self._chains(key, each, max_depth, around.influences), key)
-                for end, chain in best[:MOST_SHOWN]:
+                for end, chain in best[:MAX_SHOWN]:
                     found.append(self._consequence(network, key, end, each, chain))
         return sorted(found, key=lambda c: (-abs(c.after - c.before), c.thing.name))
 
@@ -319,7 +319,7 @@ class Effects:
             if not set(one.things[:-1]) & set(other.things)
         ]
         found = joined or before or after
-        return sorted(found, key=lambda c: (-c.strength, c.things))[:MOST_CHAINS]
+        return sorted(found, key=lambda c: (-c.strength, c.things))[:MAX_CHAINS]
 
     def _chains(
         self, key: str, direction: Direction, depth: int, influences: Sequence[Influence]
@@ -335,7 +335,7 @@ class Effects:
             following: list[tuple[str, tuple[Influence, ...]]] = []
             for end, links in frontier:
                 visited = {key, *(e.effect for e in links), *(e.cause for e in links)}
-                for each in near.get(end, ())[:MOST_FROM_ONE]:
+                for each in near.get(end, ())[:MAX_PER_NODE]:
                     far = each.effect if forward else each.cause
                     if far not in visited:
                         longer = (*links, each) if forward else (each, *links)

@@ -99,7 +99,7 @@ def wilson(probability: float, sources: float) -> tuple[float, float]:
 
 
 FANNED = 400  # the strongest edges of one node that are read
-MOST_STATING = 20  # notes that determine the belief in an entity without a note
+MAX_STATING_NOTES = 20  # notes that determine the belief in an entity without a note
 NAMED_ONLY = 0.5  # share of a note's weight that counts for an entity it only mentions
 
 MemoryOf = Callable[[str], Memory | None]
@@ -184,7 +184,7 @@ class Influences:
         memory = self._memory_of(node_id)
         if memory is not None:
             return self.weight_of(memory)
-        naming = {edge.source for edge in self._edges.of(node_id)[:MOST_STATING]}
+        naming = {edge.source for edge in self._edges.of(node_id)[:MAX_STATING_NOTES]}
         memories = (self._memory_of(key) for key in sorted(naming))
         return sum(NAMED_ONLY * self.weight_of(each) for each in memories if each is not None)
 

@@ -147,7 +147,7 @@ def acyclic(influences: Sequence[Influence]) -> dict[str, list[Influence]]:
     kept: dict[str, list[Influence]] = {}
     for each in sorted(influences, key=lambda i: (-i.strength, i.cause, i.effect)):
         own = kept.setdefault(each.effect, [])
-        new = len(own) < MOST_PARENTS and all(i.cause != each.cause for i in own)
+        new = len(own) < MAX_PARENTS and all(i.cause != each.cause for i in own)
         if new and not _leads(each.effect, each.cause, kept):
             own.append(each)
     return kept
@@ -167,8 +167,8 @@ def _leads(start: str, end: str, kept: Mapping[str, Sequence[Influence]]) -> boo
     return False
 
 
-MOST_THINGS = 40
-MOST_PARENTS = 4
+MAX_NODES = 40
+MAX_PARENTS = 4
 
 InfluencesOf = Callable[[str], Iterable[Influence]]
 
@@ -210,7 +210,7 @@ def surroundings(
     influences_of: InfluencesOf,
     allowed: Callable[[str], bool] = lambda _: True,
 ) -> Surroundings:
-    """The nodes around these seeds along the strongest influences, at most `MOST_THINGS`.
+    """The nodes around these seeds along the strongest influences, at most `MAX_NODES`.
 
     Args:
         seeds: always included, in order.
@@ -220,7 +220,7 @@ def surroundings(
     seen: dict[tuple[str, str, str], Influence] = {}
     heap: list[tuple[float, int, str]] = [(-1.0, k, key) for k, key in enumerate(seeds)]
     count = len(heap)
-    while heap and len(taken) < max(MOST_THINGS, len(seeds)):
+    while heap and len(taken) < max(MAX_NODES, len(seeds)):
         reach, _, key = heappop(heap)
         if key in taken:
             continue

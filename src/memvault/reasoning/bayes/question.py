@@ -132,12 +132,12 @@ class ProbabilityAnswer:
 
 VALUE = "value"
 SOMETHING_ELSE = "something else"
-MOST_VALUES = 6
-MOST_WITNESSES = 12
+MAX_VALUES = 6
+MAX_WITNESSES = 12
 CLAIMED = (
     0.2  # share of its weight that a statement keeps that the person neither made nor verified
 )
-LEAST_COVERED = 0.6  # share of the question's words that a claim and its headings have
+MIN_COVERED = 0.6  # share of the question's words that a claim and its headings have
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z]\w*")
 
 
@@ -186,7 +186,7 @@ def contest_of(
     for claim in sorted(told, key=lambda c: (c.negated, group_of(c) != "", not c.asserted)):
         number = next((k for k, each in enumerate(values) if _equal(each, claim)), None)
         if number is None:
-            if claim.negated or len(values) == MOST_VALUES:
+            if claim.negated or len(values) == MAX_VALUES:
                 continue
             number = len(values)
             values.append(claim)
@@ -200,7 +200,7 @@ def contest_of(
     if not witnesses:
         return None
     return CompetingValues(
-        first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MOST_WITNESSES])
+        first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MAX_WITNESSES])
     )
 
 
@@ -225,7 +225,7 @@ def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> boo
     """Whether a claim's sentence, with its title and headings, has every name and most words of
     the question."""
     told = stems_of(claim.sentence) | claim.around
-    return named <= told and len(asked & told) >= LEAST_COVERED * len(asked)
+    return named <= told and len(asked & told) >= MIN_COVERED * len(asked)
 
 
 def _with_value_of_best_part(

@@ -19,7 +19,7 @@ from memvault.text.tokens import TokenCounter
 from memvault.vault.parse import decode
 
 NAMESPACE = "outlines"  # of the key-value store: packed texts by path
-MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
+MAX_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
 
 _QUOTE = r"[ \t]*(?:>[ \t]?)*"
 _MARKER = re.compile(
@@ -95,7 +95,7 @@ def note_texts(
     read: dict[str, NoteText] = {}
     for note, data in notes:
         make_way()
-        if len(data) <= MOST_BYTES:
+        if len(data) <= MAX_BYTES:
             read[note.path] = unsized(note, data)
         else:
             read[note.path] = NoteText(note.content_hash, [], [], [], [], [])
@@ -104,7 +104,7 @@ def note_texts(
 
 def unsized(note: ParsedNote, data: bytes) -> NoteText:
     """What of a note can be shown, without tokens."""
-    pieces, lines = pieces_of(note), decode(data, MOST_BYTES).text.split("\n")
+    pieces, lines = pieces_of(note), decode(data, MAX_BYTES).text.split("\n")
     return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
 
 

@@ -22,7 +22,7 @@ from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import Hit
-from memvault.search.context.note_text import MOST_BYTES, NoteText, sized, unsized
+from memvault.search.context.note_text import MAX_BYTES, NoteText, sized, unsized
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import (
     NAME_WEIGHT,
@@ -37,8 +37,8 @@ from memvault.vault.compose import fenced
 from memvault.vault.markdown.labelled_sentences import sentences_in
 from memvault.vault.parse import parse_note
 
-LEAST_NORM = 1e-12
-MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
+MIN_NORM = 1e-12
+MAX_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
@@ -122,7 +122,7 @@ class Outlines:
         self._read = read
         self._embedder = embedder
         self._stored = stored
-        self._kept: LRUCache[_Key, Outline] = LRUCache(MOST_KEPT, getsizeof=_size)
+        self._kept: LRUCache[_Key, Outline] = LRUCache(MAX_KEPT, getsizeof=_size)
         self._lock = threading.Lock()
 
     def of(self, found: Sequence[Hit]) -> list[Outline | None]:
@@ -173,7 +173,7 @@ class Outlines:
             data = self._read(hit.memory.path)
         except (NoteNotFound, StorageError):
             return None
-        if len(data) > MOST_BYTES:
+        if len(data) > MAX_BYTES:
             return _passage(hit)
         return unsized(parse_note(hit.memory.path, data), data)
 
@@ -192,7 +192,7 @@ class Outlines:
         bare, names = np.split(rows.reshape(-1, self._embedder.dimension), 2)
         both = bare.any(axis=1, keepdims=True) & names.any(axis=1, keepdims=True)
         bare, vectors = bare * both, (bare + NAME_WEIGHT * names) * both
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), LEAST_NORM)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), MIN_NORM)
         below, alone = vectors.astype(np.float16), bare.astype(np.float16)
         ends = accumulate((len(own) for own, _ in units), initial=0)
         return [

@@ -13,7 +13,7 @@ from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
-MOST = 6  # properties that are shown
+MAX_PROPERTIES = 6  # properties that are shown
 LONGEST = 80  # characters of a value
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
@@ -26,7 +26,7 @@ def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
         "date": memory.date.date().isoformat() if memory.date is not None else None,
     }
     found = [f"{key}: {value}" for key, value in always.items() if value]
-    return (*found, *asked_properties(memory, query))[:MOST]
+    return (*found, *asked_properties(memory, query))[:MAX_PROPERTIES]
 
 
 def asked_properties(memory: Memory, query: str) -> list[str]:
@@ -49,7 +49,7 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
             for key, value, said in fields
             if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _terms_of(said) - names
         ]
-    return chosen[:MOST]
+    return chosen[:MAX_PROPERTIES]
 
 
 def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:

@@ -21,7 +21,7 @@ from memvault.search.context.scoring import Scores
 from memvault.text.tokens import TokenCounter
 
 LEAN = 0.75  # to relevance, against variety
-LEAST = 0.3  # share of the best score below which a sentence is not worth its tokens
+MIN_SHARE = 0.3  # share of the best score below which a sentence is not worth its tokens
 SAME = 0.95  # similarity above which a text adds nothing
 
 Integers = npt.NDArray[np.int64]
@@ -95,7 +95,7 @@ class Budget:
 
 
 def select(
-    parts: Sequence[Part], budget: Budget, *, lean: float = LEAN, least: float = LEAST
+    parts: Sequence[Part], budget: Budget, *, lean: float = LEAN, least: float = MIN_SHARE
 ) -> list[Part]:
     """The chosen parts, in the order of choice. If none is relevant to the question, the first
     ones are chosen."""
@@ -135,7 +135,7 @@ _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
 
 
 def sentences(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Part]:
-    """Each sentence as one part, without those that score below `LEAST` of the best."""
+    """Each sentence as one part, without those that score below `MIN_SHARE` of the best."""
     found = []
     best = max((float(own.statements.max()) for own in scores if own.statements.size), default=0.0)
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
@@ -152,7 +152,7 @@ def sentences(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Par
                 details=_details(memory, [each]),
             )
             for place, each in enumerate(outline.statements)
-            if each.shown and own.statements[place] >= LEAST * best
+            if each.shown and own.statements[place] >= MIN_SHARE * best
         ]
     return found
 

@@ -12,7 +12,7 @@ from memvault.search.relations.question import ANYTHING, Question, Relation, Thi
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-MOST_CONTRACTED = 2
+MAX_CONTRACTED = 2
 _BE = frozenset(("is", "are", "was", "were"))
 _LINKING = _BE | {"", "be", "been"}
 
@@ -41,7 +41,7 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
         and not (thing.named or thing.person or kinds[k])
         and thing.text not in ANYTHING
     ]
-    counts = range(min(len(free_nouns), MOST_CONTRACTED) + 1)
+    counts = range(min(len(free_nouns), MAX_CONTRACTED) + 1)
     found = []
     for chosen in chain.from_iterable(combinations(free_nouns, count) for count in counts):
         reading = question

@@ -26,9 +26,9 @@ LONGEST = 3
 _SPAN = 3  # words of a question that are compared together, at most
 _TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighed
 _FOLLOWED = 100  # paths of each length that are made longer
-_MOST_PATHS = 40  # that lead to answers
-_MOST_NODES = 200  # of a path that is made longer
-_MOST_WALKS = 100_000  # of one length
+_MAX_PATHS = 40  # that lead to answers
+_MAX_NODES = 200  # of a path that is made longer
+_MAX_WALKS = 100_000  # of one length
 _BEST_SPANS = 5
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _ASKING = dict.fromkeys(("who", "whom", "whose", "whoever"), "person")
@@ -250,7 +250,7 @@ class PathFinder:
                 for score, number in zip(self._scores(level, tried), tried.tolist(), strict=True)
             ]
         found.sort(key=lambda each: -each[0])
-        best = found[:_MOST_PATHS] if found and found[0][0] >= least else []
+        best = found[:_MAX_PATHS] if found and found[0][0] >= least else []
         walks = {
             at: _walks(levels[: at + 1], [number for _, level, number in best if level == at])
             for at in {level for _, level, _ in best}
@@ -267,7 +267,7 @@ class PathFinder:
             rank = np.full(len(last.texts), len(last.texts))
             best = self._best(last, _FOLLOWED)
             rank[best] = np.arange(len(best))
-            rank[sizes > _MOST_NODES] = len(last.texts)
+            rank[sizes > _MAX_NODES] = len(last.texts)
             led = (rank[last.path] < len(best)) & ~graph.dates[last.node]
             rows = np.flatnonzero(led).astype(np.int32)
             rows = rows[np.argsort(rank[last.path[rows]], kind="stable")]
@@ -277,7 +277,7 @@ class PathFinder:
             nodes, before = starts, np.zeros(len(starts), np.int32)
         begin, end = graph.start[nodes], graph.start[nodes + 1]
         count = end - begin
-        count = np.where(np.cumsum(count) > _MOST_WALKS, 0, count)  # hubs have too many edges
+        count = np.where(np.cumsum(count) > _MAX_WALKS, 0, count)  # hubs have too many edges
         at = np.repeat(np.arange(len(nodes)), count)
         offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         half = begin[at] + offset

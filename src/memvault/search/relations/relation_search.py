@@ -37,7 +37,7 @@ from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.spacy_pipeline import question_parser
 
 logger = logging.getLogger(__name__)
-MOST_HOPS = 5
+MAX_HOPS = 5
 PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed,
 FIRST_PATIENCE = 3.0  # and the first questions for all, when they are read for the first time
 MANY = 16  # notes; when more have changed, questions are answered meanwhile as before
@@ -160,7 +160,7 @@ class RelationSearch:
         hits: Sequence[Hit],
         top_k: int,
         scope: Scope | None = None,
-        max_hops: int = MOST_HOPS,
+        max_hops: int = MAX_HOPS,
         *,
         explain: bool = False,
     ) -> list[Hit]:
@@ -178,7 +178,7 @@ class RelationSearch:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        hops, bare = min(max_hops, MOST_HOPS), reading.bare
+        hops, bare = min(max_hops, MAX_HOPS), reading.bare
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
         solved = inquiry.solving(all_values=explain)
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)

@@ -29,9 +29,9 @@ from memvault.stores.open import Stores
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 
-MOST_IN_ANY_WORDS = 20
+MAX_IN_ANY_WORDS = 20
 _TIER = 0.55  # of the best score left: ends about as good stand together
-_LEAST = 0.04  # of the best score
+_MIN_SHARE = 0.04  # of the best score
 _STATED_FIRST = frozenset(("where", "when", "what"))
 
 
@@ -50,7 +50,7 @@ def notes_of(solution: Solution, graph: StepGraph) -> list[FoundNote]:
     """The notes that answer, in tiers of score: in each the ends of the chains, then the notes that
     state their last steps; where a place or a day is asked for, those that state it first."""
     kept: dict[int, FoundNote] = {}
-    rest = [end for end in solution.ends if end.score >= _LEAST * solution.ends[0].score]
+    rest = [end for end in solution.ends if end.score >= _MIN_SHARE * solution.ends[0].score]
     first = solution.question.asked.text in _STATED_FIRST
     best = True
     while rest:
@@ -274,7 +274,7 @@ class Inquiry:
         paths = finder.paths(starts, hops, least)
         found = [
             FoundNote(graph.node_ids[each.node], min(1.0, each.worth), each.edges)
-            for each in answers(graph, paths, MOST_IN_ANY_WORDS)
+            for each in answers(graph, paths, MAX_IN_ANY_WORDS)
         ]
         return found, paths[0].score if paths else -math.inf
 

@@ -56,7 +56,7 @@ def _apart(vectors: Floats, mean: Floats | float) -> Floats:
     return np.asarray(apart / np.maximum(lengths, 1e-6), np.float32)
 
 
-MOST = 200  # nodes of an answer
+MAX_ENDS = 200  # nodes of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Solver:
 
     def _ends(self, state: State) -> tuple[End, ...]:
         nodes = np.flatnonzero(state.score > SEEN)
-        nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MOST]
+        nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MAX_ENDS]
         return tuple(
             End(n, float(state.score[n]), state.steps.get(n, ()), tuple(state.also.get(n, ())))
             for n in nodes.tolist()

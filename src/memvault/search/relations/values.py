@@ -23,7 +23,7 @@ from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stems
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
-MOST_PER_NOTE = 12
+MAX_PER_NOTE = 12
 _LONGEST = 300  # characters of a sentence; longer ones state no single value
 _TIME = re.compile(r"\d{4}|\b\d{1,2}[:.]\d{2}\b|\b\d{1,2}(?:st|nd|rd|th)?$")
 
@@ -49,7 +49,7 @@ def fits_asking(text: str, asking: str) -> bool:
 
 
 def values_of(passages: Iterable[Chunk], find_spans: FindSpans, asking: str) -> list[StatedValue]:
-    """The values that a note states, in the order of its text, `MOST_PER_NOTE` at most.
+    """The values that a note states, in the order of its text, `MAX_PER_NOTE` at most.
 
     Args:
         passages: of the note, in order.
@@ -62,8 +62,8 @@ def values_of(passages: Iterable[Chunk], find_spans: FindSpans, asking: str) -> 
             for value in values_in(sentence, find_spans(sentence)):
                 if fits_asking(value.text, asking):
                     found.append(StatedValue(value, sentence, chunk.heading, chunk.lines))
-            if len(found) >= MOST_PER_NOTE:
-                return found[:MOST_PER_NOTE]
+            if len(found) >= MAX_PER_NOTE:
+                return found[:MAX_PER_NOTE]
     return found
 
 

@@ -32,7 +32,7 @@ from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
     LABELS,
-    MOST_KEPT,
+    MAX_KEPT,
     AnyLabel,
     Conditions,
     Header,
@@ -336,7 +336,7 @@ class EdgeVectorStore(PointVectorStore):
 
     def warm_up(self) -> None:
         """Fill the cache in small steps, because each holds the interpreter lock."""
-        if self.count() > MOST_KEPT:
+        if self.count() > MAX_KEPT:
             return
         for some in parts(ids_of(self._scroll((), []))):
             self._headers.of(some)

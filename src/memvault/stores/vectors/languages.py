@@ -73,7 +73,7 @@ _LANGUAGES_OF_COMMON = {
     word: tuple(language for language, own in _LANGUAGE_OF_WORDS.items() if word in own)
     for word in _COMMON
 }
-# Letters that few other languages have: each counts as a word, up to `_MOST_LETTERS`.
+# Letters that few other languages have: each counts as a word, up to `_MAX_LETTERS`.
 _OWN_LETTERS = {
     "croatian": "đć", "czech": "ěřů", "danish": "æø", "estonian": "õ", "french": "œ",
     "german": "ß", "hungarian": "őű", "latvian": "āēīģķļņ", "lithuanian": "ėįųąę",
@@ -81,7 +81,7 @@ _OWN_LETTERS = {
     "slovak": "ľĺŕ", "spanish": "ñ¿¡", "turkish": "ğış",
     "vietnamese": "đơưạảấầẩậắằẵặẻẽẹếềểễệỉĩịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }  # fmt: skip
-_MOST_LETTERS = 3
+_MAX_LETTERS = 3
 _LANGUAGES_OF_LETTER = {
     letter: frozenset(language for language, own in _OWN_LETTERS.items() if letter in own)
     for letter in "".join(_OWN_LETTERS.values())
@@ -179,7 +179,7 @@ def _letters_by_language(text: str) -> Counter[str]:
         return Counter()
     own = _LANGUAGES_OF_LETTER.keys() & set(text)
     counts = Counter(chain.from_iterable(_LANGUAGES_OF_LETTER[letter] for letter in own))
-    return Counter({language: min(_MOST_LETTERS, count) for language, count in counts.items()})
+    return Counter({language: min(_MAX_LETTERS, count) for language, count in counts.items()})
 
 
 def _language_of_script(text: str) -> str | None:

@@ -224,7 +224,7 @@ def _any(labels: Iterable[str]) -> AnyLabel:
     return AnyLabel(tuple(labels) or (_NEVER,))
 
 
-MOST_KEPT = 200_000  # points; about 0.3 kB each
+MAX_KEPT = 200_000  # points; about 0.3 kB each
 
 
 class Headers:
@@ -251,7 +251,7 @@ class Headers:
             [key for key, known in zip(points, headers, strict=True) if known is None]
         )
         with self._lock:
-            if len(found) > MOST_KEPT:
+            if len(found) > MAX_KEPT:
                 found = self._known = {}
             if changes == self._changes:
                 found.update(read)

@@ -27,12 +27,12 @@ OPEN = 0.6  # from which on a title that says something else than the text count
 MISLEADING = 0.4  # its weight then
 PASSAGE = 420  # characters within which signs add up
 WINDOWS = 4  # sentences that are embedded at most, the most telling ones
-MOST_OF_VECTOR = 0.8  # log-odds that a vector adds at most, in 99 of 100 attacks
+MAX_VECTOR_ODDS = 0.8  # log-odds that a vector adds at most, in 99 of 100 attacks
 SURE = 2.0  # log-odds that weigh almost as much as the strongest wordings do
-_MOST_LEARNED = 0.84  # of these: not enough with one mention of the user or the like
+_MAX_LEARNED = 0.84  # of these: not enough with one mention of the user or the like
 CERTAIN = 3.5  # log-odds that are enough alone; hardly any ordinary note has such a sentence
 LEARNED = "instruction"  # the kind of what only the classifier finds
-_LEAST_LEARNED = 0.2
+_MIN_LEARNED = 0.2
 _CLEAR = 0.5  # of the classifier's weight, in text that people do not see
 _IN_CODE = 0.5  # of a tool call's weight that remains in code, as in documentation
 _QUOTED_SHARE = 0.3  # of a weight that remains in a quotation beside which attacks are spoken of
@@ -164,11 +164,11 @@ class Immunity:
             return
         words = self._classifier.of_words
         spans = [(words(visible.folded_part(*span)), span) for span in visible.sentences()]
-        open_ = sorted(each for each in spans if _weight(each[0] + MOST_OF_VECTOR) >= room)
+        open_ = sorted(each for each in spans if _weight(each[0] + MAX_VECTOR_ODDS) >= room)
         for told, (start, end) in open_[: -WINDOWS - 1 : -1]:
             (more,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
             weight = _weight(told + more) * visible.share(start, end)
-            if weight >= _LEAST_LEARNED:
+            if weight >= _MIN_LEARNED:
                 yield _Sign(LEARNED, weight, start, end)
             if weight >= room:
                 return
@@ -273,7 +273,7 @@ def _misleading(found: Finding, text: str, title: str) -> Finding:
 
 def _weight(logit: float) -> float:
     """Of a sentence with these log-odds: seldom enough alone."""
-    return max(0.0, min(_MOST_LEARNED, logit / SURE), min(THRESHOLD, logit / CERTAIN))
+    return max(0.0, min(_MAX_LEARNED, logit / SURE), min(THRESHOLD, logit / CERTAIN))
 
 
 def _is_order(sign: _Sign) -> bool:
