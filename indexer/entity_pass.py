@@ -81,7 +81,7 @@ class EntityPass:
             return
         for note, found in zip(new, pipeline.find(new), strict=True):
             self._found.put(note.content_hash, found)
-        self._indexer().link_again([note.path for note in new])
+        self._indexer().relink([note.path for note in new])
 
     def _not_found_yet(self, paths: Collection[str]) -> list[ParsedNote]:
         indexer = self._indexer()

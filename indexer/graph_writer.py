@@ -153,7 +153,7 @@ class GraphWriter:
         hidden: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
-        report: called with what `write_again` and `leave_out_forgotten` wrote.
+        report: called with what `rewrite_edges` and `remove_forgotten` wrote.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class GraphWriter:
         self._max_note_bytes = max_note_bytes
         self._report = report
         self._unindexed: dict[str, int] = {}  # number of omitted edges, by path
-        self._left_out: frozenset[str] | None = None  # forgotten concepts when last applied
+        self._removed: frozenset[str] | None = None  # forgotten concepts when last applied
         self._joined: Mapping[str, GraphNode] = {}  # merged concepts when last applied
 
     @property
@@ -191,7 +191,7 @@ class GraphWriter:
         """The nodes and edges of parsed notes."""
         return tuple(self._graph_of(note, memory) for note, memory in notes)
 
-    def write_again(self, paths: Collection[str]) -> None:
+    def rewrite_edges(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, and report them."""
         rest = iter(sorted(paths))
         while batch := list(islice(rest, BATCH)):
@@ -231,17 +231,17 @@ class GraphWriter:
             graph, edges=edges, entities=tuple(node for node in graph.entities if node.id in ends)
         )
 
-    def forget_what_is_left_out(self) -> None:
-        """Have `leave_out_forgotten` check the whole graph again."""
-        self._left_out = None
+    def recheck_forgotten(self) -> None:
+        """Have `remove_forgotten` check the whole graph again."""
+        self._removed = None
 
-    def leave_out_forgotten(self) -> None:
+    def remove_forgotten(self) -> None:
         """Remove forgotten concepts from the graph, put restored ones back, and report the notes
         whose edges change."""
         forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
-        if forgotten == self._left_out and joined == self._joined:
+        if forgotten == self._removed and joined == self._joined:
             return
-        graph, known = self._graph, self._joined if self._left_out is not None else {}
+        graph, known = self._graph, self._joined if self._removed is not None else {}
         out = graph.nodes(forgotten | joined.keys())
         gone = [key for key, node in out.items() if node.path is None]
         edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
@@ -256,9 +256,11 @@ class GraphWriter:
         self._report(NotesIndexed(linking, removed=frozenset(gone)))
         returned = self._hidden.returned()
         elsewhere = self._hidden.recorded(lambda key: joined.get(key) != known.get(key))
-        self.write_again({p for paths in (*returned.values(), *elsewhere.values()) for p in paths})
+        self.rewrite_edges(
+            {p for paths in (*returned.values(), *elsewhere.values()) for p in paths}
+        )
         self._hidden.drop(returned)
-        self._left_out, self._joined = forgotten, joined
+        self._removed, self._joined = forgotten, joined
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         make_way()

@@ -148,8 +148,8 @@ class Indexer:
             relink=relink,
         )
         with self._lock:
-            self._graphs.forget_what_is_left_out()
-            self._graphs.leave_out_forgotten()
+            self._graphs.recheck_forgotten()
+            self._graphs.remove_forgotten()
             result.unchanged = differing.on_disk - result.indexed
             self.problems = [*self.vault.problems, *result.problems]
             if result.indexed >= OPTIMIZE_AFTER:
@@ -174,7 +174,7 @@ class Indexer:
             with making_way(None if few or finish_later else self.let_pass):
                 result = self._apply(present, gone, report, finish_later=finish_later)
                 with self._lock:
-                    self._graphs.leave_out_forgotten()
+                    self._graphs.remove_forgotten()
             return result
 
     def stop(self) -> None:
@@ -233,10 +233,10 @@ class Indexer:
         reading = read_note(self.vault, path, self.max_note_bytes)
         return None if reading is None else reading.memory(reading.claimed_id or id_of_path(path))
 
-    def link_again(self, paths: Collection[str]) -> None:
+    def relink(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, after more of their names became known."""
         with self._lock, making_way(self.let_pass):
-            self._graphs.write_again(paths)
+            self._graphs.rewrite_edges(paths)
 
     def finish_some(self) -> bool:
         """Do one step of what `index` left for later; False when nothing is left."""
@@ -266,7 +266,7 @@ class Indexer:
             return 0
         try:
             removed, linking = self._remove_strays() if not self._changes else (set(), set())
-            self.link_again(linking)
+            self.relink(linking)
             return len(removed)
         finally:
             self._lock.release()
@@ -339,7 +339,7 @@ class Indexer:
                 result.unfinished = bool(result.indexed or affected.names.phrases or many)
                 if not many:
                     with self._lock:
-                        self._relinking.write_again(again)
+                        self._relinking.rewrite_edges(again)
                     result.relinked = len(again)
             elif self._release(pending):
                 result.relinked = self._finish(fresh, version)

@@ -51,11 +51,11 @@ class Relinking:
             return 0, True
         waiting = self._next or sorted(self._catalogue.notes_to_relink())
         some, self._next = waiting[:LINKED_AT_ONCE], waiting[LINKED_AT_ONCE:]
-        self.write_again(some)
+        self.rewrite_edges(some)
         return len(some), bool(self._next or self._catalogue.notes_to_relink())
 
-    def write_again(self, paths: Collection[str]) -> None:
-        self._graphs.write_again(paths)
+    def rewrite_edges(self, paths: Collection[str]) -> None:
+        self._graphs.rewrite_edges(paths)
         self._catalogue.mark_relinked(paths)
 
     def paths_of(self, note_ids: Collection[str]) -> set[str]:

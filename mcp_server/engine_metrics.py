@@ -186,24 +186,24 @@ def _learning(container: Container) -> Iterator[Metric]:
 
 def _indexing(container: Container) -> Iterator[Metric]:
     yield _gauge("notes", "Notes that are indexed.", len(container.live.catalogue))
-    standing = container.indexing.standing()
+    status = container.indexing.status()
     yield _gauge(
         "indexer_present",
         "1 if this process or another one indexes changes.",
-        float(standing is not None),
+        float(status is not None),
     )
-    if standing is not None:
-        yield _counter("indexed_notes", "Notes written to the indexes.", standing.notes)
-        yield _counter("indexing_seconds", "Time spent indexing.", standing.seconds)
+    if status is not None:
+        yield _counter("indexed_notes", "Notes written to the indexes.", status.notes)
+        yield _counter("indexing_seconds", "Time spent indexing.", status.seconds)
         yield _gauge(
             "index_lag_seconds",
             "Age of the oldest change that is not indexed yet.",
-            standing.lag_seconds,
+            status.lag_seconds,
         )
         yield _gauge(
             "entities_waiting",
             "Notes that the trained entity pipeline has not read yet.",
-            standing.entities_waiting,
+            status.entities_waiting,
         )
     yield _gauge(
         "problem_notes", "Files that cannot be indexed.", len(container.live.indexer.problems)

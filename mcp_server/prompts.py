@@ -123,7 +123,7 @@ class Prompts:
         result = self._box.container.live.searcher.search(
             topic, mode=Mode.DEFAULT, top_k=PASSAGES[depth]
         )
-        self._box.asked(topic, result)
+        self._box.log_question(topic, result)
         found = [hit for hit in result.hits if not hit.withheld]
         if not found:
             return (

@@ -74,9 +74,9 @@ class ContextAnswer(Answer):
 class NeighbourShape(Shape):
     """A memory one relation away."""
 
-    id: str = taken("thing.id")
-    title: str = taken("thing.name")
-    path: str = taken("thing.path")
+    id: str = taken("node.id")
+    title: str = taken("node.name")
+    path: str = taken("node.path")
     relation: str
 
 

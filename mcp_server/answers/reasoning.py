@@ -40,8 +40,8 @@ class CausalShape(Shape):
 class RelatedShape(Shape):
     """Without ``path`` it has no note."""
 
-    name: str = taken("thing.name")
-    path: str | None = optional("thing.path")
+    name: str = taken("node.name")
+    path: str | None = optional("node.path")
     why: str
 
 
@@ -56,8 +56,8 @@ class ConeShape(Shape):
 class NearShape(Shape):
     """A node next to a memory; ``sentence`` states how."""
 
-    name: str = taken("thing.name")
-    path: str | None = optional("thing.path")
+    name: str = taken("node.name")
+    path: str | None = optional("node.path")
     relation: str
     sentence: Brief = optional("source.sentence")
 
@@ -72,7 +72,7 @@ class SurroundingsShape(Shape):
 class SideShape(Shape):
     """``text`` is what the note says."""
 
-    name: str = taken("thing.name")
+    name: str = taken("node.name")
     path: str | None = optional()
     line: int | None = optional()
     text: Annotated[str, AfterValidator(brief)]
@@ -174,7 +174,7 @@ class ProbabilityAnswer(Answer):
     done: dict[str, bool] | None = optional()
 
 
-class ThingShape(Shape):
+class NodeNameShape(Shape):
     """Without ``path`` it has no note."""
 
     id: str
@@ -199,9 +199,9 @@ class ConsequenceShape(Shape):
     """``probability`` if the action is made to happen, ``otherwise`` if it is kept from it; of a
     cause, ``probability`` once the effect is seen, ``otherwise`` at first."""
 
-    id: str = taken("thing.id")
-    name: str = taken("thing.name")
-    path: str | None = optional("thing.path")
+    id: str = taken("node.id")
+    name: str = taken("node.name")
+    path: str | None = optional("node.path")
     direction: Literal[Direction.EFFECTS, Direction.CAUSES]
     depth: int
     probability: Chance = taken("after")
@@ -212,7 +212,7 @@ class ConsequenceShape(Shape):
 class CausalAnswer(Answer):
     """The greatest change first."""
 
-    action: ThingShape
+    action: NodeNameShape
     consequences: list[ConsequenceShape]
     approximate: bool
 
@@ -227,7 +227,7 @@ class ChainShape(Shape):
 
 
 class ChainsAnswer(Answer):
-    node: ThingShape
+    node: NodeNameShape
     chains: list[ChainShape]
 
 
@@ -315,7 +315,7 @@ class EntailmentStep(Shape):
     """``path`` and ``line`` are left out where a folder or a nested tag implies the step."""
 
     specific: str
-    general: str = taken("thing.name")
+    general: str = taken("node.name")
     why: str
     path: str | None = optional("source.path")
     line: int | None = optional("source.line")

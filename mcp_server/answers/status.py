@@ -26,12 +26,12 @@ from memvault.reasoning.vault_overview import Happening
 
 
 class KnownShape(Shape):
-    """A note, or a thing without one; ``notes`` counts the notes that name it."""
+    """A note, or an entity without one; ``notes`` counts the notes that name it."""
 
-    id: str = taken("thing.id")
-    name: str = taken("thing.name")
+    id: str = taken("node.id")
+    name: str = taken("node.name")
     kind: str
-    path: str | None = optional("thing.path")
+    path: str | None = optional("node.path")
     notes: int
 
 
@@ -56,9 +56,9 @@ class NeighbourShape(Shape):
     """``relation`` and ``sentence`` are of the last step, which the note at ``stated_in`` states;
     ``via`` is left out next to the centre. Without ``path`` there is no note of it yet."""
 
-    id: str = taken("thing.id")
-    title: str = taken("thing.name")
-    path: str | None = optional("thing.path")
+    id: str = taken("node.id")
+    title: str = taken("node.name")
+    path: str | None = optional("node.path")
     kind: str | None = optional()
     distance: int
     relation: str

@@ -208,7 +208,7 @@ class HookRecall:
     def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
         conflicts = stated_conflicts(self._container.live.graph_view, ids)
         return frozenset(
-            each.sides[1].thing.id for each in conflicts if each.kind is ConflictKind.SUPERSESSION
+            each.sides[1].node.id for each in conflicts if each.kind is ConflictKind.SUPERSESSION
         )
 
     def recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:

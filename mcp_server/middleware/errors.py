@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from mcp_server.answers.base import Shape
-from mcp_server.tools.arguments import as_meant
+from mcp_server.tools.arguments import coerced
 from memvault.model.errors import InvalidParams, MemvaultError, StorageError
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class AnsweringTool(FunctionTool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:
-            return await super().run(as_meant(arguments, self.parameters))
+            return await super().run(coerced(arguments, self.parameters))
         except InvalidArguments as error:
             cause = error.__cause__
             if not isinstance(cause, ValidationError):

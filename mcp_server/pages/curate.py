@@ -92,7 +92,7 @@ class CuratePage:
             released=self._site.container.quarantine.last_released(),
             held=self._site.container.guarded.held()[:MAX_HELD],
             proposals=self._proposals(),
-            **(self._told(task) if task else {}),
+            **(self._task_view(task) if task else {}),
         )
 
     def _proposals(self) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ class CuratePage:
             and all(by_id(key) is not None for key in task.target_nodes)
         ]
 
-    def _told(self, task: CurationTask) -> dict[str, Any]:
+    def _task_view(self, task: CurationTask) -> dict[str, Any]:
         container = self._site.container
         found = (container.live.catalogue.by_id(key) for key in task.target_nodes)
         memories = [memory for memory in found if memory is not None]
@@ -223,7 +223,7 @@ class CuratePage:
             raise InvalidParams("No note is missing there.")
         why = by_person("written on the page")
         actions = self._site.container.actions
-        actions.write(title, form.needed("text"), why, beside=task.paths[0])
+        actions.write(title, form.needed("text"), why, next_to=task.paths[0])
         if task.proposal:
             self._site.container.dreaming.record.keep(task.proposal, _PERSON)
         self._close(task)

@@ -210,22 +210,22 @@ def local_graph(
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
     near = neighbours(node_id, edges, hops=1, limit=NEAR)
-    inside = {each.thing.id for each in near}
+    inside = {each.node.id for each in near}
     both = neighbours(node_id, edges, hops=2, limit=FAR + NEAR)
     far = [each for each in both if each.distance == 2 and each.via.id in inside]
-    far = [each for each in far if each.thing.id not in inside][: FAR - len(near)]
+    far = [each for each in far if each.node.id not in inside][: FAR - len(near)]
     nodes: list[dict[str, Any]] = [{"name": name, "centre": True, "href": None}]
     links: list[dict[str, Any]] = []
     number = {node_id: 0}
     for each in (*near, *far):
-        number[each.thing.id] = len(nodes)
+        number[each.node.id] = len(nodes)
         is_far = each.distance == 2
-        is_note = each.thing.path is not None
-        href = f"/memory/{each.thing.id}" if is_note else None
-        by = claimant(each.thing.id)
-        said = f"{by}: {each.thing.name}" if by else each.thing.name
+        is_note = each.node.path is not None
+        href = f"/memory/{each.node.id}" if is_note else None
+        by = claimant(each.node.id)
+        said = f"{by}: {each.node.name}" if by else each.node.name
         nodes.append({"name": said, "href": href, "far": is_far})
         source = number.get(each.via.id, 0)
-        target = number[each.thing.id]
+        target = number[each.node.id]
         links.append({"source": source, "target": target, "relation": each.relation, "far": is_far})
     return {"nodes": nodes, "links": links}

@@ -130,7 +130,7 @@ class TodayPage:
     def _show(self, request: Request) -> Response:
         container = self._site.container
         tasks = container.curation.tasks()
-        standing, silent = container.indexing.standing(), container.live.stores.unreachable()
+        indexing, silent = container.indexing.status(), container.live.stores.unreachable()
         saved = nlargest(
             MAX_SAVED,
             (each for each in container.live.catalogue.records() if each.memory.faded is None),
@@ -156,7 +156,7 @@ class TodayPage:
                 (record.memory, datetime.fromtimestamp(record.mtime_ns / 1e9, UTC))
                 for record in saved
             ],
-            behind=standing.lag_seconds if standing else None,
+            behind=indexing.lag_seconds if indexing else None,
             dreamt=[
                 (
                     each.title or " and ".join(PurePosixPath(path).stem for path in each.paths),
@@ -166,7 +166,7 @@ class TodayPage:
                 for each in container.dreaming.waiting()[-MAX_DREAMT:]
             ],
             has_dreamt=any(each.found for each in container.dreaming.record.reports()),
-            waiting=standing.entities_waiting if standing else 0,
+            waiting=indexing.entities_waiting if indexing else 0,
             silent=silent,
             full=container.without_room(),
             low_disk=container.upkeep.low_disk(),

@@ -92,9 +92,9 @@ def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> st
         _list(
             "Named most",
             [
-                (each.thing.name, each.notes)
+                (each.node.name, each.notes)
                 for each in manifest.concepts
-                if not claimant_at(each.thing.path)
+                if not claimant_at(each.node.path)
             ],
         ),
         _list("Tags", manifest.tags),

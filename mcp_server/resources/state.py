@@ -175,9 +175,9 @@ class Resources:
         them, and its state.
         """
         container = self._box.container
-        thing = container.live.graph_view.node(node_id)
+        node = container.live.graph_view.node(node_id)
         memory = container.live.catalogue.by_id(node_id)
-        if thing is None and memory is None:
+        if node is None and memory is None:
             raise NoteNotFound(
                 f"No node of the graph has the id {node_id}. Search for what it says.",
                 id=node_id,
@@ -185,8 +185,8 @@ class Resources:
         edges = container.live.graph_view.of(node_id)
         shown = NodeResource(
             id=node_id,
-            title=memory.title if memory else thing.name if thing else "",
-            kind=memory.type if memory else thing.kind if thing else "",
+            title=memory.title if memory else node.name if node else "",
+            kind=memory.type if memory else node.kind if node else "",
             edges=[self._edge(each, node_id) for each in edges[:MAX_EDGES]],
             edges_total=len(edges),
             pulse=self._box.meter.of([node_id] if memory else []),

@@ -14,7 +14,7 @@ from mcp_server.answers.status import ClashShape, MapEdgeShape, MapNodeShape, Vi
 from mcp_server.middleware.client_identity import connection_id
 from mcp_server.middleware.origin_marks import claimant
 from mcp_server.resources.state import check_choice
-from mcp_server.tools.toolbox import Toolbox, thing_called
+from mcp_server.tools.toolbox import Toolbox, node_named
 from memvault.model.errors import (
     AmbiguousTarget,
     InvalidParams,
@@ -83,9 +83,9 @@ class VisualResources:
             conflicts=[
                 ClashShape.of(
                     each,
-                    node_a=each.sides[0].thing.id,
-                    node_b=each.sides[1].thing.id,
-                    titles=[side.thing.name for side in each.sides],
+                    node_a=each.sides[0].node.id,
+                    node_b=each.sides[1].node.id,
+                    titles=[side.node.name for side in each.sides],
                 )
                 for each in drawn.conflicts
             ],
@@ -107,7 +107,7 @@ class VisualResources:
     def _centres(self, scope: str, topic: str) -> Sequence[str]:
         """Ids of the nodes to draw around, the best first."""
         if scope == "node":
-            return [thing_called(self._box.container, topic).id]
+            return [node_named(self._box.container, topic).id]
         if scope == "session":
             return self._working_set(topic)
         return self._cluster(topic)
@@ -131,7 +131,7 @@ class VisualResources:
         container = self._box.container
         named: list[str] = []
         with suppress(NoteNotFound, AmbiguousTarget):
-            named.append(thing_called(container, topic).id)
+            named.append(node_named(container, topic).id)
         try:
             found = container.live.searcher.find(topic, CLUSTER)
         except StoreUnavailable:

@@ -248,7 +248,7 @@ class Container:
         vectors, graph = self.live.stores.vectors, self.live.stores.graph
         nodes, edges = _unless_silent(graph.counts) or (None, None)
         scanning, last = self.indexing.scanning, self.indexing.last_scan
-        standing, progress = self.indexing.standing(), scanning or self.live.indexer.progress
+        indexing, progress = self.indexing.status(), scanning or self.live.indexer.progress
         return {
             "vault": self.vault.root.name,
             "notes": len(self.live.catalogue),
@@ -272,8 +272,8 @@ class Container:
                 for job in self.worker.pending
                 if job.startswith(("load ", "read the "))
             ],
-            "entities_waiting": standing.entities_waiting if standing else None,
-            "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
+            "entities_waiting": indexing.entities_waiting if indexing else None,
+            "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
             "last_scan": last[0].isoformat() if last else None,
             "problems": self.indexing.problems(),
         }

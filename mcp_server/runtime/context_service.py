@@ -168,7 +168,7 @@ class ContextService:
         if asked.level is VerbosityLevel.RAW_ONLY:
             named = self._room.named(empty, [hit.memory for hit in found])
             ids = [memory.id for memory in named]
-            self._box.returned(session, ids, asked.query, found)
+            self._box.record_shown(session, ids, asked.query, found)
             told = {"nodes_retrieved": ids, "sources": [bare(memory) for memory in named]}
             return empty.model_copy(update=told), None
         empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
@@ -183,7 +183,7 @@ class ContextService:
             room = replace(room, tokens=room.tokens + left)  # insights left this much unused
             context = distiller.distil(asked.query, found, room, asked.form)
             answer = self._with_text(answer, context, asked.level)
-        self._box.returned(session, answer.nodes_retrieved, asked.query, found)
+        self._box.record_shown(session, answer.nodes_retrieved, asked.query, found)
         return answer, context
 
     def _found(self, asked: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:
@@ -193,7 +193,7 @@ class ContextService:
         result = self._box.container.live.searcher.search(
             asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
         )
-        self._box.asked(asked.query, result, asked.scope)
+        self._box.log_question(asked.query, result, asked.scope)
         found = [hit for hit in result.hits if not hit.withheld]
         if working_set:
             ids = [hit.memory.id for hit in found]

@@ -19,7 +19,12 @@ from memvault.consolidation.fading import (
     next_fading,
 )
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.operations.fade import FadedText, body_stands, counted_from, last_fading
+from memvault.curation.operations.fade import (
+    FadedText,
+    body_is_unchanged,
+    counted_from,
+    last_fading,
+)
 from memvault.curation.provenance import units
 from memvault.model.change import Change, ChangeKind, TaskType
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
@@ -222,7 +227,7 @@ class FadingService:
         if not memory.faded:
             return is_worth_fading(parse_note(memory.path, data))
         last = last_fading(container.curator.history, memory)
-        return last is not None and body_stands(data, last)
+        return last is not None and body_is_unchanged(data, last)
 
     def _people(self, memory: Memory) -> tuple[str, ...]:
         graph = self._container.live.graph_view

@@ -200,11 +200,11 @@ class IndexingService:
         if self._has_begun and not self._follows:
             self._find_entities(indexed.paths)
 
-    def standing(self) -> IndexerStatus | None:
+    def status(self) -> IndexerStatus | None:
         """The progress of indexing, here or in the process that indexes; None if none seems to."""
         if self._replication is not None and self._replication.follows:
             return self._replication.elsewhere()
-        return self._own_standing()
+        return self._own_status()
 
     def watching(self) -> str:
         """How changes of the vault are detected."""
@@ -318,10 +318,10 @@ class IndexingService:
             move=self._move,
             begin=self._begin,
             end=self._end,
-            own=self._own_standing,
+            own=self._own_status,
         )
 
-    def _own_standing(self) -> IndexerStatus:
+    def _own_status(self) -> IndexerStatus:
         watcher, indexed = self._watcher, self._counters
         return IndexerStatus(
             0.0 if watcher is None else watcher.lag_seconds(),

@@ -114,7 +114,7 @@ def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**described, "properties": properties}
 
 
-def as_meant(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call, objects and lists read where a client wrote them as JSON text, and
     one text where a list is asked for as a list of it.
 

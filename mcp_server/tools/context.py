@@ -132,7 +132,7 @@ class CitationTools(Tools):
                 f"No citation tag could be resolved: {expansions[0].error}",
                 citation_tags=citation_tags,
             )
-        self._box.read(session, ids, cited=True)
+        self._box.record_read(session, ids, cited=True)
         contents = [each.raw_content for each in expansions if each.raw_content]
         return CitationsAnswer(
             expansions=expansions,
@@ -171,7 +171,7 @@ class CitationTools(Tools):
         return [
             NeighbourShape.of(each)
             for each in near.get(memory.id, ())
-            if each.thing.path is not None and each.distance == 1
+            if each.node.path is not None and each.distance == 1
         ]
 
 

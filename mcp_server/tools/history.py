@@ -86,7 +86,7 @@ class HistoryTools(Tools):
             node_id = memory.id
             changes = history.lineage(node_id, depth, memory.path)
         every = history.changes(node_id=node_id, limit=None)
-        standing = [each for each in every if each.undone_by is None]
+        active = [each for each in every if each.undone_by is None]
         paths = {memory.path} if memory else {p for each in changes for p in each.paths}
         return LineageAnswer(
             node_id=node_id,
@@ -96,10 +96,10 @@ class HistoryTools(Tools):
                 for each in changes
             ],
             merged_from=_distinct(
-                key for each in standing if node_id in each.node_ids for key in each.merged_from
+                key for each in active if node_id in each.node_ids for key in each.merged_from
             ),
             forked_to=_distinct(
-                key for each in standing if node_id in each.merged_from for key in each.node_ids
+                key for each in active if node_id in each.merged_from for key in each.node_ids
             ),
             pulse=self._box.meter.of_vault(),
         )

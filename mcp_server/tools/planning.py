@@ -25,7 +25,7 @@ from mcp_server.answers.reasoning import (
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.reasoning import ThingName
-from mcp_server.tools.toolbox import Toolbox, Tools, thing_called
+from mcp_server.tools.toolbox import Toolbox, Tools, node_named
 from memvault.curation.tasks.questions import OpenQuestion, open_questions
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -87,7 +87,7 @@ class QuestionTools(Tools):
             pulse=self._box.meter.of_vault(),
         )
 
-    @tool(annotations=READS, tags=FULL, title="Check whether one thing is part of another")
+    @tool(annotations=READS, tags=FULL, title="Check whether one memory is part of another")
     def entailment_query(
         self, general: ThingName, specific: ThingName, session_id: SessionId = None
     ) -> EntailmentAnswer:
@@ -97,12 +97,12 @@ class QuestionTools(Tools):
         """
         self._box.touch(session_id)
         container = self._box.container
-        above, below = thing_called(container, general), thing_called(container, specific)
+        above, below = node_named(container, general), node_named(container, specific)
         chain = self._hierarchy_now().chain(below.id, above.id)
         steps, at = [], below
         for each in chain or ():
             steps.append(EntailmentStep.of(each, specific=at.name))
-            at = each.thing
+            at = each.node
         return EntailmentAnswer(
             entails=chain is not None, chain=steps, pulse=self._box.meter.of_vault()
         )

@@ -18,12 +18,12 @@ from mcp_server.answers.reasoning import (
     EvidenceShape,
     InferenceAnswer,
     LinkShape,
+    NodeNameShape,
     PredictionShape,
     ProbabilityAnswer,
-    ThingShape,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Tools, thing_called
+from mcp_server.tools.toolbox import Tools, node_named
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
@@ -142,7 +142,7 @@ class ReasoningTools(Tools):
         if (query is None) is (target is None):
             raise InvalidParams("Invalid params: query or target - give one of them")
         container, scope = self._box.container, self._box.scope(project)
-        aim = self._thing(target, scope).id if target is not None else None
+        aim = self._node(target, scope).id if target is not None else None
         asked = ProbabilityQuery(
             query or "", aim, self._truths(evidence, scope), self._truths(do, scope), scope
         )
@@ -150,7 +150,7 @@ class ReasoningTools(Tools):
         level = session.level(verbosity_level)
         used = _shown(found.evidence, level)
         ids = list(dict.fromkeys(each.memory_id for each in used))
-        self._box.returned(session, ids)
+        self._box.record_shown(session, ids)
         return ProbabilityAnswer(
             target=found.target,
             distribution={each.value: each.probability for each in found.outcomes},
@@ -158,8 +158,8 @@ class ReasoningTools(Tools):
             evidence_used=[_evidence(each, level) for each in used],
             evidence_total=len(found.evidence) if len(found.evidence) > len(used) else None,
             approximate=found.approximate,
-            given=_told(found.given),
-            done=_told(found.done),
+            given=_by_name(found.given),
+            done=_by_name(found.done),
             notice=found.notice,
             pulse=self._box.meter.of(ids),
         )
@@ -179,13 +179,13 @@ class ReasoningTools(Tools):
         with and without it."""
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
-        thing = self._thing(action, scope)
-        found = self._effects().of(thing.id, direction, max_depth, scope)
+        acted = self._node(action, scope)
+        found = self._effects().of(acted.id, direction, max_depth, scope)
         level = session.level(verbosity_level)
-        ids = [key for key in (thing.id, *(c.thing.id for c in found)) if self._is_note(key)]
-        self._box.returned(session, ids)
+        ids = [key for key in (acted.id, *(c.node.id for c in found)) if self._is_note(key)]
+        self._box.record_shown(session, ids)
         return CausalAnswer(
-            action=ThingShape.of(thing),
+            action=NodeNameShape.of(acted),
             consequences=[self._consequence(each, level) for each in found],
             approximate=any(each.approximate for each in found),
             pulse=self._box.meter.of(ids),
@@ -205,13 +205,13 @@ class ReasoningTools(Tools):
         strongest first."""
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
-        thing = self._thing(node, scope)
-        chains = self._effects().chains(thing.id, max_depth, scope)
+        found = self._node(node, scope)
+        chains = self._effects().chains(found.id, max_depth, scope)
         level = session.level(verbosity_level)
         ids = list(dict.fromkeys(k for c in chains for k in c.things if self._is_note(k)))
-        self._box.returned(session, ids)
+        self._box.record_shown(session, ids)
         return ChainsAnswer(
-            node=ThingShape.of(thing),
+            node=NodeNameShape.of(found),
             chains=[self._chain(each, level) for each in chains],
             pulse=self._box.meter.of(ids),
         )
@@ -233,36 +233,37 @@ class ReasoningTools(Tools):
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
         clamped = {
-            self._thing(each.node_id, scope).id: self._sure(each, scope) for each in clamped_nodes
+            self._node(each.node_id, scope).id: self._probability(each, scope)
+            for each in clamped_nodes
         }
-        wanted = [self._thing(name, scope).id for name in predict_nodes or ()]
+        wanted = [self._node(name, scope).id for name in predict_nodes or ()]
         container = self._box.container
         omni = Omni(container.live.reasoner, container.live.graph_view)
         found = omni.infer(query_type, clamped, wanted, max_iterations, scope)
         ids = [each.key for each in found.predictions if self._is_note(each.key)]
-        self._box.returned(session, ids)
+        self._box.record_shown(session, ids)
         return self._inference(found, query_type, ids)
 
     # -- arguments ------------------------------------------------------------------------------
 
-    def _thing(self, name: str, scope: Scope) -> NodeRef:
+    def _node(self, name: str, scope: Scope) -> NodeRef:
         """Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
-        thing = thing_called(self._box.container, name)
-        memory = self._box.container.live.catalogue.by_id(thing.id)
+        node = node_named(self._box.container, name)
+        memory = self._box.container.live.catalogue.by_id(node.id)
         if memory is not None and not in_scope(memory, scope):
             raise InvalidParams(f"{name!r} belongs to another project; leave project out")
-        return thing
+        return node
 
     def _truths(self, names: Mapping[str, bool] | None, scope: Scope) -> dict[str, bool]:
-        return {self._thing(name, scope).id: value for name, value in (names or {}).items()}
+        return {self._node(name, scope).id: value for name, value in (names or {}).items()}
 
-    def _sure(self, clamped: Clamped, scope: Scope) -> float:
-        """How sure it is that a clamped thing holds, in [0, 1]."""
+    def _probability(self, clamped: Clamped, scope: Scope) -> float:
+        """The probability that a clamped node is true, in [0, 1]."""
         value, where = clamped.clamp_value, "Invalid params: clamped_nodes.clamp_value - "
         if clamped.clamp_type == "semantic":
             if not isinstance(value, list):
                 raise InvalidParams(where + "a semantic clamp needs an embedding")
-            return self._likeness(self._thing(clamped.node_id, scope).id, value)
+            return self._likeness(self._node(clamped.node_id, scope).id, value)
         if isinstance(value, list) or not 0.0 <= float(value) <= 1.0:
             raise InvalidParams(where + "must be true, false or a number from 0 to 1")
         return float(value) if clamped.clamp_type == "scalar" else float(value >= 0.5)
@@ -345,8 +346,8 @@ class ReasoningTools(Tools):
         )
 
 
-def _told(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
-    return {thing.name: value for thing, value in pairs} or None
+def _by_name(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
+    return {node.name: value for node, value in pairs} or None
 
 
 def _shown(evidence: Sequence[EvidenceUsed], level: VerbosityLevel) -> Sequence[EvidenceUsed]:

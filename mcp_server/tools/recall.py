@@ -66,7 +66,7 @@ class NoteTools(Tools):
         by_id = id is not None and is_uuid(given)  # models also give a name as the id
         memory = self._box.memory(given) if by_id else self._box.memory_at(given)
         content = self._box.text_of(memory)
-        self._box.read(self._box.touch(), [memory.id])
+        self._box.record_read(self._box.touch(), [memory.id])
         node = self._box.node(memory)
         links, backlinks, notice = self._links(memory)
         return MemoryAnswer.of(
@@ -117,7 +117,7 @@ class ConnectorTools(Tools):
         """Search the person's notes; read the results with fetch."""
         session = self._box.touch()
         result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
-        self._box.answered(session, query, result)
+        self._box.record_answer(session, query, result)
         return SearchAnswer(
             results=[
                 FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
@@ -130,7 +130,7 @@ class ConnectorTools(Tools):
     def fetch(self, id: MemoryId) -> FetchAnswer:
         """Read the whole text of a search result."""
         memory = self._box.memory(id)
-        self._box.read(self._box.touch(), [memory.id])
+        self._box.record_read(self._box.touch(), [memory.id])
         return FetchAnswer.of(
             memory,
             text=self._box.text_of(memory),
@@ -199,7 +199,7 @@ class RecallTools(Tools):
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        self._box.answered(session, query, result, scope)
+        self._box.record_answer(session, query, result, scope)
         answer = RecallAnswer(
             nodes=self._box.nodes(result.hits, level, query),
             mode=result.mode,
@@ -243,7 +243,7 @@ class RecallTools(Tools):
         best: dict[str, float] = {}
         for hit, memory in shown:
             best.setdefault(memory.id, hit.score)
-        self._box.returned(session, list(best))
+        self._box.record_shown(session, list(best))
         result = self._box.container.live.searcher.check(
             query, [_hit(hit, memory) for hit, memory in shown], scope,
             allow_unverified=allow_unverified,
@@ -329,7 +329,7 @@ class GraphTools(Tools):
             max_hops=max_hops,
             patience=FIRST_PATIENCE,
         )
-        self._box.answered(session, query, result, scope)
+        self._box.record_answer(session, query, result, scope)
         level = session.level(verbosity_level)
         answer = GraphAnswer(
             results=self._box.nodes(result.hits, level, query),

@@ -28,7 +28,7 @@ from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
 from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, Tools, thing_called
+from mcp_server.tools.toolbox import Toolbox, Tools, node_named
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
 from memvault.model.moments import in_utc
@@ -89,7 +89,7 @@ class NavigationTools(Tools):
         sentences that state it. To answer a question, use graph_query.
         """
         session = self._box.touch(session_id)
-        centre = thing_called(self._box.container, node_id)
+        centre = node_named(self._box.container, node_id)
         edges, by_id = self._box.container.live.graph_view, self._box.container.live.catalogue.by_id
         scope = self._box.scope(project)
 
@@ -105,9 +105,9 @@ class NavigationTools(Tools):
             relevance=lambda keys: self._likeness(centre.id, keys),
             allowed=in_project if project is not None else lambda _: True,
         )
-        memories = [each.thing.id for each in found if each.thing.path is not None]
+        memories = [each.node.id for each in found if each.node.path is not None]
         own = [centre.id] if centre.path is not None else []
-        self._box.returned(session, [*own, *memories])
+        self._box.record_shown(session, [*own, *memories])
         level = session.level(verbosity_level)
         return NeighbourhoodAnswer(
             id=centre.id,

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 
-def thing_called(container: Container, name: str) -> NodeRef:
+def node_named(container: Container, name: str) -> NodeRef:
     """The graph's node with this id, path or name; ``#name`` is a tag.
 
     Raises:
@@ -208,7 +208,7 @@ class Toolbox:
             return sessions.touch(connection_id(), client_name(), renewable=True)
         return sessions.touch(session_id, client_name())
 
-    def returned(
+    def record_shown(
         self, session: Session, ids: Sequence[str], question: str = "", hits: Sequence[Hit] = ()
     ) -> None:
         """Note which memories an answer shows, best first; the hits if it answers a question."""
@@ -218,20 +218,20 @@ class Toolbox:
             client = client_name()
             self.container.learning.shown(connection_id(), client, session.id, question, hits)
 
-    def answered(
+    def record_answer(
         self, session: Session, query: str, result: SearchResult, scope: Scope | None = None
     ) -> None:
         """Note which memories answer a question, and whether none does."""
-        self.asked(query, result, scope)
-        self.returned(session, [hit.memory.id for hit in result.hits], query, result.hits)
+        self.log_question(query, result, scope)
+        self.record_shown(session, [hit.memory.id for hit in result.hits], query, result.hits)
 
-    def read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
+    def record_read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
         """Note which memories are read whole, or because they were cited."""
-        self.returned(session, ids)
+        self.record_shown(session, ids)
         learning = self.container.learning
         learning.read(connection_id(), ids, cited=cited, client=client_name())
 
-    def asked(self, query: str, result: SearchResult, scope: Scope | None = None) -> None:
+    def log_question(self, query: str, result: SearchResult, scope: Scope | None = None) -> None:
         """Note what came of a question: that it found nothing, or claims on a sensitive matter."""
         self.log_claims(query, result)
         name = client_name() or UNNAMED
@@ -245,14 +245,14 @@ class Toolbox:
         """Raises NoteNotFound."""
         memory = self.container.live.indexer.catalogue.by_id(memory_id)
         if memory is None:
-            self._tell_if_held(memory_id)
+            self._raise_if_quarantined(memory_id)
             raise NoteNotFound(
                 f"No memory has the id {memory_id}. Search for what it says.",
                 id=memory_id,
             )
         return memory
 
-    def _tell_if_held(self, name: str) -> None:
+    def _raise_if_quarantined(self, name: str) -> None:
         """Raises NoteQuarantined where the note of this id or path is in quarantine."""
         for held in self.container.guarded.held():
             if held.whole and name in (held.note_id, held.path):
@@ -311,7 +311,7 @@ class Toolbox:
             with suppress(NoteNotFound, StoreUnavailable, GraphQueryError):
                 memory = resolve(wanted, indexer.catalogue, self.container.live.stores.graph).note
         if memory is None:
-            self._tell_if_held(wanted)
+            self._raise_if_quarantined(wanted)
             near = nearest_names(wanted, indexer.catalogue)
             hint = "search for what it says"
             if near:

@@ -68,7 +68,7 @@ class VerificationTools(Tools):
             reasoning_summary, focal, contradiction_threshold
         )
         ids = [each.memory.id for each in found]
-        self._box.returned(session, ids)
+        self._box.record_shown(session, ids)
         return CritiqueAnswer(
             contradictions_found=bool(found),
             contradiction_count=len(found),

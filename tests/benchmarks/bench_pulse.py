@@ -59,7 +59,7 @@ def after_a_change(
         memory = container.live.catalogue.by_id(answer.ids[0])
         assert memory is not None
         start = time.perf_counter()
-        container.live.indexer.link_again([memory.path])
+        container.live.indexer.relink([memory.path])
         read.append((time.perf_counter() - start) * 1000)
         container.live.searcher.find(answer.query, 10)
         spent += milliseconds(meter, [answer])

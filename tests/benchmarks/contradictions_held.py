@@ -19,11 +19,11 @@ _NAMES = (
     "Wren", "Bramley", "Ostler", "Plover", "Garnet", "Hobby", "Larch", "Mallow", "Nettle",
     "Pewter", "Russet", "Sedge", "Thrift", "Umber", "Yarrow",
 )  # fmt: skip
-_THINGS = (
+_ENTITY_KINDS = (
     "incubator", "oven", "lathe", "kiln", "loom", "centrifuge", "printer", "press", "freezer",
     "telescope", "plotter",
 )  # fmt: skip
-SUBJECTS = [f"{name} {thing}" for thing in _THINGS for name in _NAMES]
+SUBJECTS = [f"{name} {thing}" for thing in _ENTITY_KINDS for name in _NAMES]
 PEOPLE = [
     "Odile Marchetti", "Piet Aalders", "Samira Haddad", "Tobias Unger", "Wanjiru Kamau",
     "Yusuf Demir", "Zofia Krol", "Bea Lindqvist", "Caspar Holm", "Delphine Roux",

@@ -139,7 +139,7 @@ def test_a_note_is_found_before_others_are_linked_to_it_and_these_links_are_neve
         raise StoreUnavailable("the power is cut")
 
     with monkeypatch.context() as interrupted, pytest.raises(StoreUnavailable):
-        interrupted.setattr(indexer._graphs, "write_again", power_cut)
+        interrupted.setattr(indexer._graphs, "rewrite_edges", power_cut)
         indexer.index(["Quince.md"])
     assert asked == [["Quince.md"]]
     assert targets(indexer, "a.md") == {None}

@@ -47,11 +47,11 @@ class Vaulted:
 
     def general(self, title: str) -> dict[str, str]:
         cones = self.insights(title).entailment_cones
-        return {each.thing.name: each.why for cone in cones for each in cone.general}
+        return {each.node.name: each.why for cone in cones for each in cone.general}
 
     def special(self, title: str) -> dict[str, str]:
         cones = self.insights(title).entailment_cones
-        return {each.thing.name: each.why for cone in cones for each in cone.special}
+        return {each.node.name: each.why for cone in cones for each in cone.special}
 
     def conflicts(self, *titles: str) -> tuple[Conflict, ...]:
         return self.insights(*titles).conflicts
@@ -170,7 +170,7 @@ def test_a_supersession_names_the_newer_side_first_with_both_texts(vault):
     for asked in ("New plan", "Old plan"):
         (conflict,) = vault.conflicts(asked)
         assert conflict.kind == "supersession"
-        assert [side.thing.name for side in conflict.sides] == ["New plan", "Old plan"]
+        assert [side.node.name for side in conflict.sides] == ["New plan", "Old plan"]
         assert [side.path for side in conflict.sides] == ["New plan.md", "Old plan.md"]
         assert conflict.sides[1].text == "We sail in April." and conflict.sides[1].line == 1
 
@@ -179,7 +179,7 @@ def test_superseded_by_turns_the_sides_and_contradicts_is_a_contradiction(vault)
     vault.notes(
         Old="superseded by:: [[New]]", New="Now so.", Left="contradicts:: [[Right]]", Right="Is so."
     ).scan()
-    assert [side.thing.name for side in vault.conflicts("Old")[0].sides] == ["New", "Old"]
+    assert [side.node.name for side in vault.conflicts("Old")[0].sides] == ["New", "Old"]
     assert vault.conflicts("Left")[0].kind == "contradiction"
 
 
@@ -242,8 +242,8 @@ def test_neighbours_come_by_strength_and_a_cycle_ends_where_it_began(vault):
         D="The end.",
     ).scan()
     found = neighbours(vault.id("A"), vault.edges, hops=3)
-    assert [each.thing.name for each in found][:2] in (["B", "C"], ["C", "B"])
-    assert {each.thing.name: each.distance for each in found} == {"B": 1, "C": 1, "D": 2}
+    assert [each.node.name for each in found][:2] in (["B", "C"], ["C", "B"])
+    assert {each.node.name: each.distance for each in found} == {"B": 1, "C": 1, "D": 2}
     weights = [each.weight for each in found]
     assert weights == sorted(weights, reverse=True) and 0 < weights[-1] < weights[0] <= 1
     last = found[-1]
@@ -261,11 +261,11 @@ def test_equals_are_ordered_by_relevance_and_what_is_refused_is_not_passed(vault
         found = neighbours(
             vault.id("A"), vault.edges, relevance=lambda _, first=first: {vault.id(first): 0.9}
         )
-        assert names[found[0].thing.id] == first
+        assert names[found[0].node.id] == first
     refused = neighbours(
         vault.id("A"), vault.edges, hops=2, allowed=lambda key: names.get(key) != "B"
     )
-    assert [each.thing.name for each in refused] == ["C"]
+    assert [each.node.name for each in refused] == ["C"]
 
 
 def test_a_hub_costs_no_more_than_it_shows(vault):
@@ -276,6 +276,6 @@ def test_a_hub_costs_no_more_than_it_shows(vault):
     near = neighbours(vault.id("Hub"), vault.edges, hops=2, limit=20)
     assert len(near) == 20 and all(each.distance == 1 for each in near)
     around = neighbours(vault.id("Odd"), vault.edges, hops=3, limit=100)
-    assert {"Note 007", "Hub"} <= {each.thing.name for each in around}
+    assert {"Note 007", "Hub"} <= {each.node.name for each in around}
     through = [each for each in around if each.via.name == "Hub"]
     assert through and all(each.weight < around[0].weight / 8 for each in through)

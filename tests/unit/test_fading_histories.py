@@ -30,7 +30,7 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.fade import (
     FadedText,
-    body_stands,
+    body_is_unchanged,
     counted_from,
     last_fading,
     stage_fading,
@@ -287,7 +287,7 @@ class Sessions(RuleBasedStateMachine):
                 continue
             if last is None if memory.faded else not is_worth_fading(note):
                 continue
-            if memory.faded and last is not None and not body_stands(data, last):
+            if memory.faded and last is not None and not body_is_unchanged(data, last):
                 continue
             saved = self.saved[path]
             counted = counted_from(last if memory.faded else None, memory, saved)

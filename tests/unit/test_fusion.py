@@ -66,9 +66,9 @@ def test_where_a_model_finds_all_notes_alike_words_count_for_more_than_cosines()
         )
         return near - named
 
-    told_apart, hardly = SETTINGS.told_apart, 0.8
-    assert near_before_named(0.0) == near_before_named(told_apart)
-    assert near_before_named(hardly) < near_before_named(told_apart)
+    distinguishing_cosine, hardly = SETTINGS.distinguishing_cosine, 0.8
+    assert near_before_named(0.0) == near_before_named(distinguishing_cosine)
+    assert near_before_named(hardly) < near_before_named(distinguishing_cosine)
     usual = relevance(0.6, 0.0, 20.0, alike=hardly, usual=0.6)
     assert usual == pytest.approx(relevance(0.6, 0.0, 20.0))  # so that thresholds mean the same
 

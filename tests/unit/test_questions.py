@@ -38,7 +38,7 @@ def read(parser: QuestionParser, text: str) -> Question:
 
 def told(question: Question) -> list[tuple[str, str, str]]:
     """(nearer thing, words, farther thing), names by themselves."""
-    names = [thing.nodes[0] if thing.nodes else thing.text for thing in question.things]
+    names = [term.nodes[0] if term.nodes else term.text for term in question.terms]
     return [(names[r.a], r.words, names[r.b]) for r in question.relations]
 
 
@@ -62,7 +62,7 @@ def test_a_name_that_the_vault_does_not_know_stands_for_none_that_it_knows(
     parser: QuestionParser, who: str
 ) -> None:
     question = read(parser, f"Which boat did {who} hand over to Lena Vogt?")
-    known = [thing.nodes for thing in question.things if thing.nodes]
+    known = [term.nodes for term in question.terms if term.nodes]
     assert known == [("Lena Vogt",)]
 
 
@@ -78,13 +78,13 @@ def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
 def test_a_time_belongs_to_the_words_that_it_stands_behind(parser: QuestionParser) -> None:
     question = read(parser, "Which boats repaired in 2025 belong to Lena Vogt?")
     spans = [span for relation in question.relations for span in relation.times]
-    spans += [span for thing in question.things for span in thing.times]
+    spans += [span for term in question.terms for span in term.times]
     assert [span.first for span in spans] == [date(2025, 1, 1)]
 
 
 def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionParser) -> None:
     question = read(parser, "Who is in charge of Otter Creek?")
-    kinds = [thing.text in KINDS or thing.person for thing in question.things]
+    kinds = [term.text in KINDS or term.person for term in question.terms]
     words = {told(reading)[0][1] for reading in readings(question, kinds)}
     assert any("charge" in each for each in words)
 
@@ -92,7 +92,7 @@ def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionPa
 @pytest.mark.parametrize("text", ["", "?", "Heron", "Heron Heron Heron", "of of by", "\n\t"])
 def test_what_is_no_question_is_read_without_complaint(parser: QuestionParser, text: str) -> None:
     question = read(parser, text)
-    assert len(question.relations) <= max(0, len(question.things) - 1)
+    assert len(question.relations) <= max(0, len(question.terms) - 1)
 
 
 def test_questions_that_differ_in_their_names_alone_are_parsed_once() -> None:

@@ -186,14 +186,14 @@ class Activity:
 
     def _add_some(self, keyvalue: KeyValueStore, counts: dict[str, int]) -> set[str]:
         """Those left to be added, since another process wrote them meanwhile."""
-        standing = keyvalue.get_many(NAMESPACE, counts)
+        stored = keyvalue.get_many(NAMESPACE, counts)
         written: dict[str, tuple[bytes | None, bytes]] = {}
         sums: dict[str, MemoryActivity] = {}
         for id, count in counts.items():
-            found = self._understood(id, standing.get(id))
+            found = self._understood(id, stored.get(id))
             if found is not None:
                 sums[id] = self._summed(id, found, count)
-                written[id] = (standing.get(id), _bytes(sums[id]))
+                written[id] = (stored.get(id), _bytes(sums[id]))
         left = keyvalue.swap(NAMESPACE, written)
         self._take_over({id: sums[id] for id in sums.keys() - left})
         return left
@@ -213,14 +213,14 @@ class Activity:
         except SerializationFailed:
             return UNUSED
 
-    def _summed(self, id: str, standing: MemoryActivity, count: int) -> MemoryActivity:
+    def _summed(self, id: str, stored: MemoryActivity, count: int) -> MemoryActivity:
         """What stands in the store, and this many accesses more. A store that lost what it had,
         in whole or in part, is given what is known here."""
         with self._lock:
             own, newer = self._records[id], self._unflushed.get(id, 0)
-        more = standing.access_count + count
+        more = stored.access_count + count
         known = own.model_copy(update={"access_count": own.access_count - newer})
-        return standing.model_copy(update={"access_count": more}).merged(known)
+        return stored.model_copy(update={"access_count": more}).merged(known)
 
     def _take_over(self, sums: Mapping[str, MemoryActivity]) -> None:
         with self._lock:
@@ -253,10 +253,10 @@ class Activity:
 
     def _latest(self, ids: Sequence[str]) -> dict[str, MemoryActivity]:
         """With what other processes have counted."""
-        standing = self._keyvalue.get_many(NAMESPACE, ids)
+        stored = self._keyvalue.get_many(NAMESPACE, ids)
         with self._lock:
             known = {id: self._records[id] for id in ids if id in self._records}
-        for id, value in standing.items():
+        for id, value in stored.items():
             told = self._understood(id, value)
             if told is not None and told != UNUSED:
                 known[id] = known.get(id, UNUSED).merged(told)

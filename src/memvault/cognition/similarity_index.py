@@ -95,7 +95,7 @@ class VectorRows:
 logger = logging.getLogger(__name__)
 MAX_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
-MAX_SHARING = 50  # notes that name one thing, for it to relate them
+MAX_SHARING = 50  # notes that name an entity, for it to relate them
 _FAULTS = (StorageError, GraphQueryError)
 
 

@@ -124,13 +124,13 @@ class Actions:
         secrets = tuple(sorted(set(secrets_in(draft).values())))
         return StoredMemory(done.result.path, done.change, unlinked, secrets)
 
-    def write(self, title: str, text: str, why: Attribution, *, beside: str) -> ChangeResult[str]:
-        """A new note of this title in the folder of the note at ``beside``."""
+    def write(self, title: str, text: str, why: Attribution, *, next_to: str) -> ChangeResult[str]:
+        """A new note of this title in the folder of the note at ``next_to``."""
         name = title.rpartition("/")[2]
         stem = safe_name(name)
         body = text.replace("\r\n", "\n").strip() + "\n"
         data = body.encode() if stem == name else compose_note({"aliases": [name]}, body)
-        folder = beside.rpartition("/")[0]
+        folder = next_to.rpartition("/")[0]
         path = f"{folder}/{stem}.md" if folder else f"{stem}.md"
         return self._perform(
             lambda staging: staging.create(path, data), ChangeKind.CREATED, (title,), (), why

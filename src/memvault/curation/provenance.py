@@ -1,9 +1,9 @@
-"""Whose words stand in a note, read from the journal.
+"""Who wrote each sentence of a note, read from the journal.
 
 Every entry on a change of a note holds the digests of the sentences that it added. A sentence of
 the note that a client, an import or memvault added is theirs; all others are the person's: what
 was typed in an editor, also over what a client wrote, is in no entry. A note that the person has
-renamed is told by the sentences that stood beside those of others.
+renamed is recognised by their own sentences in it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ SPOKEN = "spoken"  # of an import: digests of what the person said in the conver
 WEB = "web"  # of a stored note: the client says that it fetched the content
 SOURCE = "source"  # of an import: the provider
 
-_FINGERPRINT_SENTENCES = 16  # sentences of a note, by which it is known where it was renamed
-_FINGERPRINT_SHARE = 0.5  # share of these that stand in it then, at least
-_SNIFFED = 8192  # bytes of a file that tell whether it is text
+_FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
+_FINGERPRINT_SHARE = 0.5  # of these that the renamed note must have
+_SNIFFED = 8192  # bytes of a file that show whether it is text
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
 # What they bring back is known.
@@ -53,7 +53,7 @@ class Unit(NamedTuple):
     digest: str
     words: str
     is_body: bool
-    text: str  # as it stands in the note
+    text: str  # as in the note
 
 
 def units(data: bytes) -> Iterator[Unit]:
@@ -101,20 +101,20 @@ def added(before: bytes | None, after: bytes) -> list[str]:
     return list(dict.fromkeys(u.digest for u in units(after) if u.digest not in known))
 
 
-def telling(before: bytes) -> tuple[str, ...]:
-    """Digests of the longest sentences of a note, by which it is known where it was renamed."""
+def fingerprint(before: bytes) -> tuple[str, ...]:
+    """Digests of the note's longest sentences; they identify the note after a rename."""
     longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
 
 
 @dataclass(slots=True)
 class _Adoption:
-    """What the person made their word by verifying the note; ``whole``: also what an entry without
-    digests wrote. It does not stand while the verification is undone."""
+    """Sentences that the person adopted by verifying the note; ``whole``: also those that an entry
+    without digests wrote. Invalid while the verification is undone."""
 
     digests: set[str]
     whole: bool
-    stands: bool = True
+    is_valid: bool = True
 
 
 @dataclass(slots=True)
@@ -132,9 +132,9 @@ class _Claims:
         self.entries += 1
         self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None)
 
-    def set_standing(self, key: str, *, stands: bool) -> None:
+    def set_valid(self, key: str, *, valid: bool) -> None:
         self.entries += 1
-        self.adoptions[key].stands = stands
+        self.adoptions[key].is_valid = valid
 
     def take(self, digests: Iterable[str] | None, origin: Origin) -> None:
         self.entries += 1
@@ -159,7 +159,7 @@ class _Claims:
     def _is_adopted(self, digest: str) -> bool:
         known = digest in self.origins
         return any(
-            adoption.stands and (digest in adoption.digests if known else adoption.whole)
+            adoption.is_valid and (digest in adoption.digests if known else adoption.whole)
             for adoption in self.adoptions.values()
         )
 
@@ -170,8 +170,8 @@ class Provenances:
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
         self._vault = vault
-        # What stood beside the sentences of others, by path, and these paths by sentence.
-        self._beside: dict[str, frozenset[str]] = {}
+        # By path, the own sentences of notes with foreign ones; by foreign sentence, those paths.
+        self._own_sentences: dict[str, frozenset[str]] = {}
         self._places: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
@@ -193,7 +193,7 @@ class Provenances:
             if not known and not self._places:
                 return Provenance()
             found = list(units(data))
-            known += self._left_behind(found, known)
+            known += self._claims_of_former_path(found, known)
             if not known:
                 return Provenance()
             judged = [(unit, _origin(unit.digest, known)) for unit in found]
@@ -211,15 +211,17 @@ class Provenances:
             self._refresh()
             return _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
 
-    def _left_behind(self, found: Iterable[Unit], known: Sequence[_Claims]) -> list[_Claims]:
-        """What the journal says of the path that a renamed note had: of a path that is gone, at
-        which others wrote one of these sentences, and beside it stood others of these."""
+    def _claims_of_former_path(
+        self, found: Iterable[Unit], known: Sequence[_Claims]
+    ) -> list[_Claims]:
+        """Claims of the path that a renamed note had: a path without a file, whose foreign sentence
+        and most of whose own sentences occur here."""
         here = {unit.digest for unit in found}
         paths = {path for digest in here for path in self._places.get(digest, ())}
         claims = {
             path: self._claims.get(f"path:{path}")
             for path in paths
-            if len(self._beside[path] & here) >= _FINGERPRINT_SHARE * len(self._beside[path])
+            if self._is_recognised(path, here)
         }
         return [
             each
@@ -227,15 +229,19 @@ class Provenances:
             if each is not None and each not in known and self._vault.stat(path) is None
         ]
 
+    def _is_recognised(self, path: str, digests: set[str]) -> bool:
+        own = self._own_sentences[path]
+        return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
+
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
         for entry in entries:
             if entry.kind in _WRITTEN:
-                self._take_written(entry)
+                self._apply_written_entry(entry)
             elif entry.kind == _BEGUN:
-                self._take_change(entry)
+                self._apply_change(entry)
 
-    def _take_written(self, entry: JournalEntry) -> None:
+    def _apply_written_entry(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
         for key in _keys(entry.path or "", entry.note_id or ""):
@@ -244,13 +250,13 @@ class Provenances:
                 said = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
                 self._claims[key].take(spoken, said)
 
-    def _take_change(self, entry: JournalEntry) -> None:
+    def _apply_change(self, entry: JournalEntry) -> None:
         try:
             change = Change.model_validate(entry.data.get("change"))
         except ValidationError:
             return
         origin = origin_of(change.kind, change.actor, change.memo)
-        is_redone = change.kind is ChangeKind.UNDONE and self._take_undoing(change)
+        is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
         sources = [found for key in keys if (found := self._claims.get(key))]
@@ -258,7 +264,8 @@ class Provenances:
         for file in change.files:
             if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
                 self._claims[f"path:{file.moved_to}"] = gone
-                self._place(file.moved_to, self._beside.get(file.path, ()), gone)
+                own = self._own_sentences.get(file.path, ())
+                self._remember_sentences(file.moved_to, own, gone)
             repeats = change.kind in _REPEATING and not is_redone
             if repeats or not (file.added or file.carried):
                 continue
@@ -278,14 +285,14 @@ class Provenances:
                     claims.late.update(file.added)
                 for each, digests in by_origin.items():
                     claims.take(digests, each)
-            self._place(file.path, file.beside, self._claims[f"path:{file.path}"])
+            self._remember_sentences(file.path, file.beside, self._claims[f"path:{file.path}"])
 
-    def _place(self, path: str, beside: Iterable[str], claims: _Claims) -> None:
+    def _remember_sentences(self, path: str, beside: Iterable[str], claims: _Claims) -> None:
         """Remember the sentences of others in a note of the person's, and some of theirs."""
         own = frozenset(digest for digest in beside if claims.of(digest).is_person)
         others = [digest for digest, origin in claims.origins.items() if not origin.is_person]
         if own and others:
-            self._beside[path] = own
+            self._own_sentences[path] = own
             for digest in others:
                 self._places[digest].add(path)
 
@@ -299,22 +306,22 @@ class Provenances:
                 self._claims[at].adopt(key)
                 self._adopters.setdefault(key, []).append(self._claims[at])
 
-    def _take_undoing(self, change: Change) -> bool:
+    def _apply_undo(self, change: Change) -> bool:
         """Take back the verifications that were undone; whether a client redoes what the person
         undid, so that what comes back is the client's claim."""
         self._undoings[change.reversal_hash] = change
         redone = [each for key in change.undoes if (each := self._undoings.get(key))]
-        self._set_standing(change.undoes, stands=False)
+        self._set_adoptions_valid(change.undoes, valid=False)
         is_persons = change.actor.kind == "person"
         for each in redone:
             if is_persons or each.actor.kind != "person":
-                self._set_standing(each.undoes, stands=True)
+                self._set_adoptions_valid(each.undoes, valid=True)
         return not is_persons and any(each.actor.kind == "person" for each in redone)
 
-    def _set_standing(self, keys: Iterable[str], *, stands: bool) -> None:
+    def _set_adoptions_valid(self, keys: Iterable[str], *, valid: bool) -> None:
         for key in keys:
             for claims in self._adopters.get(key, ()):
-                claims.set_standing(key, stands=stands)
+                claims.set_valid(key, valid=valid)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:

@@ -267,7 +267,7 @@ NARROWER = _names(
     " narrower, subtopic, subtopics, examples, parent of, has member, members, covers"
 )
 
-# One thing has one value of these at a time, so two notes that give different ones conflict.
+# An entity has one value of these at a time, so two notes that give different ones conflict.
 SINGLE_VALUED = _names(
     "lead, leader, led by, owner, owned by, maintainer, manager, assignee, responsible, chair,"
     " deadline, due, due date, start date, end date, launch date, release date, founded, birthday,"

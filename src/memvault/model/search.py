@@ -51,7 +51,7 @@ class CausalLink:
 class Related:
     """A node that is more general or more specific than a memory, and why."""
 
-    thing: NodeRef
+    node: NodeRef
     why: str
     source: Source | None = None  # None where a folder or a nested tag implies it
 
@@ -73,7 +73,7 @@ class Neighbour:
     ``outgoing``: the note nearer to the memory states the last step.
     """
 
-    thing: NodeRef
+    node: NodeRef
     kind: str
     distance: int
     relation: str
@@ -94,7 +94,7 @@ class ConflictKind(StrEnum):
 class ConflictSide:
     """One side of a conflict, in the words of its note."""
 
-    thing: NodeRef
+    node: NodeRef
     text: str
     path: str | None
     line: int | None

@@ -20,7 +20,12 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from memvault.reasoning.placement import comparable_numbers, misplaced, nearest, stands_by
+from memvault.reasoning.placement import (
+    accompanies_opposite,
+    comparable_numbers,
+    misplaced,
+    nearest,
+)
 from memvault.reasoning.wording import (
     COMPARING,
     KINDS,
@@ -98,7 +103,9 @@ class _Comparison:
         self._names = frozenset(
             key
             for key in ours.of("name") - theirs.of("name") - around.of("name")
-            if not _is_told(ours.words["name"][key], theirs.of("word") | around.of("word"), others)
+            if not _mentions_name(
+                ours.words["name"][key], theirs.of("word") | around.of("word"), others
+            )
         )
         self._alike: dict[str, str] = {}  # for words that the sentence says in others, these
         if self._other and len(self._other) <= max(2, len(words) // 2):
@@ -126,7 +133,7 @@ class _Comparison:
             return self._other_name()
         other = self._other_subject()
         if other is not None:
-            if self._missing or not self._values_are_told() or ours.denied or theirs.denied:
+            if self._missing or not self._values_are_stated() or ours.denied or theirs.denied:
                 return None
             return self._differs("name", ours.of("name") & theirs.of("name"), other)
         differing = self._other_values()
@@ -171,7 +178,7 @@ class _Comparison:
         opposite_of = (other for word in theirs.low for other in OPPOSITE.get(word, ()))
         reversed_ = {canonical(other) for other in opposite_of}
         alone = self._missing and any(len(scope) < 2 for scope in ours.denials)
-        said = self._values_are_told() and self._own >= _OWN
+        said = self._values_are_stated() and self._own >= _OWN
         if opposed and said and not alone and not reversed_ & ours.denied:
             return Alignment(Relation.DENIES, self._share, self._share, self._own)
         unsure = any(each & shared for each in scopes) and not ours.denied
@@ -225,7 +232,7 @@ class _Comparison:
         shared = {each.clause for each in theirs.tokens if each.key in ours.of("name")}
         if shared:
             its &= {each.key for each in theirs.tokens if each.clause in shared}
-        if len(self._missing) > 1 or not self._values_are_told():
+        if len(self._missing) > 1 or not self._values_are_stated():
             return None
         if _EXCEPT.search(theirs.text):
             return None
@@ -342,7 +349,7 @@ class _Comparison:
                 continue
             own = [m.start() for m in re.finditer(rf"\b{word}\b", theirs.text, re.IGNORECASE)]
             if own:
-                if not stands_by(ours, theirs, its[0], word):
+                if not accompanies_opposite(ours, theirs, its[0], word):
                     continue
             elif len(self._missing - {canonical(word)}) > 1:
                 continue
@@ -398,7 +405,7 @@ class _Comparison:
         nearest = zip(mine, near.argmax(axis=1), near.max(axis=1), strict=True)
         return {one: its[place] for one, place, value in nearest if value >= _SAME_WORD}
 
-    def _values_are_told(self) -> bool:
+    def _values_are_stated(self) -> bool:
         return not any(
             self._ours.of(kind) - self._theirs.of(kind) - self._around.of(kind) for kind in KINDS
         )
@@ -430,7 +437,7 @@ def _is_framed_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return any(mine and mine == its for mine, its in zip(one, other, strict=True))
 
 
-def _is_told(name: str, words: frozenset[str], others: Sequence[str]) -> bool:
+def _mentions_name(name: str, words: frozenset[str], others: Sequence[str]) -> bool:
     """Whether words and names of a sentence have at least half of a name's words; names that share
     only a part of it do not count ("Sync Standard" is not "Sync Plus")."""
     stems = stems_of(name)

@@ -61,7 +61,7 @@ def conflicts(
     memories = [memory for key in ids if (memory := memory_of(key)) is not None]
     said = (each for memory in memories for each in statements_of(memory, edges))
     for conflict in different_values(said, edges, memory_of):
-        ends = sorted(side.thing.id for side in conflict.sides)
+        ends = sorted(side.node.id for side in conflict.sides)
         found.setdefault((conflict.kind, conflict.about, *ends), conflict)
     return tuple(found.values())[:most]
 
@@ -114,12 +114,12 @@ def statements_of(memory: Memory, edges: GraphView) -> Iterator[Statement]:
     subjects = _subjects(memory, stated, edges)
     values: dict[str, dict[str, Statement]] = defaultdict(dict)
     for edge in stated:
-        relation, thing = relation_name(edge.relation), edges.node(edge.target)
-        if relation in SINGLE_VALUED and thing is not None:
+        relation, node = relation_name(edge.relation), edges.node(edge.target)
+        if relation in SINGLE_VALUED and node is not None:
             line = edge.line if edge.sentence else None
             values[relation].setdefault(
-                name_key(thing.name),
-                Statement(memory.id, "", relation, thing.name, edge.sentence, line),
+                name_key(node.name),
+                Statement(memory.id, "", relation, node.name, edge.sentence, line),
             )
     for key, value in memory.metadata.items():
         relation, shown = relation_name(str(key)), _shown(value)
@@ -199,5 +199,5 @@ def _when(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
 
 
 def _side(statement: Statement, edges: GraphView) -> ConflictSide:
-    thing = node_ref(statement.memory_id, edges)
-    return ConflictSide(thing, statement.text, thing.path, statement.line)
+    node = node_ref(statement.memory_id, edges)
+    return ConflictSide(node, statement.text, node.path, statement.line)

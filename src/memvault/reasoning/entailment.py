@@ -46,11 +46,11 @@ def entailment_cone(
         _relate(node_id, edge, edges, general, special)
     if memory is not None:
         for related in _above_in_folders(memory, edges):
-            general.setdefault(related.thing.id, related)
+            general.setdefault(related.node.id, related)
         for related in _above_in_tags(memory, edges):
-            general.setdefault(related.thing.id, related)
+            general.setdefault(related.node.id, related)
         for related in _below_in_folder(memory, edges, most):
-            special.setdefault(related.thing.id, related)
+            special.setdefault(related.node.id, related)
     both = general.keys() & special.keys() | {
         node_id
     }  # stated in both directions: no order between them
@@ -169,9 +169,9 @@ class Hierarchy:
             following: list[str] = []
             for node_id in frontier:
                 for above in self._above(node_id):
-                    if above.thing.id not in reached:
-                        reached[above.thing.id] = (node_id, above)
-                        following.append(above.thing.id)
+                    if above.node.id not in reached:
+                        reached[above.node.id] = (node_id, above)
+                        following.append(above.node.id)
             frontier = following
         if general not in reached:
             return None

@@ -101,7 +101,7 @@ def _neighbour(key: str, found: _Reached, relevance: float, edges: GraphView) ->
     if node is None or source is None:
         return None
     return Neighbour(
-        thing=node_ref(key, edges),
+        node=node_ref(key, edges),
         kind=node.kind,
         distance=found.distance,
         relation=found.edge.relation,
@@ -168,8 +168,8 @@ def _with_texts(
     lead_of: Callable[[Memory], tuple[str, int] | None],
 ) -> Conflict:
     def told(side: ConflictSide) -> ConflictSide:
-        memory = memory_of(side.thing.id) if side.line is None and side.path else None
-        said = lead_of(memory) if memory is not None and side.text == side.thing.name else None
+        memory = memory_of(side.node.id) if side.line is None and side.path else None
+        said = lead_of(memory) if memory is not None and side.text == side.node.name else None
         return side if said is None else replace(side, text=said[0], line=said[1])
 
     return replace(conflict, sides=(told(conflict.sides[0]), told(conflict.sides[1])))

@@ -88,8 +88,8 @@ def _nodes(centres: Sequence[str], edges: GraphView, depth: int, most: int) -> t
     around: dict[str, float] = {}
     for key in known if len(known) < most else ():
         for near in neighbours(key, edges, hops=depth, limit=most):
-            if near.thing.id not in weights:
-                around[near.thing.id] = max(near.weight, around.get(near.thing.id, 0.0))
+            if near.node.id not in weights:
+                around[near.node.id] = max(near.weight, around.get(near.node.id, 0.0))
     best = sorted(around.items(), key=lambda item: (-item[1], item[0]))[: most - len(known)]
     named = ((edges.node(key), weight) for key, weight in (*weights.items(), *best))
     return tuple(
@@ -120,7 +120,7 @@ def _edges(shown: set[str], edges: GraphView, contested: set[frozenset[str]]) ->
 
 def _ends(conflict: Conflict) -> tuple[str, str]:
     one, other = conflict.sides
-    return one.thing.id, other.thing.id
+    return one.node.id, other.node.id
 
 
 def shortened(text: str, most: int) -> str:
@@ -134,7 +134,7 @@ def separate_conflicts(drawn: MemoryMap) -> Iterator[tuple[str, str, str]]:
     for each in drawn.conflicts:
         if each.kind is ConflictKind.DIFFERENT_VALUES:
             one, other = each.sides
-            yield one.thing.id, other.thing.id, each.about
+            yield one.node.id, other.node.id, each.about
 
 
 def d3(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def d3(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dic
         weights: give nodes and links a ``value`` in [0, 1].
         highlight: mark conflicts with ``conflict: true``.
     """
-    clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
+    clashing = {side.node.id for each in drawn.conflicts for side in each.sides}
     nodes: list[dict[str, Any]] = []
     for node in drawn.nodes:
         shown: dict[str, Any] = {"id": node.id, "name": node.name, "group": node.kind}
@@ -199,7 +199,7 @@ def quoted(text: str) -> str:
 
 
 def _dot_nodes(drawn: MemoryMap, highlight: bool) -> Iterator[str]:
-    clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
+    clashing = {side.node.id for each in drawn.conflicts for side in each.sides}
     for number, node in enumerate(drawn.nodes):
         attributes = [f"label={quoted(shortened(node.name, GRAPHVIZ_CHARS))}"]
         if node.path is None:
@@ -304,7 +304,7 @@ def _label(edge: MapEdge, weights: bool) -> str:
 
 
 def _styles(drawn: MemoryMap, names: dict[str, str], highlight: bool) -> Iterator[str]:
-    clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
+    clashing = {side.node.id for each in drawn.conflicts for side in each.sides}
     groups = {
         "memory": [names[node.id] for node in drawn.nodes if node.path],
         "concept": [names[node.id] for node in drawn.nodes if not node.path],

@@ -100,7 +100,7 @@ def _is_of_same_day_or_hour(ours: Statement, theirs: Statement, number: str) -> 
     return any(same(one, other) for one in times_with(ours) for other in times_with(theirs))
 
 
-def stands_by(ours: Statement, theirs: Statement, opposite: str, word: str) -> bool:
+def accompanies_opposite(ours: Statement, theirs: Statement, opposite: str, word: str) -> bool:
     """Whether in the sentence the words that accompany the statement's word accompany its
     opposite."""
     low = [match[0].lower() for match in TOKEN.finditer(theirs.text)]

@@ -85,11 +85,16 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """``told`` is the text with the vault's own names; ``types`` are the note types it asks for;
-    ``clauses`` are its questions if there are several, each understandable on its own."""
+    """A goal as read.
+
+    Attributes:
+        resolved_text: the text with the vault's own names.
+        types: the note types it asks for.
+        clauses: its questions if there are several, each understandable on its own.
+    """
 
     text: str
-    told: str
+    resolved_text: str
     named: tuple[NamedEntity, ...] = ()
     wishes: frozenset[Need] = frozenset()
     project: str | None = None
@@ -138,7 +143,7 @@ class GoalReader:
         _, cuts = cut_times(text, today)
         return Goal(
             text=text,
-            told=self._in_own_names(text),
+            resolved_text=self._in_own_names(text),
             named=named,
             wishes=frozenset(wish for wish, cue in _WISHES.items() if cue.search(text)),
             project=self._asked_within or next(filter(None, map(self._project, named)), None),

@@ -101,13 +101,13 @@ def search_plan(
 def _as_asked(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> Step:
     narrowed, why = _narrowing(goal, found)
     rationale = "One of the questions that the goal asks at once" if several else "As asked"
-    if goal.told != goal.text:
+    if goal.resolved_text != goal.text:
         rationale += ", in the vault's own names"
     if why:
         rationale += f", {why}"
     relational = Need.RELATION in goal.wishes or Need.CAUSE in goal.wishes
     tool = "graph_query" if relational and "filters" not in narrowed else "recall_memory"
-    return Step(tool, {"query": goal.told, **narrowed}, rationale)
+    return Step(tool, {"query": goal.resolved_text, **narrowed}, rationale)
 
 
 def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
@@ -164,8 +164,10 @@ def _relevance(facet: _Facet) -> float:
 
 
 def _question(goal: Goal, facet: _Facet) -> Step:
-    kept = [word for word in goal.told.rstrip("?!. ").split() if name_key(word) not in _VAGUE]
-    query = " ".join((*kept, facet.added)).strip() or goal.told
+    kept = [
+        word for word in goal.resolved_text.rstrip("?!. ").split() if name_key(word) not in _VAGUE
+    ]
+    query = " ".join((*kept, facet.added)).strip() or goal.resolved_text
     params: dict[str, Any] = {"query": query}
     params["top_k"] = min(MAX_ASKED, len(facet.members))
     project = facet.project or goal.project
@@ -219,12 +221,12 @@ def _by_thing(goal: Goal, found: Sequence[FoundMemory], edges: GraphView) -> Ite
     for each in found:
         stated = edges.stated_by(each.memory.id)
         things = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}
-        for thing in things | {each.memory.id}:
-            groups[thing].append(each)
-    for thing, members in groups.items():
-        node = edges.node(thing)
-        if node is None or thing in own or not FEWEST <= len(members) < len(found):
+        for node_id in things | {each.memory.id}:
+            groups[node_id].append(each)
+    for node_id, members in groups.items():
+        node = edges.node(node_id)
+        if node is None or node_id in own or not FEWEST <= len(members) < len(found):
             continue
         if node.kind not in (NodeKind.PROJECT, NodeKind.DATE):
             why = f"{len(members)} of the memories found are about {node.name}"
-            yield _Facet(("thing", thing), why, tuple(members), node.name)
+            yield _Facet(("node", node_id), why, tuple(members), node.name)

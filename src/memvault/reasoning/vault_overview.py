@@ -28,7 +28,7 @@ _TOLD_APART = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 class Concept:
     """A note, or an entity without one; ``notes`` counts the other notes that name it."""
 
-    thing: NodeRef
+    node: NodeRef
     kind: str
     notes: int
 
@@ -204,14 +204,15 @@ def recent(
         *sorted(only_read, key=lambda each: accessed[each.memory.id], reverse=True),
     ]
     return RecentActivity(
-        [_told(each, accessed, since, in_working_set=each.memory.id in own) for each in shown][
-            :limit
-        ],
+        [
+            _recent_event(each, accessed, since, in_working_set=each.memory.id in own)
+            for each in shown
+        ][:limit],
         len(first) + len(written) + len(only_read),
     )
 
 
-def _told(
+def _recent_event(
     saved: SavedNote, accessed: Mapping[str, datetime], since: datetime, *, in_working_set: bool
 ) -> RecentEvent:
     memory, changed = saved.memory, datetime.fromtimestamp(saved.mtime_ns / 1e9, UTC)

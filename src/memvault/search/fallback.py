@@ -43,11 +43,11 @@ SHORTEST_NAME = 3  # characters; shorter names are part of too many words
 NO_GRAPH = "The graph does not answer; these are the notes nearest to the question."
 NO_VECTORS = (
     "The passage index does not answer: these are the notes that the question names and what is "
-    "related to them. Run `memvault doctor` to mend it."
+    "related to them. Run `memvault doctor` to repair it."
 )
 NOTHING_NAMED = (
-    "The passage index does not answer, and the question names no note or thing: name one, or run "
-    "`memvault doctor` to mend the index."
+    "The passage index does not answer, and the question names no note or concept. Name one, or "
+    "run `memvault doctor` to repair the index."
 )
 TOO_SLOW = "Timed out after {limit:g} s; the results are partial."
 REMEMBERED = (
@@ -196,7 +196,9 @@ class Fallback:
             Hit(memory, NAMED)
             for memory in self._memories.all()
             if in_scope(memory, request.scope)
-            and any(_stands_in(name.casefold(), words) for name in (memory.title, *memory.aliases))
+            and any(
+                _contains_name(name.casefold(), words) for name in (memory.title, *memory.aliases)
+            )
         ]
         hits = self._association.extend(request.query, named, request.scope)[:limit]
         stems_asked = stems(request.query)
@@ -219,7 +221,7 @@ class Fallback:
         return True
 
 
-def _stands_in(name: str, asked: str) -> bool:
+def _contains_name(name: str, asked: str) -> bool:
     """Whether the question contains the name as whole words."""
     if len(name) < SHORTEST_NAME or name not in asked:
         return False

@@ -34,7 +34,8 @@ class FusionSettings:
             greatest inverse document frequency, ln(1 + chunks): so that scores mean the same in
             vaults of ten notes and of ten thousand.
         candidates: chunks asked of each search, at least.
-        told_apart: mean cosine of two notes up to which the model tells a vault's notes apart.
+        distinguishing_cosine: mean cosine of two notes up to which the model can
+            distinguish a vault's notes.
         spread: standard deviation of a question's cosines with all notes that the default model
             has in English (0.08 to 0.11).
     """
@@ -43,17 +44,17 @@ class FusionSettings:
     foreign_weight: float = 0.6
     half_keywords: float = 4.0
     candidates: int = 200
-    told_apart: float = 0.4
+    distinguishing_cosine: float = 0.4
     spread: float = 0.11
 
     def half_of(self, chunks: int) -> float:
         """The BM25 score that counts as half, in a store of so many chunks."""
         return self.half_keywords * math.log(2.0 + chunks)
 
-    def told_by_cosines(self, alike: float) -> float:
+    def cosine_reliability(self, alike: float) -> float:
         """How much of what cosines say counts where two notes have this mean cosine, in [0, 1]: in
         a language that it hardly knows a model finds all notes alike, and says little by that."""
-        return min(1.0, (1.0 - alike) / (1.0 - self.told_apart))
+        return min(1.0, (1.0 - alike) / (1.0 - self.distinguishing_cosine))
 
     def relevances(
         self,
@@ -71,15 +72,15 @@ class FusionSettings:
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
         itself would make the results of a long question, which all score high, nearly equal.
 
-        Where cosines tell little (`told_by_cosines`) their share is less. What it loses counts as
-        the question's usual cosine, so that relevances mean the same.
+        Where cosines are unreliable (`cosine_reliability`) their share is less. The rest counts
+        as the question's usual cosine, so that relevances stay comparable.
 
         Args:
             alike: mean cosine of two notes in the question's language; ``usual`` of the question
                 and a note.
         """
         named = keywords / (best_keywords + half)
-        share = self.dense_weight * self.told_by_cosines(alike)
+        share = self.dense_weight * self.cosine_reliability(alike)
         lost = (self.dense_weight - share) * usual
         relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * named + lost
         return np.minimum(relevance, 1.0)

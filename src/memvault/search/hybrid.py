@@ -208,7 +208,7 @@ class HybridSearch:
             return vector
         if shared is None:
             return vector
-        told = 1.0 if known else self._settings.told_by_cosines(shared.alike) ** 2
+        told = 1.0 if known else self._settings.cosine_reliability(shared.alike) ** 2
         return told * shared.taken_off(vector)[0]
 
     def _shared_in(self, language: str | None) -> SharedPart | None:

@@ -44,16 +44,16 @@ def newest_first(hits: list[Hit]) -> list[Hit]:
     """Of the hits that are nearly as relevant as the best the newest first; the others after."""
     near, rest = _near_best(hits)
     now = datetime.now(UTC)
-    return sorted(near, key=lambda hit: _told_at(hit.memory, now), reverse=True) + rest
+    return sorted(near, key=lambda hit: _event_time(hit.memory, now), reverse=True) + rest
 
 
 def latest_first(memories: Iterable[Memory]) -> list[Memory]:
-    """By the day of what they tell; of a day to come, by when they were created."""
+    """Newest first by the day of the event; of a day to come, by when they were created."""
     now = datetime.now(UTC)
-    return sorted(memories, key=lambda each: _told_at(each, now), reverse=True)
+    return sorted(memories, key=lambda each: _event_time(each, now), reverse=True)
 
 
-def _told_at(memory: Memory, now: datetime) -> datetime:
+def _event_time(memory: Memory, now: datetime) -> datetime:
     return memory.moment if memory.moment <= now else memory.created_at
 
 

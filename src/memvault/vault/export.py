@@ -26,7 +26,7 @@ from memvault.vault.ignore import IGNORE_FILE, IgnoreRules
 from memvault.vault.journal import COMPRESSED, Journal
 from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
 from memvault.vault.version_store import ARCHIVE, SUFFIX
-from memvault.vault.write import publish, replace, storage_errors, temporary_beside
+from memvault.vault.write import publish, replace, storage_errors, temporary_path_for
 
 FORMAT_VERSION = 1
 _WRITTEN = f"a file that `memvault export FILE.json` wrote (format {FORMAT_VERSION})"
@@ -108,7 +108,7 @@ def export_json(vault: Vault, target: Path, *, progress: Progress | None = None)
         raise InvalidParams(f"{target.name} already exists. Choose another name.")
     with storage_errors(target.name):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_beside(target, b"") as temporary:
+        with temporary_path_for(target, b"") as temporary:
             with temporary.open("w", encoding="utf-8", newline="\n") as stream:
                 count = _write_json(vault, stream, progress)
                 stream.flush()
@@ -153,7 +153,7 @@ def _write_new(place: Path, path: str, data: bytes) -> bool:
     with storage_errors(path):
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with temporary_beside(place, data) as temporary:
+            with temporary_path_for(place, data) as temporary:
                 publish(temporary, place)
         except FileExistsError:
             return False

@@ -31,7 +31,7 @@ from memvault.vault.write import (
     replace_unchanged,
     storage_errors,
     sync_folder,
-    temporary_beside,
+    temporary_path_for,
 )
 
 EDIT_ATTEMPTS = 5
@@ -225,7 +225,7 @@ class Vault:
         place = self._inside(path)
         with storage_errors(path), self._writer.held():
             place.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_beside(place, data) as temporary:
+            with temporary_path_for(place, data) as temporary:
                 try:
                     publish(temporary, place)
                 except FileExistsError:
@@ -305,7 +305,7 @@ class Vault:
         with _note_errors(path):
             if _mode_of(place) and not os.access(place, os.W_OK):
                 raise PermissionError(errno.EACCES, "read-only")
-            with temporary_beside(place, after) as temporary:
+            with temporary_path_for(place, after) as temporary:
                 return replace_unchanged(temporary, place, before, after)
 
     def _settled(self, path: str) -> bytes:

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
-from memvault.vault.write import replace, storage_errors, sync_folder, temporary_beside
+from memvault.vault.write import replace, storage_errors, sync_folder, temporary_path_for
 
 __all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
 
@@ -164,7 +164,7 @@ class Journal:
         with self._alone():
             if file.stat().st_size != size:
                 return 0  # an entry came just now
-            with temporary_beside(target, packed) as temporary:
+            with temporary_path_for(target, packed) as temporary:
                 replace(temporary, target)
             file.unlink()
         return max(0, before - len(packed))

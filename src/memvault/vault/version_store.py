@@ -12,7 +12,7 @@ from pathlib import Path
 from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
 from memvault.vault.parse import content_hash
-from memvault.vault.write import replace, storage_errors, temporary_beside
+from memvault.vault.write import replace, storage_errors, temporary_path_for
 
 FOLDER = Path(".memvault") / "history"
 ARCHIVE = Path(".memvault") / "archive"
@@ -116,7 +116,7 @@ class VersionStore:
                 kept.writestr(zipfile.ZipInfo(name), version, zipfile.ZIP_DEFLATED)
         with storage_errors(self._name(file)):
             file.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_beside(file, data.getvalue()) as temporary:
+            with temporary_path_for(file, data.getvalue()) as temporary:
                 replace(temporary, file)
 
     def _file(self, name: str, folder: Path = FOLDER) -> Path:

@@ -114,7 +114,7 @@ def storage_errors(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def temporary_beside(target: Path, data: bytes) -> Iterator[Path]:
+def temporary_path_for(target: Path, data: bytes) -> Iterator[Path]:
     """A flushed temporary file with this content in the target's folder, deleted on exit.
 
     Its mode is the target's, else the system's default.

@@ -74,7 +74,7 @@ def _of_one(clause: Clause, name: _Name) -> Stated | None:
 
 
 def _only_other(clause: Clause, name: _Name) -> str | None:
-    """What the note is about, if that is one thing, and not this."""
+    """What the note is about, if that is one entity, and not this."""
     default = clause.about.default
     return next(iter(default)) if len(default) == 1 and name.key not in default else None
 

@@ -93,14 +93,14 @@ class Verifier:
     def verify(
         self, query: str, hits: Sequence[Hit], scope: Scope | None = None
     ) -> list[Verification]:
-        """The standing of each memory's answer to a question, in the same order."""
+        """The verification of each hit, in the same order."""
         own = self._answering(query, hits)
         claims = [claim for some in own for claim in some]
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
         opposed = self._opposed([hit.memory.id for hit in hits])
         return [
-            self.standing(hit.memory, relevant, pool, opposed.get(hit.memory.id, ()), hit.lines)
+            self.verdict(hit.memory, relevant, pool, opposed.get(hit.memory.id, ()), hit.lines)
             for hit, relevant in zip(hits, own, strict=True)
         ]
 
@@ -236,11 +236,11 @@ class Verifier:
             if conflict.kind is ConflictKind.CONTRADICTION:
                 pairs.append((first, second))
             for told, telling in pairs:
-                memory = self._memory_of(telling.thing.id)
-                if memory is not None and told.thing.id in ids:
+                memory = self._memory_of(telling.node.id)
+                if memory is not None and told.node.id in ids:
                     line = telling.line or 1
                     lines = LineRange(line, line)
-                    found.setdefault(told.thing.id, []).append(
+                    found.setdefault(told.node.id, []).append(
                         Evidence(
                             memory.id, memory.title, memory.path, lines, telling.text,
                             conflict.kind.value, is_claim,
@@ -251,14 +251,14 @@ class Verifier:
     def _is_claimed(self, conflict: Conflict) -> bool:
         """Whether others than the person wrote the line that states a conflict."""
         side = next(each for each in conflict.sides if each.line is not None)
-        memory = self._memory_of(side.thing.id)
+        memory = self._memory_of(side.node.id)
         if memory is None or side.line is None:
             return True
         return not memory.provenance.of_lines(LineRange(side.line, side.line)).is_person
 
     # -- the verdict ----------------------------------------------------------------------------
 
-    def standing(
+    def verdict(
         self,
         memory: Memory,
         claims: Sequence[Claim],

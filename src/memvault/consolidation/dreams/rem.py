@@ -110,7 +110,7 @@ class Rem(Phase):
                     )
 
     def _is_certain(self, node: GraphNode) -> bool:
-        """Whether the person says that there is such a thing, rather than only the recogniser,
+        """Whether the person says that the entity exists, rather than only the recogniser,
         for which Linux is a person."""
         if node.path is not None or node.kind is NodeKind.DATE:
             return True

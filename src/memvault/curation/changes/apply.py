@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
-from memvault.curation.provenance import added, says_verified, telling
+from memvault.curation.provenance import added, fingerprint, says_verified
 from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
@@ -94,7 +94,7 @@ def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
         moved_to=edit.moved_to,
         added=tuple(digest for digest in new if digest not in stood),
         carried=tuple(digest for digest in new if digest in stood),
-        beside=telling(edit.before) if new and edit.before is not None else (),
+        beside=fingerprint(edit.before) if new and edit.before is not None else (),
         was_verified=edit.before is not None and says_verified(edit.before),
     )
 

@@ -162,9 +162,9 @@ class ClientLimits:
 
     def excesses(self) -> list[Excess]:
         """What clients did too much of within a day, far from the limits still."""
-        standing = [each for each in self._of_clients_today() if each.undone_by is None]
+        active = [each for each in self._of_clients_today() if each.undone_by is None]
         by_client: dict[str, list[Change]] = defaultdict(list)
-        for change in standing:
+        for change in active:
             by_client[change.client].append(change)
         found = []
         for client, changes in by_client.items():

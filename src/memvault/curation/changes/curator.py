@@ -394,8 +394,8 @@ class Curator:
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
         oldest = newest_first[-1].at if newest_first else None
-        standing = ActiveChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
-        undoing = UndoStaging(self.stage(), self.history.content, self.forgotten, standing)
+        active = ActiveChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
+        undoing = UndoStaging(self.stage(), self.history.content, self.forgotten, active)
         undone: list[Change] = []
         conflicts: list[Conflict] = []
         for change in newest_first:

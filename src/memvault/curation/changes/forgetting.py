@@ -143,7 +143,7 @@ class Forgotten:
         with self._lock:
             return self._tombstones.get(reversal_hash)
 
-    def standing_for(self, tombstone: Tombstone) -> list[Tombstone]:
+    def kept_tombstones_of(self, tombstone: Tombstone) -> list[Tombstone]:
         """The kept tombstones of the same memory or concept: this one, or one by which it was
         forgotten again."""
         first = tombstone.repeats or tombstone.reversal_hash

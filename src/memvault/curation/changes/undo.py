@@ -57,8 +57,8 @@ class ActiveChanges:
                 restoring[change.reversal_hash] = change
             if change.kind is not ChangeKind.UNDONE:  # one that is leaves nothing of its own
                 self._add(change, self._subjects(change))
-        for standing in self._on.values():
-            standing.sort(key=_age)
+        for active in self._on.values():
+            active.sort(key=_age)
 
     def newer(self, change: Change, file: FileChange | None = None) -> Change | None:
         """The newest change that has to be taken back before this file of a change, or, without a
@@ -88,10 +88,10 @@ class ActiveChanges:
             self._on[subject].append(change)
 
     def _newest(self, subject: str) -> Change | None:
-        standing = self._on.get(subject, [])
-        while standing and standing[-1].reversal_hash in self._taken_back:
-            standing.pop()
-        return standing[-1] if standing else None
+        active = self._on.get(subject, [])
+        while active and active[-1].reversal_hash in self._taken_back:
+            active.pop()
+        return active[-1] if active else None
 
 
 def _age(change: Change) -> tuple[datetime, str]:
@@ -110,22 +110,22 @@ class UndoStaging:
         staging: Staging,
         content: Callable[[str], bytes | None],
         forgotten: Forgotten,
-        standing: ActiveChanges,
+        active: ActiveChanges,
     ) -> None:
         self.staging = staging
         self._content = content
         self._forgotten = forgotten
-        self._standing = standing
+        self._active = active
 
     def take_back(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; with a conflict in any file, nothing of it is staged."""
-        newer = None if change.files else self._standing.newer(change)
+        newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
         kept, conflicts = self.staging, []
         self.staging = kept.copy()
         for file in reversed(change.files):
-            if file.path == MANIFEST and not self._stands(file):
+            if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since: there is nothing of a person's in it
             conflict = self._later_change(change, file) or self._file(change, file)
             if conflict is not None:
@@ -134,23 +134,23 @@ class UndoStaging:
             self.staging = kept
             return conflicts
         for tombstone in change.forgot:
-            for each in self._forgotten.standing_for(tombstone):
+            for each in self._forgotten.kept_tombstones_of(tombstone):
                 self.staging.note_restored(each.reversal_hash)
             self.staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
         for key in change.restored:
             self._forget_again(key, change)
         self.staging.note_undone(change.reversal_hash)
-        self._standing.drop(change)
+        self._active.drop(change)
         return []
 
-    def _stands(self, file: FileChange) -> bool:
+    def _is_latest(self, file: FileChange) -> bool:
         """Whether a file is still as the change left it."""
         now = self._now(file.path)
         return now is not None and content_hash(now) == file.after
 
     def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
         """The conflict with a later change of the same file, if there is one."""
-        newer = None if file.path == MANIFEST else self._standing.newer(change, file)
+        newer = None if file.path == MANIFEST else self._active.newer(change, file)
         if newer is None:
             return None
         return self._conflict(change, file, _undo_first(newer), self._now(file.path))
@@ -191,15 +191,15 @@ class UndoStaging:
     def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._moved_to(change, file)
         now, there = self._now(file.path), self._now(target)
-        stands = there is not None and content_hash(there) == file.before
-        if now is None and stands:
+        unchanged = there is not None and content_hash(there) == file.before
+        if now is None and unchanged:
             self.staging.move(target, file.path, with_edits=True)
             return None
         if now is None and there is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
         if now is None:
             return self._recreated(change, file)
-        if stands and is_in_trash(file.path):  # another file has its place in the trash now
+        if unchanged and is_in_trash(file.path):  # another file has its place in the trash now
             self.staging.trash(target)
             return None
         if content_hash(now) == file.before:
@@ -212,7 +212,7 @@ class UndoStaging:
             each.trash_path
             for tombstone in change.forgot
             if tombstone.trash_path == file.moved_to
-            for each in self._forgotten.standing_for(tombstone)
+            for each in self._forgotten.kept_tombstones_of(tombstone)
         )
         return next(again, None) or file.moved_to or ""
 
@@ -277,7 +277,7 @@ def undoable(changes: Sequence[Change]) -> list[str]:
     """
     wanted: set[str] = set()
     for change in changes:
-        is_standing = change.undone_by is None and change.kind is not ChangeKind.UNDONE
-        if change.undoable and (is_standing or change.undone_by in wanted):
+        is_active = change.undone_by is None and change.kind is not ChangeKind.UNDONE
+        if change.undoable and (is_active or change.undone_by in wanted):
             wanted.add(change.reversal_hash)
     return [change.reversal_hash for change in changes if change.reversal_hash in wanted]

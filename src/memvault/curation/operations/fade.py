@@ -70,7 +70,7 @@ def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str
     if content_hash(data) != faded.version:
         raise NoteConflict(f"{path} was saved in the meantime; it does not fade now", path=path)
     check_body(path, data)
-    if last is not None and not body_stands(data, last):
+    if last is not None and not body_is_unchanged(data, last):
         raise NoteConflict(f"{path} was edited since it faded, and fades no further", path=path)
     body = faded.body.replace("\n", newline_of(note_text(path, data))).encode()
     blank = body_of(data)[: _leading_blank(body_of(data))]
@@ -132,7 +132,7 @@ def stage_reconstruction(
         if key != ID or id_of_path(path) == target.note.id:  # a renamed note is known by it
             own = remove_key(own, key)
     whole = with_body(own, body_of(original))
-    if not body_stands(data, last):
+    if not body_is_unchanged(data, last):
         whole = _with_additions(path, whole, _added_lines(path, data, last, content))
     staging.write(path, whole)
     return path
@@ -171,7 +171,7 @@ def counted_from(last: Change | None, memory: Memory, saved: datetime) -> dateti
     return datetime.fromisoformat(last.memo[SINCE]) if saved <= last.at + SAME_MOMENT else None
 
 
-def body_stands(data: bytes, last: Change) -> bool:
+def body_is_unchanged(data: bytes, last: Change) -> bool:
     """Whether the body is as fading left it."""
     return content_hash(body_of(data)) == last.memo[BODY]
 

@@ -153,8 +153,8 @@ def _imported_texts(history: History) -> dict[str, str]:
     """The hash of each imported text, by the id of its note, without imports that are undone."""
     kinds = {ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED}
     newest_first = history.changes(kinds=kinds, limit=None)
-    standing = [change for change in newest_first if change.undone_by is None]
-    return {key: text for change in reversed(standing) for key, text in change.memo.items()}
+    active = [change for change in newest_first if change.undone_by is None]
+    return {key: text for change in reversed(active) for key, text in change.memo.items()}
 
 
 def _imported_notes(vault: Vault) -> dict[str, str]:

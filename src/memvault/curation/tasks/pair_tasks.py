@@ -69,7 +69,7 @@ def conflict_tasks(
     notes = list(all_stated)
     conflicts = [conflict for each in notes for conflict in each.conflicts]
     outdated = {
-        conflict.sides[1].thing.id
+        conflict.sides[1].node.id
         for conflict in conflicts
         if conflict.kind is ConflictKind.SUPERSESSION
     }
@@ -77,7 +77,7 @@ def conflict_tasks(
     conflicts += different_values(statements, edges, memory_of)
     seen: set[frozenset[str]] = set()
     for conflict in conflicts:
-        one, other = (memory_of(side.thing.id) for side in conflict.sides)
+        one, other = (memory_of(side.node.id) for side in conflict.sides)
         if one is None or other is None or one.id == other.id:
             continue
         if conflict.kind is ConflictKind.SUPERSESSION:
@@ -132,7 +132,7 @@ def _superseded(older: Memory, newer: Memory) -> CurationTask:
 
 
 # A note about one of these stands for it, so another name means another subject.
-_THINGS = frozenset(
+_ENTITY_KINDS = frozenset(
     (NodeKind.PERSON, NodeKind.PROJECT, NodeKind.ORGANISATION, NodeKind.TOOL, NodeKind.PLACE)
 )
 _DIGITS = re.compile(r"\d+")
@@ -143,14 +143,16 @@ class Title:
     """``key`` is the same for two spellings; ``day`` is the day that the file name begins with."""
 
     key: str
-    is_thing: bool = False
+    is_named_entity: bool = False
     day: date | None = None
 
     @classmethod
     def of(cls, memory: Memory) -> Title:
         stem = memory.path.rpartition("/")[2]
         day = read_date(stem[:10])
-        return cls(name_key(memory.title), kind_of(memory) in _THINGS, day.date() if day else None)
+        return cls(
+            name_key(memory.title), kind_of(memory) in _ENTITY_KINDS, day.date() if day else None
+        )
 
     def may_be(self, other: Title) -> bool:
         """Whether two titles may mean the same; not two days, numbers of a series or names."""
@@ -158,7 +160,7 @@ class Title:
             return False
         if self.key == other.key:
             return True
-        if self.is_thing and other.is_thing:
+        if self.is_named_entity and other.is_named_entity:
             own, others = set(self.key.split()), set(other.key.split())
             return own < others or others < own  # Ada, and Ada Berg
         numbered = _DIGITS.search(self.key) and _DIGITS.search(other.key)
@@ -328,7 +330,7 @@ class Duplicates:
             if first is None or second is None:
                 continue
             kind = similarity_of(first, second)
-            if kind is Similarity.OTHER_NUMBERS and not _states_one_thing(
+            if kind is Similarity.OTHER_NUMBERS and not _share_day_project_type(
                 memories[one], memories[other]
             ):
                 kind = Similarity.NONE
@@ -356,7 +358,7 @@ def _best(cosines: Matrix) -> list[int]:
     return [int(column) for column in best]
 
 
-def _states_one_thing(one: Memory, other: Memory) -> bool:
+def _share_day_project_type(one: Memory, other: Memory) -> bool:
     """Whether two notes share day, project and type; otherwise their numbers may well differ."""
     days = {memory.date for memory in (one, other)}
     return len(days) == 1 and one.project == other.project and one.type == other.type

@@ -272,7 +272,7 @@ class Consequence:
     done (Pearl's ``do``); for a cause, its probability before and after the effect is observed.
     """
 
-    thing: NodeRef
+    node: NodeRef
     direction: Direction
     chain: Chain
     before: float
@@ -301,7 +301,7 @@ class Effects:
                 best = _best_chains(self._chains(key, each, max_depth, around.influences), key)
                 for end, chain in best[:MAX_SHOWN]:
                     found.append(self._consequence(network, key, end, each, chain))
-        return sorted(found, key=lambda c: (-abs(c.after - c.before), c.thing.name))
+        return sorted(found, key=lambda c: (-abs(c.after - c.before), c.node.name))
 
     def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[Chain]:
         """Causal chains through a node, strongest first.

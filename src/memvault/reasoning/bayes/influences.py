@@ -67,12 +67,12 @@ def weight(memory: Memory, recent: float) -> float:
     Args:
         recent: its recency, in (0, 1].
     """
-    standing = 1.0
+    trust = 1.0
     if memory.verified:
-        standing = VERIFIED
+        trust = VERIFIED
     elif memory.metadata.get("verified") is False:
-        standing = REFUSED
-    return recent * (0.5 + memory.importance) * standing
+        trust = REFUSED
+    return recent * (0.5 + memory.importance) * trust
 
 
 def belief(sources: float) -> float:
@@ -206,7 +206,7 @@ class Influences:
             return cause, effect, Kind.RAISES, True
         conflict = stated_conflict(edge, self._edges)
         if conflict is not None:
-            holding, other = (side.thing.id for side in conflict.sides)
+            holding, other = (side.node.id for side in conflict.sides)
             if conflict.kind is ConflictKind.CONTRADICTION and self._is_newer(other, holding):
                 holding, other = other, holding
             return holding, other, Kind.LOWERS, True

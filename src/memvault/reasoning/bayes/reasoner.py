@@ -45,9 +45,8 @@ from memvault.verification.verifier import origin_of
 LOOKED_AT = 20  # memories that may state the answer
 WHOLE_NOTE = "what the note itself says"
 NOTHING = (
-    "Nothing in the vault bears on this: no note states a value for it, and none names a cause of "
-    "it or a reason against it. Ask recall_memory what the notes do say, or name the note or thing "
-    "meant as target."
+    "No note states a value for this, and none names a cause of it or a reason against it. Use "
+    "recall_memory for what the notes say, or give the note or concept as target."
 )
 UNCONFIRMED = "Not the person's word, and confirmed by nobody: {values}."
 NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: {names}."

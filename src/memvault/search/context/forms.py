@@ -129,10 +129,10 @@ def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
 
 def _raw(excerpt: Excerpt) -> str:
     head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines)
-    return "\n".join([head, *_told(excerpt), *_in_place(excerpt)])
+    return "\n".join([head, *_property_line(excerpt), *_in_place(excerpt)])
 
 
-def _told(excerpt: Excerpt) -> list[str]:
+def _property_line(excerpt: Excerpt) -> list[str]:
     """The line of its properties, if it has any."""
     return [_JOINED.join(excerpt.properties)] if excerpt.properties else []
 
@@ -156,7 +156,7 @@ def _in_place(excerpt: Excerpt) -> list[str]:
 
 def _narrative(excerpt: Excerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
-    text = "\n".join([*_told(excerpt), f"{_flowing(excerpt.statements)} [{excerpt.tag}]"])
+    text = "\n".join([*_property_line(excerpt), f"{_flowing(excerpt.statements)} [{excerpt.tag}]"])
     title = excerpt.memory.title
     said = not excerpt.named or title.casefold() in text.casefold()
     return text if said else f"{title}\n{text}"
@@ -174,13 +174,13 @@ def _flowing(statements: Sequence[Statement]) -> str:
 def _structured(excerpt: Excerpt) -> str:
     head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines)
     said = (f"- {each.quoted}" for each in excerpt.statements if each.shown)
-    return "\n".join([head, *_told(excerpt), *said])
+    return "\n".join([head, *_property_line(excerpt), *said])
 
 
 def _code_focused(excerpt: Excerpt) -> str:
     """Code first, each with the sentence in front of it, then the rest."""
     head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)
-    lines = [head, *_told(excerpt)]
+    lines = [head, *_property_line(excerpt)]
     told: set[int] = set()  # places of statements
     for each in excerpt.code:
         above = [

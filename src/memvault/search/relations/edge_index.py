@@ -79,7 +79,7 @@ class StepGraph:
     half_edge: Ints
     far: Ints
     number_of: dict[str, int]
-    dates: Flags  # days and years without a note: things of one date are not related by it
+    dates: Flags  # days and years without a note: nodes of one date are not related by it
     named: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
     relations: Collection[str]  # names that people gave to relations, lower case
 

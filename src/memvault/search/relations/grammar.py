@@ -15,7 +15,7 @@ from memvault.search.relations.question import (
     PERSON_WORDS,
     Question,
     Relation,
-    Thing,
+    Term,
 )
 
 if TYPE_CHECKING:
@@ -37,32 +37,32 @@ class Grammar:
         self._doc = doc
         self._names = names
         self._head = {token.i: token.head.i for token in doc}
-        self._mend_heads()
+        self._correct_heads()
         self._children: dict[int, list[int]] = {token.i: [] for token in doc}
         for child, head in self._head.items():
             if child != head:
                 self._children[head].append(child)
-        self._things: list[Thing] = []
+        self._terms: list[Term] = []
         self._at: dict[int, int] = {}
 
     def read(self) -> Question:
         for token in self._doc:
-            thing = self._thing(token)
-            if thing is not None:
-                self._at[token.i] = len(self._things)
-                self._things.append(thing)
-        if not self._things:
+            term = self._term(token)
+            if term is not None:
+                self._at[token.i] = len(self._terms)
+                self._terms.append(term)
+        if not self._terms:
             return Question((), (), 0)
         root = self._root()
-        return Question(tuple(self._things), tuple(self._relations(root)), root)
+        return Question(tuple(self._terms), tuple(self._relations(root)), root)
 
     # -- heads ----------------------------------------------------------------------------------
 
-    def _mend_heads(self) -> None:
+    def _correct_heads(self) -> None:
         """Move clauses to the noun they describe if the parser attached them to another word."""
         for token in self._doc:
             if token.tag_ == "WP$" and token.head.dep_ in (*_SUBJECTS, "dobj", "pobj"):
-                self._mend_whose(token)
+                self._reattach_whose(token)
             if token.lemma_ == "have" and token.pos_ in ("VERB", "AUX"):
                 self._move_parts_of_have(token)
 
@@ -71,7 +71,7 @@ class Grammar:
         if self._head[head] != head:
             self._head[child], self._head[head] = self._head[head], child
 
-    def _mend_whose(self, whose: Token) -> None:
+    def _reattach_whose(self, whose: Token) -> None:
         """*grants whose head works there*: the head belongs to the grants, the clause to it."""
         noun = whose.head
         clause = next((a for a in noun.ancestors if a.dep_ in (*_CLAUSES, "ccomp")), None)
@@ -80,31 +80,31 @@ class Grammar:
 
     def _move_parts_of_have(self, verb: Token) -> None:
         """*have a man of the match who …*, *has its home in …*: said of the object."""
-        thing = next((child for child in verb.children if child.dep_ == "dobj"), None)
+        term = next((child for child in verb.children if child.dep_ == "dobj"), None)
         for child in verb.children:
-            if thing is not None and child.dep_ in ("prep", *_CLAUSES) and child.i > thing.i:
-                self._head[child.i] = thing.i
+            if term is not None and child.dep_ in ("prep", *_CLAUSES) and child.i > term.i:
+                self._head[child.i] = term.i
 
     # -- terms ---------------------------------------------------------------------------------
 
-    def _thing(self, token: Token) -> Thing | None:
+    def _term(self, token: Token) -> Term | None:
         low = token.lower_
         if token.i in self._names:
-            return Thing(token.i, low, nodes=self._names[token.i])
+            return Term(token.i, low, nodes=self._names[token.i])
         if low in _SPEAKER or self._is_determiner(token) or self._is_relative(token):
             return None
         if low in PERSON_WORDS:
             asked = low if low.startswith("who") else None
-            return Thing(token.i, "person", person=True, plural=low == "people", asked=asked)
+            return Term(token.i, "person", person=True, plural=low == "people", asked=asked)
         if low in ANYTHING:
-            return Thing(token.i, low)
+            return Term(token.i, low)
         if token.tag_ in ("WP", "WRB", "WDT") and low in BARE_ASKING and token.dep_ != "det":
-            return Thing(token.i, low, asked=low)
+            return Term(token.i, low, asked=low)
         if token.pos_ in ("NOUN", "PROPN"):
             return None if self._belongs_to_next(token) else self._noun(token)
         return None
 
-    def _noun(self, token: Token) -> Thing:
+    def _noun(self, token: Token) -> Term:
         before = self._doc[max(0, token.i - 5) : token.i]
         asked = next(
             (
@@ -127,7 +127,7 @@ class Grammar:
         bare = token.dep_ == "pobj" and token.tag_ == "NN" and not _has_words_of_its_own(token)
         plural = token.tag_ in ("NNS", "NNPS")
         lemma = token.lemma_.lower()
-        return Thing(token.i, lemma, modifiers, asked=asked, bare=bare, plural=plural)
+        return Term(token.i, lemma, modifiers, asked=asked, bare=bare, plural=plural)
 
     def _belongs_to_next(self, token: Token) -> bool:
         head = token.head
@@ -171,9 +171,9 @@ class Grammar:
     # -- relations ------------------------------------------------------------------------------
 
     def _root(self) -> int:
-        things = list(enumerate(self._things))
-        asked = [k for k, t in things if t.asked]
-        free = [k for k, t in things if not t.named]
+        terms = list(enumerate(self._terms))
+        asked = [k for k, t in terms if t.asked]
+        free = [k for k, t in terms if not t.named]
         return (asked or free or [0])[0]
 
     def _relations(self, root: int) -> list[Relation]:
@@ -183,7 +183,7 @@ class Grammar:
             if child != head:
                 near[child].add(head)
                 near[head].add(child)
-        start = self._things[root].token
+        start = self._terms[root].token
         relations: list[Relation] = []
         seen = {start}
         todo: list[tuple[int, int, tuple[int, ...]]] = [(start, root, ())]
@@ -205,7 +205,7 @@ class Grammar:
             for token in (self._doc[i] for i in sorted(tokens))
             if token.dep_ not in _SILENT and not self._is_relative(token)
         ]
-        near, far = self._things[a], self._things[b]
+        near, far = self._terms[a], self._terms[b]
         text = " ".join(word.text for word in words)
         if far.token in self._children[near.token] and self._doc[far.token].dep_ == "poss":
             text = "of"

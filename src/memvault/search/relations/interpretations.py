@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from memvault.search.relations.question import ANYTHING, Question, Relation, Thing, joined
+from memvault.search.relations.question import ANYTHING, Question, Relation, Term, joined
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -24,9 +24,9 @@ def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
     Args:
         kinds: for each term whether its noun names a kind of note.
     """
-    for k, thing in enumerate(question.things):
-        free = not (thing.named or thing.person or kinds[k]) and thing.text not in ANYTHING
-        if thing.bare and free and k != question.root and question.below(k):
+    for k, term in enumerate(question.terms):
+        free = not (term.named or term.person or kinds[k]) and term.text not in ANYTHING
+        if term.bare and free and k != question.root and question.below(k):
             question = contracted(question, k)
     return _contractions(_value_of_one_thing(_folded(question, kinds), kinds), kinds)
 
@@ -35,11 +35,11 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
     degree = [sum(k in (r.a, r.b) for r in question.relations) for k in range(len(kinds))]
     free_nouns = [
         k
-        for k, thing in enumerate(question.things)
+        for k, term in enumerate(question.terms)
         if k != question.root
         and degree[k] == 2
-        and not (thing.named or thing.person or kinds[k])
-        and thing.text not in ANYTHING
+        and not (term.named or term.person or kinds[k])
+        and term.text not in ANYTHING
     ]
     counts = range(min(len(free_nouns), MAX_CONTRACTED) + 1)
     found = []
@@ -53,7 +53,7 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
 
 def contracted(question: Question, k: int) -> Question:
     """The question with term ``k`` as part of the relations that it connected."""
-    thing = question.things[k]
+    term = question.terms[k]
     above = next((r for r in question.relations if r.b == k), None)
     if above is None:
         return question
@@ -61,32 +61,32 @@ def contracted(question: Question, k: int) -> Question:
     kept = [r for r in question.relations if r is not above and r not in below]
     front = "" if above.words in ("of", "whose") else above.words
     for relation in below:
-        lemmas = above.lemmas | relation.lemmas | {thing.text}
-        words = joined(front, thing.phrase, relation.words)
-        times = above.times + relation.times + thing.times
+        lemmas = above.lemmas | relation.lemmas | {term.text}
+        words = joined(front, term.phrase, relation.words)
+        times = above.times + relation.times + term.times
         kept.append(Relation(above.a, relation.b, words, lemmas, times))
     return replace(question, relations=tuple(kept))
 
 
 def _folded(question: Question, kinds: Sequence[bool]) -> Question:
     """Make a noun without relations and kind part of its neighbour."""
-    things, relations = list(question.things), list(question.relations)
+    terms, relations = list(question.terms), list(question.relations)
     while True:
         leaf = next(
             (
                 r
                 for r in relations
                 if r.b != question.root
-                and not (things[r.b].named or things[r.b].person or kinds[r.b])
-                and things[r.b].text not in ANYTHING
+                and not (terms[r.b].named or terms[r.b].person or kinds[r.b])
+                and terms[r.b].text not in ANYTHING
                 and not any(other.a == r.b for other in relations)
             ),
             None,
         )
         if leaf is None:
-            return replace(question, things=tuple(things), relations=tuple(relations))
+            return replace(question, terms=tuple(terms), relations=tuple(relations))
         relations.remove(leaf)
-        noun = things[leaf.b].phrase
+        noun = terms[leaf.b].phrase
         beside = [
             k
             for k, r in enumerate(relations)
@@ -95,12 +95,12 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
         ]
         for k in beside:
             relation = relations[k]
-            lemmas = relation.lemmas | {things[leaf.b].text}
+            lemmas = relation.lemmas | {terms[leaf.b].text}
             relations[k] = replace(relation, words=joined(noun, relation.words), lemmas=lemmas)
         if not beside:
-            owner = things[leaf.a]
+            owner = terms[leaf.a]
             words = joined(leaf.words, noun)
-            things[leaf.a] = replace(owner, modifiers=(*owner.modifiers, words))
+            terms[leaf.a] = replace(owner, modifiers=(*owner.modifiers, words))
 
 
 def _value_of_one_thing(question: Question, kinds: Sequence[bool]) -> Question:
@@ -115,7 +115,7 @@ def _value_of_one_thing(question: Question, kinds: Sequence[bool]) -> Question:
 
 def merged(question: Question, doc: Doc) -> Question:
     """Merge two words for one term: *the project X*, *who is the lead*, *X is the lead of*."""
-    if not question.things:
+    if not question.terms:
         return question
     while True:
         for relation in question.relations:
@@ -128,25 +128,27 @@ def merged(question: Question, doc: Doc) -> Question:
 
 
 def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question | None:
-    near, far = question.things[relation.a], question.things[relation.b]
+    near, far = question.terms[relation.a], question.terms[relation.b]
     first, second = sorted((near.token, far.token))
-    beside = second - first == 1 and doc[first].tag_ != "POS"
-    if not relation.words and beside and near.named != far.named:
+    adjacent = second - first == 1 and doc[first].tag_ != "POS"
+    if not relation.words and adjacent and near.named != far.named:
         named, noun = (relation.a, relation.b) if near.named else (relation.b, relation.a)
         return _without(question, relation, drop=noun, keep=named)
     is_root = relation.a == question.root
     asking = is_root and near.asked and (near.person or near.text in ("what", "who"))
     if relation.words in _LINKING and asking and not far.named and not far.person:
-        things = list(question.things)
-        things[relation.b] = replace(far, person=near.person, asked=near.asked, role=True)
-        question = replace(question, things=tuple(things))
+        terms = list(question.terms)
+        terms[relation.b] = replace(far, person=near.person, asked=near.asked, role=True)
+        question = replace(question, terms=tuple(terms))
         return _without(question, relation, drop=relation.a, keep=relation.b)
     if relation.words in _BE and far.named and not near.named and not is_root:
-        return _without(_told_above(question, relation, near), relation, relation.a, relation.b)
+        return _without(
+            _moved_to_relation_above(question, relation, near), relation, relation.a, relation.b
+        )
     return None
 
 
-def _told_above(question: Question, relation: Relation, noun: Thing) -> Question:
+def _moved_to_relation_above(question: Question, relation: Relation, noun: Term) -> Question:
     """*the project that X is the lead of*: the noun's words go to the relation above it."""
     relations = list(question.relations)
     for k, above in enumerate(relations):
@@ -159,7 +161,7 @@ def _told_above(question: Question, relation: Relation, noun: Thing) -> Question
 
 
 def _without(question: Question, relation: Relation, drop: int, keep: int) -> Question:
-    """Thing ``drop`` made one with ``keep``, which takes over its relations."""
+    """Term ``drop`` made one with ``keep``, which takes over its relations."""
 
     def moved(k: int) -> int:
         return keep if k == drop else k
@@ -169,10 +171,10 @@ def _without(question: Question, relation: Relation, drop: int, keep: int) -> Qu
         for r in question.relations
         if (r.a, r.b) != (relation.a, relation.b)
     )
-    things = list(question.things)
-    times = things[keep].times + things[drop].times
-    things[keep] = replace(things[keep], times=times)
-    return replace(question, things=tuple(things), relations=relations, root=moved(question.root))
+    terms = list(question.terms)
+    times = terms[keep].times + terms[drop].times
+    terms[keep] = replace(terms[keep], times=times)
+    return replace(question, terms=tuple(terms), relations=relations, root=moved(question.root))
 
 
 def _outward(question: Question) -> Question:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from memvault.model.graph import NodeKind
 from memvault.search.relations.edge_index import NO_DAY, Flags, StepGraph
 from memvault.search.relations.edge_templates import literals
-from memvault.search.relations.question import Question, Thing
+from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
 from memvault.text.entities import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
@@ -117,24 +117,24 @@ class Kinds:
             same |= np.array(alike, np.bool_)
         return same
 
-    def needs_vector(self, thing: Thing) -> bool:
+    def needs_vector(self, term: Term) -> bool:
         """Whether a noun must be compared with the kinds in meaning."""
-        free = thing.named or thing.is_question_word or thing.person
-        return not free and not (self.same(thing.text) & self._noted).any()
+        free = term.named or term.is_question_word or term.person
+        return not free and not (self.same(term.text) & self._noted).any()
 
-    def read(self, thing: Thing, vector: Floats | None) -> KindReading:
+    def read(self, term: Term, vector: Floats | None) -> KindReading:
         """
         Args:
             vector: of the term's noun; None if only its word decides.
         """
         any_kind = KindReading(np.ones(len(self._words), np.float32), False)
-        if thing.named or thing.is_question_word:
+        if term.named or term.is_question_word:
             return any_kind
-        if thing.person:
+        if term.person:
             if self._people.max(initial=0.0) <= 0.5:
                 return any_kind
             return KindReading(np.maximum(self._people, OTHER_KIND), True)
-        same = self.same(thing.text)
+        same = self.same(term.text)
         if (same & self._noted).any():
             return KindReading(np.where(same, 1.0, WRONG_KIND).astype(np.float32), True)
         if vector is None:
@@ -216,9 +216,9 @@ class Lexicon:
     def open_nouns(self, question: Question) -> list[str]:
         """The nouns of a question that may mean a kind of note by another word."""
         return [
-            thing.text
-            for thing in question.things
-            if self.kinds.needs_vector(thing) and not self.names_relation(thing.text)
+            term.text
+            for term in question.terms
+            if self.kinds.needs_vector(term) and not self.names_relation(term.text)
         ]
 
     def kinds_in(self, question: Question) -> tuple[list[KindReading], list[bool]]:
@@ -227,13 +227,13 @@ class Lexicon:
         A noun that names a relation (*the skipper*) names no kind, even if one is similar.
         """
         found = self._vectors.of(self.open_nouns(question))
-        alone = [self.kinds.read(t, found.get(t.text)) for t in question.things]
+        alone = [self.kinds.read(t, found.get(t.text)) for t in question.terms]
         in_place = []
-        for k, (thing, reading) in enumerate(zip(question.things, alone, strict=True)):
+        for k, (term, reading) in enumerate(zip(question.terms, alone, strict=True)):
             role = any(_is_of(relation.words) for relation in question.below(k))
-            compared = role and self.kinds.needs_vector(thing)
-            in_place.append(self.kinds.read(thing, None) if compared else reading)
-        return in_place, [t.person or r.named for t, r in zip(question.things, alone, strict=True)]
+            compared = role and self.kinds.needs_vector(term)
+            in_place.append(self.kinds.read(term, None) if compared else reading)
+        return in_place, [t.person or r.named for t, r in zip(question.terms, alone, strict=True)]
 
     def name_spans(self, sentence: str) -> list[tuple[int, int]]:
         """Spans of the vault's names in a sentence of a note."""

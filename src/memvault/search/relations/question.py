@@ -22,7 +22,7 @@ LIGHT = frozenset((
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Term:
     """A term of a question: a noun or a name.
 
     Attributes:
@@ -83,21 +83,21 @@ class Question:
     ``contracted`` counts the nouns that were read as part of a relation.
     """
 
-    things: tuple[Thing, ...]
+    terms: tuple[Term, ...]
     relations: tuple[Relation, ...]
     root: int
     contracted: int = 0
 
-    def below(self, thing: int) -> list[Relation]:
-        return [relation for relation in self.relations if relation.a == thing]
+    def below(self, term: int) -> list[Relation]:
+        return [relation for relation in self.relations if relation.a == term]
 
     @property
-    def asked(self) -> Thing:
-        return self.things[self.root]
+    def asked(self) -> Term:
+        return self.terms[self.root]
 
     @property
     def names_something(self) -> bool:
-        return any(thing.named for thing in self.things)
+        return any(term.named for term in self.terms)
 
 
 def joined(*parts: str) -> str:
@@ -128,7 +128,7 @@ def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) 
     Args:
         has_kind: for each term whether its noun alone names a kind of note.
     """
-    near, far = question.things[relation.a], question.things[relation.b]
+    near, far = question.terms[relation.a], question.terms[relation.b]
     words = [word for word in relation.words.split() if word not in _BE]
     content = [word for word in words if word.lower() not in LIGHT]
     of, front = words[:1] in ([], ["of"]), words[:1]
@@ -157,5 +157,5 @@ def _field(noun: str) -> Phrase:
     return Phrase((f"{noun}: X", noun), stems(noun))
 
 
-def _noun(thing: Thing) -> str:
-    return thing.phrase if not thing.person or thing.role else ""
+def _noun(term: Term) -> str:
+    return term.phrase if not term.person or term.role else ""

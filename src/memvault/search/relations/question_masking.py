@@ -53,7 +53,7 @@ class QuestionReader:
         self._parse = parse
 
     def read(self, text: str, words: Vocabulary, today: Calendar) -> Question:
-        """Things and relations; a question without any has none."""
+        """Terms and relations; a question without any has none."""
         text, cuts = cut_times(" ".join(text.split()), today, words.event_day)
         names = words.find_names(text)
         name = next((each for each in _PLACEHOLDERS if each not in text), _PLACEHOLDERS[0])
@@ -91,21 +91,21 @@ def _masked(
 def _dated(question: Question, doc: Doc, cut: Cut) -> Question:
     """The time given to the noun or to the relation that it stood behind, else to what is
     asked for."""
-    if not question.things:
+    if not question.terms:
         return question
     last = [token for token in doc if token.idx < cut.at][-1:] or [doc[0]]
-    things, relations = list(question.things), list(question.relations)
-    for k, thing in enumerate(things):
-        if thing.token == last[0].i and not thing.named:
-            things[k] = replace(thing, times=(*thing.times, cut.span))
-            return replace(question, things=tuple(things))
+    terms, relations = list(question.terms), list(question.relations)
+    for k, term in enumerate(terms):
+        if term.token == last[0].i and not term.named:
+            terms[k] = replace(term, times=(*term.times, cut.span))
+            return replace(question, terms=tuple(terms))
     for k in reversed(range(len(relations))):
         relation = relations[k]
         lemma, text = last[0].lemma_.lower(), last[0].text
-        behind = last[0].i == things[relation.b].token
+        behind = last[0].i == terms[relation.b].token
         if behind or lemma in relation.lemmas or text in relation.words.split():
             relations[k] = replace(relation, times=(*relation.times, cut.span))
             return replace(question, relations=tuple(relations))
     root = question.root
-    things[root] = replace(things[root], times=(*things[root].times, cut.span))
-    return replace(question, things=tuple(things))
+    terms[root] = replace(terms[root], times=(*terms[root].times, cut.span))
+    return replace(question, terms=tuple(terms))

@@ -1,6 +1,6 @@
 """Questions that name relations, answered without a language model.
 
-As in HippoRAG (arXiv 2405.14831) and HippoRAG 2 (arXiv 2502.14802), the things that a question
+As in HippoRAG (arXiv 2405.14831) and HippoRAG 2 (arXiv 2502.14802), the terms that a question
 names seed a walk over the graph of all notes. Instead of a random walk, the question's own grammar
 says which relations to follow in which order, and the sentence of every edge says how well it
 states them.
@@ -67,7 +67,7 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question as things and relations, and as bare words, and the vocabulary that it was read
+    """A question as terms and relations, and as bare words, and the vocabulary that it was read
     with."""
 
     lexicon: Lexicon
@@ -113,7 +113,7 @@ class RelationSearch:
     def may_lead(self, query: str, patience: float = 0.0) -> Lexicon | None:
         """The vocabulary to read a question with; None for one that no relation can answer.
 
-        Reading takes as long as a search, so only a question is read that names a thing with a
+        Reading takes as long as a search, so only a question is read that names a term with a
         relation that several notes state.
 
         Args:
@@ -170,7 +170,7 @@ class RelationSearch:
         again and again; sentences that happen to sound like the question lead astray. The parsed
         question tells roles apart; what it misses, because it is worded in another way, is found
         by paths that say the same (`paths`). A question for one relation is answered by the note
-        of the thing itself, too.
+        of the term itself, too.
 
         Args:
             explain: also show other relations that lead to hits, and after all hits to more.

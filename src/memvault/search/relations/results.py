@@ -204,8 +204,8 @@ class Inquiry:
         named = [reading.named for reading in self._kinds]
         self._readings = readings(question, named) if question.relations else []
 
-    def _may_need_roads(self) -> bool:
-        """Whether the question goes from one thing to another by more than its own words: it has
+    def _may_need_relations(self) -> bool:
+        """Whether the question goes from one term to another by more than its own words: it has
         two relations, or says what kind of note it asks for. Cheap."""
         if not self._readings:
             return False
@@ -224,7 +224,7 @@ class Inquiry:
         Args:
             all_values: as `Traversal` takes it.
         """
-        if not self._may_need_roads() or not self._question.names_something:
+        if not self._may_need_relations() or not self._question.names_something:
             return lambda: None
         texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
         self._vectors.begin(texts)

@@ -10,7 +10,7 @@ import numpy as np
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
 from memvault.search.relations.lexicon import KindReading, Kinds
-from memvault.search.relations.question import Phrase, Question, Relation, Thing, phrase_of
+from memvault.search.relations.question import Phrase, Question, Relation, Term, phrase_of
 from memvault.search.relations.traversal import SEEN, Joint, OwnValues, State, Steps, Traversal
 from memvault.text.stems import stems
 
@@ -22,7 +22,7 @@ TOPIC_WORDS = 0.3  # added if a title has all stems of those words
 def narrow(
     graph: StepGraph,
     state: State,
-    thing: Thing,
+    term: Term,
     *,
     kinds: Floats,
     topic: Floats,
@@ -32,7 +32,7 @@ def narrow(
     Titles of a kind resemble each other, so their differences from the kind's mean are compared.
 
     Args:
-        kinds: weights of the kinds that the thing may be, (n_kinds,).
+        kinds: weights of the kinds that the term may be, (n_kinds,).
         topic: vectors of the modifiers with and without the noun, (n, dim).
     """
     found = np.flatnonzero((state.score > SEEN) & (graph.own_words >= 0))
@@ -42,7 +42,7 @@ def narrow(
     mean = graph.vectors[graph.own_words[alike]].mean(axis=0) if len(alike) else 0.0
     titles = _apart(graph.vectors[graph.own_words[found]], mean)
     fit = (titles @ _apart(topic, mean).T).mean(axis=1)
-    words = stems(" ".join(thing.modifiers))
+    words = stems(" ".join(term.modifiers))
     for word in words:
         bearing = np.isin(graph.own_words[found], graph.bearing(word))
         fit[bearing] += TOPIC_WORDS / len(words)
@@ -90,16 +90,16 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     for relation in question.relations:
         yield from phrase_of(question, relation, has_kind).ways
         yield _text_of(question, relation)
-    for thing in question.things:
-        if thing.modifiers:
-            yield from _topic(thing)
+    for term in question.terms:
+        if term.modifiers:
+            yield from _topic(term)
 
 
 class Solver:
     """Solves the readings of one question.
 
     Args:
-        kind_readings: of the question's things.
+        kind_readings: of the question's terms.
         has_kind: for each term whether its noun alone names a kind of note.
         vectors: of all `texts_of` the readings.
     """
@@ -146,11 +146,11 @@ class Solver:
 
     def _solve(self, question: Question, k: int) -> tuple[State, float]:
         """The nodes that term ``k`` may mean, and how well the relations below it are stated."""
-        thing, below = question.things[k], question.below(k)
-        own = self._named(thing) if thing.named else None
+        term, below = question.terms[k], question.below(k)
+        own = self._named(term) if term.named else None
         if not below:
             state = own or self._traversal.start(self._readings[k].weights)
-            self._dated(state, thing)
+            self._dated(state, term)
             return state, 1.0
         state, fit = self._related(question, below[0])
         for relation in below[1:]:
@@ -158,21 +158,21 @@ class Solver:
             state, fit = self._traversal.meet(state, other), fit * other_fit
         if own is not None:
             state = self._traversal.meet(own, state)
-        self._dated(state, thing)
-        if thing.modifiers:
-            topic = np.stack([self._vectors[text] for text in _topic(thing)])
+        self._dated(state, term)
+        if term.modifiers:
+            topic = np.stack([self._vectors[text] for text in _topic(term)])
             kinds = self._readings[k].weights
-            narrow(self._graph, state, thing, kinds=kinds, topic=topic)
+            narrow(self._graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
-    def _dated(self, state: State, thing: Thing) -> None:
-        for times in thing.times:
+    def _dated(self, state: State, term: Term) -> None:
+        for times in term.times:
             self._traversal.at_times(state, times)
 
     def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.b)
-        near = question.things[relation.a]
+        near = question.terms[relation.a]
         phrase = phrase_of(question, relation, self._has_kind)
         of = relation.words in ("of", "")
         single = not near.plural and not near.named and (near.person or of)
@@ -196,7 +196,7 @@ class Solver:
     def _joint(
         self, question: Question, relation: Relation, phrase: Phrase, *, single: bool
     ) -> Joint:
-        far = question.things[relation.b]
+        far = question.terms[relation.b]
         of = relation.words in ("of", "")
         return Joint(
             child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
@@ -207,23 +207,23 @@ class Solver:
             times=relation.times[0] if relation.times else None,
         )
 
-    def _numbers(self, thing: Thing) -> list[int]:
+    def _numbers(self, term: Term) -> list[int]:
         known = self._graph.number_of
-        return [known[node] for node in thing.nodes or () if node in known]
+        return [known[node] for node in term.nodes or () if node in known]
 
-    def _named(self, thing: Thing) -> State:
-        return self._traversal.named(self._numbers(thing))
+    def _named(self, term: Term) -> State:
+        return self._traversal.named(self._numbers(term))
 
-    def _kinds_of(self, thing: Thing) -> Floats:
+    def _kinds_of(self, term: Term) -> Floats:
         weights = np.zeros(len(self._graph.kinds), np.float32)
-        weights[self._graph.kind_of[self._numbers(thing)]] = 1.0
+        weights[self._graph.kind_of[self._numbers(term)]] = 1.0
         return weights
 
 
 def _text_of(question: Question, relation: Relation) -> str:
-    return relation.words or question.things[relation.a].text
+    return relation.words or question.terms[relation.a].text
 
 
-def _topic(thing: Thing) -> tuple[str, str]:
-    modifiers = " ".join(thing.modifiers)
-    return (f"{modifiers} {thing.text}", modifiers)
+def _topic(term: Term) -> tuple[str, str]:
+    modifiers = " ".join(term.modifiers)
+    return (f"{modifiers} {term.text}", modifiers)

@@ -152,7 +152,7 @@ def _line(event: Event) -> int:
 def _last(first: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...]]:
     """The event in which a node's text ends, and the spans of a list's one-line items.
 
-    A block collection ends only where the next thing starts, after comments that are not its own;
+    A block collection ends only where the next entry starts, after comments that are not its own;
     so its last content is what counts.
     """
     if not isinstance(first, _STARTS):
