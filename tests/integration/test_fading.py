@@ -21,6 +21,7 @@ from memvault.consolidation.dreams.record import (
     PhaseReport,
 )
 from memvault.consolidation.faded_text import SUMMARY_WORDS
+from memvault.consolidation.fading import SWITCHED
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor, ChangeKind
@@ -286,6 +287,8 @@ def test_fading_can_be_turned_off_and_on(world: World) -> None:
     assert world.read() == TEXT and world.container.fading.upcoming() == []
     world.reopen()
     assert not world.container.fading.is_on
+    switched = list(world.container.journal.entries([SWITCHED]))
+    assert [entry.actor for entry in switched] == [person]
     world.container.fading.log.switch(world.clock.at, person, on=True)
     world.days(8)
     assert world.stage() == "summary"

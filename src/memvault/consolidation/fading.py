@@ -132,7 +132,7 @@ class FadingLog:
         Raises:
             StorageError, DiskFull: it cannot be recorded.
         """
-        self._journal.append(JournalEntry(ts=now, kind=SWITCHED, actor=SYSTEM, data={"on": on}))
+        self._journal.append(JournalEntry(ts=now, kind=SWITCHED, actor=actor, data={"on": on}))
 
     def announce(self, fadings: Iterable[Fading], now: datetime) -> None:
         """Record that the person can see these from now on; what was announced is left out.
