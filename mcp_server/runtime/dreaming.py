@@ -229,7 +229,7 @@ class Dreaming:
         self.phase, began = phase, time.monotonic()
         live.similarity_index.load()
         report = self._prepare(_PHASES[phase], live, now, go_on).run(now)
-        self._check(report, live)
+        self._check(report)
         self.record.add(report.model_copy(update={"seconds": round(breaks.worked, 2)}), rationale)
         logger.info("%s: %.0f s, %d proposals", phase, time.monotonic() - began, len(report.found))
         if phase is DreamPhase.NREM:
@@ -266,7 +266,7 @@ class Dreaming:
 
         return embed
 
-    def _check(self, report: PhaseReport, live: Generation) -> None:
+    def _check(self, report: PhaseReport) -> None:
         """Refuse a report that names what is not there, and every later dream (ERR-AUTO-05)."""
         strengths = (each for each in report.strengthened if not 0.0 <= each.added <= 1.0)
         if any(strengths) or any(len(each.paths) != len(each.notes) for each in report.found):

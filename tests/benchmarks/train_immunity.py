@@ -31,6 +31,7 @@ SEED, PER_TEMPLATE = 7, 12
 REGULARISATION = 1.0  # scikit-learn's C
 MAX_DOCUMENTED = 4_000  # sentences of each source of documentation
 PERMISSIVE = ("MIT", "BSD", "Apache")
+WORD_WEIGHT = 0.3  # of a word, where a vector has length 1
 FOLDS = 8  # in which kinds are held out
 FALSE_ALARMS = (0.005, 0.01, 0.02, 0.05)
 
@@ -96,7 +97,7 @@ def features(texts: Sequence[str], vectors: np.ndarray) -> csr_matrix:
     found = [classifier.buckets(fold(text).text) for text in texts]
     rows = np.repeat(np.arange(len(texts)), [len(each) for each in found])
     columns = np.concatenate([np.array(each, np.int64) for each in found])
-    weights = np.full(len(rows), classifier.WORD_WEIGHT)
+    weights = np.full(len(rows), WORD_WEIGHT)
     words = csr_matrix((weights, (rows, columns)), shape=(len(texts), classifier.BUCKETS))
     return hstack([csr_matrix(vectors), words]).tocsr()
 
@@ -138,7 +139,7 @@ def main() -> None:
     if write:
         model = fit(rows, attack)
         weights = model.coef_[0].copy()
-        weights[classifier.DIMENSION :] *= classifier.WORD_WEIGHT
+        weights[classifier.DIMENSION :] *= WORD_WEIGHT
         stored = np.append(weights, model.intercept_[0]).astype(np.float16)
         np.save(classifier._FILE, stored, allow_pickle=False)
         print(f"wrote {classifier._FILE}")

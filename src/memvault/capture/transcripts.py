@@ -146,7 +146,7 @@ def _turn(entry: dict[str, Any]) -> Turn | None:
     kind = entry.get("type")
     payload = entry.get("payload")
     if isinstance(payload, dict):
-        return _codex(kind, payload, entry) if kind == "response_item" else None
+        return _codex(payload, entry) if kind == "response_item" else None
     message = entry.get("message")
     if isinstance(message, dict) and (kind in ("user", "assistant") or "role" in entry):
         return _anthropic(entry, message)  # Claude Code, and Cursor, which writes alike
@@ -176,7 +176,7 @@ def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
     return _made("person" if role == "user" else "assistant", _texts(blocks), entry, files)
 
 
-def _codex(kind: str, payload: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
+def _codex(payload: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
     if payload.get("type") in ("function_call", "custom_tool_call", "local_shell_call"):
         arguments = payload.get("arguments", payload.get("input"))
         return _made("assistant", [], entry, _edited(payload.get("name"), arguments))

@@ -9,6 +9,9 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+HIGH_ENTROPY, LOW_ENTROPY = 0.7, 0.4
+GOOD_COHERENCE, LOW_COHERENCE = 0.5, 0.4
+
 
 class SuggestedAction(StrEnum):
     """The next step that the pulse suggests to a client."""
@@ -54,15 +57,15 @@ def suggest_action(
         offers: whether the client has a tool of this name; an action that is a tool of its own is
             suggested only then.
     """
-    if entropy > 0.7 and coherence > 0.5:
+    if entropy > HIGH_ENTROPY and coherence > GOOD_COHERENCE:
         if consolidation_due:
             return SuggestedAction.CONSOLIDATE
         if question_open and offers(SuggestedAction.EPISTEMIC_ACTION):
             return SuggestedAction.EPISTEMIC_ACTION
-    if coherence < 0.4:
-        if entropy > 0.7 and offers(SuggestedAction.TRIGGER_DREAM):
+    if coherence < LOW_COHERENCE:
+        if entropy > HIGH_ENTROPY and offers(SuggestedAction.TRIGGER_DREAM):
             return SuggestedAction.TRIGGER_DREAM
-        return SuggestedAction.EXPLORE if entropy < 0.4 else SuggestedAction.CLARIFY
+        return SuggestedAction.EXPLORE if entropy < LOW_ENTROPY else SuggestedAction.CLARIFY
     return SuggestedAction.CURATE if curation_pending else SuggestedAction.READY
 
 

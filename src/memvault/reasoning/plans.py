@@ -13,7 +13,7 @@ from typing import Any
 
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
-from memvault.model.state import CognitivePulse
+from memvault.model.state import HIGH_ENTROPY, LOW_COHERENCE, CognitivePulse
 from memvault.search.time_expressions import cut_times
 from memvault.search.time_spans import Calendar, Span
 from memvault.text.entities import Mention, NameMatcher
@@ -214,8 +214,6 @@ def _words(name: str) -> set[str]:
     return set(some_words(name.lower()))
 
 
-HIGH_ENTROPY = 0.7  # as in `memvault.model.state.suggest_action`
-LOW_COHERENCE = 0.4
 LATELY = timedelta(days=7)
 SEVERAL = 2  # entities in a goal: their relation is part of the question
 SHOWN = 3  # names in the reasoning
@@ -259,7 +257,7 @@ def plan(
     max_steps: int,
     now: datetime,
 ) -> Plan:
-    """At most ``limit`` calls: preparatory calls first, then the one that answers.
+    """At most ``max_steps`` calls: preparatory calls first, then the one that answers.
 
     Args:
         pulse: the pulse of a quick recall for the goal.

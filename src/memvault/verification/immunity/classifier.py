@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 DIMENSION = 384
 BUCKETS = 8192  # into which words and pairs of words are hashed
-WORD_WEIGHT = 0.3  # of a word, where a vector has length 1
 _FILE = Path(__file__).with_name("classifier.npy")
 _WORD = re.compile(r"\w+")
 
