@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +16,9 @@ from memvault.cli.terminal import (
     print_table,
     print_text,
 )
+from memvault.vault.frontmatter.fences import split_frontmatter
 
 _SNIPPET_LINES = 10
-_FRONTMATTER = re.compile(
-    r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
-)
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
 ]
@@ -104,10 +101,10 @@ def _print_note(answer: dict[str, Any]) -> None:
         typer.echo(answer["content"], nl=not str(answer["content"]).endswith("\n"))
         return
     # Left in, frontmatter would be shown as a heading between two rules.
-    properties = _FRONTMATTER.match(answer["content"])
+    properties, body = split_frontmatter(answer["content"])
     if properties:
-        print_text(properties[1].strip(), style="dim")
-    console.print(Markdown(answer["content"][properties.end() if properties else 0 :]))
+        print_text(properties.strip(), style="dim")
+    console.print(Markdown(body))
 
 
 def _print_links(name: str, links: list[dict[str, Any]]) -> None:

@@ -23,6 +23,7 @@ from memvault.cli.config_files import ConfigFile
 from memvault.cli.config_text import JSON, CannotEdit, Steps
 from memvault.config.hook_files import LIMITS
 from memvault.model.errors import StorageError
+from memvault.vault.frontmatter.fences import split_frontmatter
 
 MARK = "Installed by memvault; `memvault disconnect` removes it."
 _PLUGIN = "memvault"
@@ -64,7 +65,6 @@ _VSCODE_EVENTS = [
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
     "PreCompact", "SubagentStop", "Stop",
 ]  # fmt: skip
-_FRONTMATTER = re.compile(r"\A---\n(?P<fields>.*?)\n---\n+(?P<body>.*)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,11 +353,9 @@ def _texts(kind: str) -> Iterator[tuple[str, str]]:
 
 def _split(text: str) -> tuple[dict[str, str], str]:
     """Frontmatter fields of one line each, and the body."""
-    found = _FRONTMATTER.match(text)
-    if found is None:
-        return {}, text
-    pairs = (line.split(": ", 1) for line in found["fields"].splitlines() if ": " in line)
-    return dict(pairs), found["body"]
+    properties, body = split_frontmatter(text)
+    pairs = (line.split(": ", 1) for line in properties.splitlines() if ": " in line)
+    return dict(pairs), body.lstrip("\n")
 
 
 def _marked(text: str) -> bytes:

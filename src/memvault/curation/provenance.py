@@ -71,7 +71,7 @@ def units(data: bytes) -> Iterator[Unit]:
 def _frontmatter_lines(lines: list[str]) -> int:
     if not lines or lines[0].strip("\ufeff ").rstrip() != "---":
         return 0
-    closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "..."))
+    closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---")
     return next(closing, 0)
 
 

@@ -23,12 +23,12 @@ from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.vault.compose import bare_lines
 from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, NoteStat, Vault
+from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.immunity import Finding, Immunity
 
 HELD, RELEASED = "quarantined", "quarantine_released"
 MAX_EVIDENCE = 5
-_ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class GuardedVault(Vault):
 
     def examined(self, path: str) -> Examined:
         data = super().read(path)
-        provenance = self._provenances.of(path, _claimed_id(data), data)
+        provenance = self._provenances.of(path, claimed_id(data), data)
         written_by = provenance
         if provenance.is_person:
             if not path.lower().endswith(PDF):
@@ -230,7 +230,7 @@ class GuardedVault(Vault):
         for edit in plan.edits if why.kind == "client" else ():
             if edit.before is None or edit.after is None:
                 continue
-            provenance = self._provenances.of(edit.path, _claimed_id(edit.before), edit.before)
+            provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
             before, after = list(units(edit.before)), list(units(edit.after))
             known, kept = {unit.words for unit in before}, {unit.words for unit in after}
             own = f" {provenance.own} "
@@ -289,11 +289,6 @@ _STAMPS = re.compile(
 )
 
 
-def _claimed_id(data: bytes) -> str:
-    found = _ID.search(data[:4096])
-    return found[1].decode("ascii").lower() if found and data.startswith(b"---") else ""
-
-
 def _new(
     key: str, path: str, data: bytes, provenance: Provenance, finding: Finding, *, whole: bool
 ) -> QuarantinedText:
@@ -301,7 +296,7 @@ def _new(
     return QuarantinedText(
         key,
         path,
-        _claimed_id(data),
+        claimed_id(data),
         f"{origin.kind} {origin.name}".strip(),
         finding.kinds,
         tuple(each.excerpt for each in finding.evidence[:MAX_EVIDENCE]),

@@ -24,6 +24,7 @@ from memvault.curation.provenance import added
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError, RateLimited
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import split_frontmatter
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 TOGETHER = 3  # times the changes of one client
@@ -33,7 +34,7 @@ MANY_CHANGES, MANY_ALIKE, MANY_REVERSALS = 300, 20, 5
 MAX_COMPARED = 5_000  # of a client's latest memories
 MAX_PATHS = 2  # that are shown
 MAX_SEARCHED = 100  # of a client's latest memories, for such as are alike
-_NO_TEXT = re.compile(r"\A---\r?\n.*?^---\r?$|^#[^\n]*$", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"^#[^\n]*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LINK = re.compile(r"\[\[[^\[\]]+\]\]")
 
@@ -212,7 +213,8 @@ def _written_again(changes: Sequence[Change]) -> dict[str, Counter[str]]:
 
 def _words(data: bytes) -> frozenset[str]:
     """The words of a note's text, without its properties and headings."""
-    return frozenset(_WORD.findall(_NO_TEXT.sub("", data.decode("utf-8", "replace")).casefold()))
+    _, body = split_frontmatter(data.decode("utf-8", "replace"))
+    return frozenset(_WORD.findall(_HEADING.sub("", body).casefold()))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -29,12 +29,9 @@ from memvault.vault.conversations.conversation import (
 )
 from memvault.vault.conversations.export_files import read_export
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.parse import content_hash
 
-_HEAD = re.compile(
-    rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*\r?\n(?:\r?\n)?", re.DOTALL | re.MULTILINE
-)
-_ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
 _FADED = re.compile(rb"^faded:", re.MULTILINE)
 _IMPORTED = re.compile(rb"^(?:conversation|imported):", re.MULTILINE)
 
@@ -162,14 +159,12 @@ def _imported_notes(vault: Vault) -> dict[str, str]:
     paths: dict[str, str] = {}
     for stat in vault.walk():
         try:
-            head = _HEAD.match(vault.read(stat.path))
+            note = vault.read(stat.path)
         except NoteNotFound:  # gone since it was listed
             continue
-        if head is None or not _IMPORTED.search(head[0]):
-            continue
-        found = _ID.search(head[0])
-        if found is not None:
-            paths.setdefault(found[1].decode("ascii").lower(), stat.path)
+        note_id = claimed_id(note)
+        if note_id and _IMPORTED.search(split_frontmatter(note)[0]):
+            paths.setdefault(note_id, stat.path)
     return paths
 
 
@@ -182,5 +177,4 @@ def _spoken(conversation: Exported) -> bytes:
 
 
 def _body(note: bytes) -> bytes:
-    head = _HEAD.match(note)
-    return note[head.end() :] if head else note
+    return re.sub(rb"\A\r?\n", b"", split_frontmatter(note)[1])

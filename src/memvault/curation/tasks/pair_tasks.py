@@ -34,6 +34,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.words import composed, name_key, words
 from memvault.vault.documents import is_document
+from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.links import wikilink
 
@@ -173,7 +174,6 @@ MIN_SHARED_MARKS = 0.5  # share of the names and numbers of both, if each has so
 MIN_WORDS = 8  # shorter notes are compared for equality only
 SHINGLE = 3
 
-_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.M)
 _HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 _LINK = re.compile(r"\[\[(?:[^\]|#^]*[#^])?(?:[^\]|]*\|)?([^\]]*)\]\]")
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
@@ -199,8 +199,8 @@ class NoteWording:
 
 
 def note_wording(title: Title, data: bytes) -> NoteWording:
-    text = composed(data.decode("utf-8", errors="replace"))
-    text = _LINK.sub(r"\1", _HEADING.sub("", _FRONTMATTER.sub("", text)))
+    _, body = split_frontmatter(composed(data.decode("utf-8", errors="replace")))
+    text = _LINK.sub(r"\1", _HEADING.sub("", body))
     spoken = tuple(word for word in words(text) if word[0].isalnum())
     runs = (spoken[at : at + SHINGLE] for at in range(max(1, len(spoken) - SHINGLE + 1)))
     capitals = (match[0] for match in _NAME.finditer(text))

@@ -15,6 +15,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.verification.immunity import hidden, wording
 from memvault.verification.immunity.classifier import Classifier
 from memvault.verification.immunity.folding import Folded, fold, squeezed, unleeted
@@ -43,7 +44,6 @@ _EXCERPT = 200
 Floats = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
-_HEADER = re.compile(r"\A---\r?\n.*?^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _ANNOUNCED = re.compile(r"^(?:title|subject|summary|description|topic):[ \t]*(.+)$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
@@ -253,11 +253,10 @@ class _Visible:
 
 def misleads(text: str, title: str) -> bool:
     """Whether a title, or what the frontmatter announces, has no word in common with the text."""
-    header = _HEADER.match(text)
-    announced = [title, *(_ANNOUNCED.findall(header[0]) if header else ())]
-    body = _HEADING.sub("", text[header.end() :] if header else text)
-    told = _stems(body)
-    return any(len(stems := _stems(each)) >= 2 and not stems & told for each in announced)
+    properties, body = split_frontmatter(text)
+    announced = [title, *_ANNOUNCED.findall(properties)]
+    found = _stems(_HEADING.sub("", body))
+    return any(len(stems := _stems(each)) >= 2 and not stems & found for each in announced)
 
 
 def _stems(text: str) -> set[str]:

@@ -1,0 +1,45 @@
+"""Frontmatter is split from the text as the reader splits it, in text and in bytes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.curation.provenance import units
+from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
+from memvault.vault.frontmatter.read import read_header
+
+LINES = st.lists(
+    st.sampled_from(["---", "--- ", "...", "", "key: value", "id: x", "Text.", "----"]), max_size=8
+)
+ID = "0192f0c1-1111-7222-8333-444455556666"
+
+
+@given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_the_split_is_the_readers(lines: list[str], newline: str, marked: bool) -> None:
+    plain = "\n".join(lines)
+    note = ("\ufeff" if marked else "") + newline.join(lines)
+    source, body = split_frontmatter(note)
+    header = read_header(plain)
+    if header.values:  # without a key the lines are text between two rules
+        assert source.replace("\r\n", "\n") == header.source
+        assert body.replace("\r\n", "\n") == plain[header.body_start :]
+    assert split_frontmatter(note.encode()) == (source.encode(), body.encode())
+    assert note.endswith(body)
+
+
+@pytest.mark.parametrize("note", ["", "Text.", "---\nkey: value\n", "Text.\n---\nid: 1\n---\n"])
+def test_a_note_without_both_fences_is_all_text(note: str) -> None:
+    assert split_frontmatter(note) == ("", note)
+
+
+def test_an_id_counts_only_in_the_frontmatter() -> None:
+    assert claimed_id(f'---\nid: "{ID.upper()}"\n---\nText.\n'.encode()) == ID
+    assert claimed_id(f"---\ntitle: Ada\n---\nid: {ID}\n".encode()) == ""
+    assert claimed_id(f"id: {ID}\n".encode()) == ""
+
+
+def test_three_dots_do_not_close_the_frontmatter_for_whose_words_they_are() -> None:
+    found = {unit.text: unit.is_body for unit in units(b"---\na: 1\n...\nb: 2\n---\nText.\n")}
+    assert found == {"a: 1": False, "b: 2": False, "Text.": True}
