@@ -6,7 +6,7 @@ import calendar
 import re
 from collections.abc import Iterable
 
-from memvault.text.months import MONTHS, NAMED_MONTHS
+from memvault.model.months import MONTHS, NAMED_MONTHS
 
 
 def _any_of(words: Iterable[str]) -> str:

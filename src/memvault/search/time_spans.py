@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from itertools import islice
 
 from memvault.config.settings import CalendarSettings
+from memvault.model.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 from memvault.search.time_patterns import (
     COUNTS,
     DAYS,
@@ -23,7 +24,6 @@ from memvault.search.time_patterns import (
     SEASONS,
     WEEKDAYS,
 )
-from memvault.text.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 
 SLACK = {
     "day": 0,

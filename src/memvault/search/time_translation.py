@@ -16,13 +16,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from memvault.model.months import MONTHS
 from memvault.search.time_words import CODES, WORDS
 from memvault.stores.vectors.languages import (
     LANGUAGES,
     function_words_by_language,
     is_function_word,
 )
-from memvault.text.months import MONTHS
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
 UNSPACED = ("japanese", "chinese")

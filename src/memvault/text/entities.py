@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from memvault.model.graph import NodeKind
+from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import ParsedNote
 from memvault.model.priority import make_way
-from memvault.text.months import NAMED_MONTHS
 from memvault.text.names import Name, NameBook, NameChanges, NameRank
 from memvault.text.spacy_pipeline import (
     FoundEntity,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memvault.text.months import MONTHS
+from memvault.model.months import MONTHS
 from memvault.text.stems import stem
 
 

@@ -19,21 +19,19 @@ from memvault.model.memory import (
     id_of_path,
 )
 from memvault.model.moments import in_utc
+from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Domain, ParsedNote
 from memvault.vault.frontmatter.read import strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
 from memvault.vault.parse import stem_of
 
-_MONTHS = {
-    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
-    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
-}  # fmt: skip
-_MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
+_MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
+_DAY = r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|°)?"
 _YEAR_FIRST = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(?P<a>\d{1,2})(?P<gap>[./-])(?P<b>\d{1,2})(?P=gap)(?P<y>\d{4})")
 _WRITTEN = (
-    re.compile(r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th)?\.?(?: of)? " + _MONTH + r",? (?P<y>\d{4})"),
-    re.compile(_MONTH + r" (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})"),
+    re.compile(_DAY + r"\.?(?: of| de)? " + _MONTH + r"(?: de)?,? (?P<y>\d{4})"),
+    re.compile(_MONTH + " " + _DAY + r",? (?P<y>\d{4})"),
 )
 _TIME = re.compile(
     r"(?<![\d:.])(?P<h>\d{1,2}):(?P<min>\d{2})(?::(?P<s>\d{2}))?\s*(?P<half>[ap]\.?m\.?)?",
@@ -45,8 +43,9 @@ def read_date(value: Any) -> datetime | None:
     """Parse a date or time as UTC; None if the value is not a date.
 
     Supported are YAML dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (if only one order is
-    possible), "1 March 2026" and "March 1st, 2026", each with or without a time such as "7:38 pm";
-    2026-03 means its first day. A time without a zone is UTC, so that a note has the same dates on
+    possible), "1 March 2026" and "March 1st, 2026", also with names of months of six other
+    languages ("1. März 2026"), each with or without a time such as "7:38 pm"; 2026-03 means its
+    first day. A time without a zone is UTC, so that a note has the same dates on
     every machine.
     """
     if isinstance(value, datetime):
@@ -78,7 +77,7 @@ def _day(text: str) -> date | None:
         return _checked(match["y"], first, second) if int(second) > 12 else None
     for pattern in _WRITTEN:
         if match := pattern.search(text):
-            month = _MONTHS.get(match["month"][:3].lower())
+            month = NAMED_MONTHS.get(match["month"].lower())
             return _checked(match["y"], str(month), match["d"]) if month else None
     return None
 
@@ -289,7 +288,7 @@ def _date_of_path(path: str) -> datetime | None:
 
 
 def _date_of_title(title: str) -> datetime | None:
-    """The whole date that stands in a title: "Walk of 8 May 2023"; a mere month is none."""
+    """The full date in a title ("Walk of 8 May 2023"); a month alone is none."""
     days = [match[0] for pattern in (_WHOLE_DAY, *_WRITTEN) if (match := pattern.search(title))]
     return next((day for text in days if (day := read_date(text))), None)
 
