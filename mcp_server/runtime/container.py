@@ -169,7 +169,7 @@ class Container:
         today = partial(Calendar.of, self.settings.calendar)
         self.excerpts = Excerpts(self.outlines, self.embedder, calendar=today)
         self.own_excerpts = Excerpts(
-            self.own_outlines, self.embedder, properties=False, calendar=today
+            self.own_outlines, self.embedder, own_only=True, calendar=today
         )
 
     def _open_indexes(self, opened: ExitStack) -> None:

@@ -71,7 +71,7 @@ class Excerpts:
 
     Args:
         outlines: of the notes, which others may use, too.
-        properties: show the properties that a question names, too.
+        own_only: show only properties that the person wrote or verified.
         calendar: today, in the person's calendar.
     """
 
@@ -80,12 +80,12 @@ class Excerpts:
         outlines: Outlines,
         embedder: Embedder,
         *,
-        properties: bool = True,
+        own_only: bool = False,
         calendar: Callable[[], Calendar] = Calendar,
     ) -> None:
         self._outlines = outlines
         self._embedder = embedder
-        self._properties = properties
+        self._own_only = own_only
         self._calendar = calendar
 
     def of(
@@ -125,10 +125,7 @@ class Excerpts:
             scores(each, vector(), found, known)
             for each, vector in zip(asked, vectors, strict=True)
         ]
-        named = [
-            "\n".join(asked_properties(hit.memory, query)) if self._properties else ""
-            for hit in found
-        ]
+        named = [self._properties(hit.memory, query) for hit in found]
         excerpts = [
             _excerpt(
                 hit.memory.title,
@@ -146,6 +143,12 @@ class Excerpts:
             )
         ]
         return [_below(each, excerpt) for each, excerpt in zip(named, excerpts, strict=True)]
+
+    def _properties(self, memory: Memory, query: str) -> str:
+        named = asked_properties(memory, query)
+        if self._own_only and not memory.verified:
+            named = [each for each in named if memory.provenance.of_property(each).is_person]
+        return "\n".join(named)
 
 
 def _below(properties: str, excerpt: Excerpt) -> Excerpt:
