@@ -58,6 +58,7 @@ class Catalogue:
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
         self._of_type: dict[str, set[str]] = defaultdict(set)
+        self._with_property: dict[str, set[str]] = defaultdict(set)
         self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
             self._remember(path, NoteRecord.model_validate_json(value))
@@ -219,6 +220,15 @@ class Catalogue:
         found = (self.by_path(path) for path in list(self._of_type.get(kind, ())))
         return [memory for memory in found if memory is not None]
 
+    def property_keys(self) -> list[str]:
+        """The keys of the properties that notes have, besides those that memvault itself reads."""
+        return [key for key, paths in list(self._with_property.items()) if paths]
+
+    def with_property(self, key: str) -> list[Memory]:
+        """The notes that have a property of this key."""
+        found = (self.by_path(path) for path in list(self._with_property.get(key, ())))
+        return [memory for memory in found if memory is not None]
+
     def __len__(self) -> int:
         return len(self._records)
 
@@ -236,6 +246,8 @@ class Catalogue:
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].add(path)
         self._of_type[record.memory.type].add(path)
+        for key in record.memory.metadata:
+            self._with_property[key].add(path)
 
     def _forget(self, path: str) -> None:
         record = self._records.pop(path, None)
@@ -254,3 +266,5 @@ class Catalogue:
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].discard(path)
         self._of_type[record.memory.type].discard(path)
+        for key in record.memory.metadata:
+            self._with_property[key].discard(path)

@@ -139,7 +139,13 @@ class CandidateFinder:
             return Candidates(hits)
         if request.time is not None and request.time.only_time:
             notice = NOTHING_THEN
+        listed, count = self._listing.matching(query, request.time, limit, scope)
         hits = self._nearest(request, max(limit, POOL))
+        if listed:
+            known = {hit.memory.id for hit in listed}
+            hits = [*listed, *(hit for hit in hits if hit.memory.id not in known)][:limit]
+            self.hybrid.read_passages(query, hits)
+            return Candidates(hits, count)
         try:
             lexicon = self._relations_for(request, hits)
         except (StoreUnavailable, GraphQueryError):

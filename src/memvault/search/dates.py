@@ -55,7 +55,7 @@ _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 _PLAN_WORDS = (
     "agenda ahead appointment appointments calendar deadline deadlines dos due event events "
     "meeting meetings need open overdue plan planned plans reminder reminders schedule scheduled s "
-    "todo todos upcoming still left remain remains remaining"
+    "todo todos upcoming still supposed left remain remains remaining"
 )
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
@@ -78,6 +78,13 @@ def words_beyond(others: Iterable[str], rest: str, question: str) -> set[str]:
     for whatever there is."""
     words, _, anything, _ = _words_of(rest, question)
     return words - anything.union(others)
+
+
+def words_beyond_plans(rest: str, question: str) -> set[str]:
+    """The words of a part of a question beyond function words, and words that ask for whatever
+    there is or is planned."""
+    words, past, _, plans = _words_of(rest, question)
+    return words - plans.union(past)
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
@@ -206,6 +213,18 @@ class AskedTime:
                 return list({memory.id: memory for memory in every}.values())
         return list(also)
 
+    def day_within(self, day: date, *, every_year: bool = False) -> date | None:
+        """The day if it is of this time, of what is to come if that may be meant.
+
+        Args:
+            every_year: the day recurs, so that it may be of this time in another year.
+        """
+        meant = self._meant()
+        spans = [span for span in meant if span.last >= self.today] or meant
+        years = range(self.today.year - 1, self.today.year + 2) if every_year else (day.year,)
+        days = (_in_year(day, year) for year in years)
+        return next((each for each in days if _in(spans, each)), None)
+
     def is_of_it(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
         return _in(self._meant(), memory.day)
@@ -240,6 +259,13 @@ class AskedTime:
         named = [span for span in spans if not span.is_open] or [Span(first, last)]
         within = [Span(max(span.first, first), min(span.last, last)) for span in named]
         return [span for span in within if span.first <= span.last]
+
+
+def _in_year(day: date, year: int) -> date:
+    try:
+        return day.replace(year=year)
+    except ValueError:  # 29 February
+        return date(year, 2, 28)
 
 
 def _there_and_here(day: date, at: time) -> tuple[datetime, datetime]:

@@ -1,7 +1,5 @@
-"""Answers to questions for nothing but a time, what is to do, what is latest, what is known of the
-person, or all notes of a type.
-
-No text has to fit such a question: notes are listed.
+"""Lists of notes for questions that no text has to fit: for a time, for tasks, for what is latest,
+for the person, for all notes of a type, or for notes with given properties.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from datetime import date
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL
-from memvault.search.dates import AskedTime, asks_only_for_tasks
+from memvault.search.dates import AskedTime, asks_only_for_tasks, words_beyond_plans
 from memvault.search.general_questions import (
     asks_only_for_latest,
     asks_only_for_person,
@@ -21,13 +19,16 @@ from memvault.search.general_questions import (
 )
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
+from memvault.search.property_questions import PropertyQuestion
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
+from memvault.text.words import composed, some_words
 
 MAX_WITH_TASKS = 200  # notes
+MAX_TASK_WORDS = 4  # that a question says of the tasks that it asks for
 _DUE = re.compile(r"[📅⏳🛫]|\b(?:due|scheduled|deadline)\b", re.IGNORECASE)
 _DAY_CHARS = 30  # behind it, in which the day stands
 
@@ -61,6 +62,47 @@ class Listing:
         for hit in hits:
             hit.relevance = 1.0  # to be listed is all that is asked
         return hits
+
+    def matching(
+        self, question: str, asked: AskedTime | None, limit: int, scope: Scope
+    ) -> tuple[list[Hit], str | None]:
+        """Notes that have what the question says of tasks or properties, with relevance 1, and how
+        many there are. Text may answer such a question better, so they are not all that answers.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        notice = None
+        if asks_for_tasks(question):
+            hits = self._tasks_about(question, asked, scope)[:limit]
+        elif (properties := PropertyQuestion.of(question, asked)) is not None:
+            found = properties.notes(self._indexed.catalogue)
+            memories = [memory for memory in found if in_scope(memory, scope)]
+            hits = self._listed(question, memories[:limit])
+            notice = _with_properties(len(memories), len(hits)) if memories else None
+        else:
+            return [], None
+        for hit in hits:
+            hit.relevance = 1.0
+        return hits, notice
+
+    def _tasks_about(self, question: str, asked: AskedTime | None, scope: Scope) -> list[Hit]:
+        """Notes with an open task of whom or what the question names, in the task or in the note's
+        title or project; of the time that it names; the first due first."""
+        words = words_beyond_plans(asked.rest if asked is not None else question, question)
+        if not 0 < len(words) <= MAX_TASK_WORDS:
+            return []
+
+        def is_about(hit: Hit) -> bool:
+            note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
+            return any(
+                words <= _words(line) | note
+                and (asked is None or asked.names_a_day_of_it(hit.memory, line))
+                for line in hit.text.splitlines()
+                if "✅" not in line
+            )
+
+        return sorted(filter(is_about, self._with_open_tasks(scope)), key=_first_due)
 
     def _of_the_time(self, question: str, asked: AskedTime, limit: int, scope: Scope) -> list[Hit]:
         """What is of the time, or names a day of it, and open tasks if these are asked for."""
@@ -112,6 +154,16 @@ def _first_due(hit: Hit) -> date:
     behind = (line[match.end() :][:_DAY_CHARS] for line in lines for match in _DUE.finditer(line))
     days = (single_days(text, hit.memory.day)[:1] for text in behind)
     return min((day for found in days for day in found), default=date.max)
+
+
+def _with_properties(count: int, shown: int) -> str:
+    notes = "1 note has" if count == 1 else f"{count} notes have"
+    rest = f"; {shown} of them are here. Ask for more results to see all" if shown < count else ""
+    return f"{notes} the properties that the question names{rest}."
+
+
+def _words(text: str) -> set[str]:
+    return set(some_words(composed(text)))
 
 
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:

@@ -279,11 +279,11 @@ class Searcher:
         shown = self._varied(request.query, sure, most, plan.diversity)
         if matter is not None and not request.allow_unverified:
             self._checker.withhold(shown)
+        count = partial(self._count, request.scope)
         notices = (
-            found.notice,
+            found.notice or not_all(request.query, count, shown),
             below_threshold(mode, plan, hits, shown),
             withheld(matter, shown),
-            not_all(request.query, partial(self._count, request.scope), shown),
         )
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 

@@ -32,22 +32,22 @@ def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
 def asked_properties(memory: Memory, query: str) -> list[str]:
     """``key: value`` of fields with a word of the question besides the note's names; of all in
     plain words if it has no other word ("Who is Ida Berg?")."""
-    names = {term for name in (memory.title, *memory.aliases) for term in _terms_of(name)}
-    asked = _terms_of(query) - names
+    names = {term for name in (memory.title, *memory.aliases) for term in terms_of(name)}
+    asked = terms_of(query) - names
     fields = [
         (key, value, said)
         for key, value in memory.metadata.items()
         if key.casefold() not in NOT_FIELDS
-        and (said := _said(value))
+        and (said := shown_value(value))
         and not _is_bookkeeping(memory, key.casefold(), said)
     ]
     if asked:
-        chosen = [f"{key}: {said}" for key, _, said in fields if asked & _terms_of(f"{key} {said}")]
+        chosen = [f"{key}: {said}" for key, _, said in fields if asked & terms_of(f"{key} {said}")]
     else:
         chosen = [
             f"{key}: {said}"
             for key, value, said in fields
-            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _terms_of(said) - names
+            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and terms_of(said) - names
         ]
     return chosen[:MAX_PROPERTIES]
 
@@ -60,16 +60,16 @@ def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
 
 
 @lru_cache(maxsize=5_000)
-def _terms_of(text: str) -> frozenset[int]:
+def terms_of(text: str) -> frozenset[int]:
     """The terms that keyword search has for the content words, so that "authors" is "author"."""
     words = set(some_words(composed(text))) - STOP_WORDS
     return frozenset(terms_in(list(words)))
 
 
-def _said(value: object) -> str | None:
+def shown_value(value: object) -> str | None:
     """A short value as text; None for one that is nested, long or empty."""
     if isinstance(value, list | tuple):
-        parts = [_said(each) for each in value]
+        parts = [shown_value(each) for each in value]
         said = ", ".join(part for part in parts if part) if all(parts) else ""
     elif isinstance(value, Mapping) or value is None:
         return None

@@ -1,0 +1,138 @@
+"""Questions that properties answer: "Which clients renew in December?", "How many projects are on
+hold?", "Which project has the largest budget?".
+
+Each word of such a question is a type of note, the key of a property, or a word of its value. Notes
+whose properties have all of them are listed: no text has to fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from memvault.model.memory import Memory
+from memvault.search.context.properties import shown_value, terms_of
+from memvault.search.dates import NEWEST, AskedTime, words_beyond
+from memvault.search.order import latest_first
+from memvault.search.scope import MemoryLookup
+from memvault.text.relations import NOT_FIELDS
+from memvault.text.words import composed, some_words
+from memvault.vault.frontmatter.properties import read_date
+
+MAX_WORDS = 6  # of a question that properties answer
+_LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
+_SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest"])
+# What a question says besides the words of properties.
+_ASKING = "altogether currently kind kinds many much number total which whose property value status"
+# What happens on the day of a property, and need not be its key: "Which contracts end in May?"
+_HAPPENING = (
+    "come comes due end ended ending ends expire expired expires expiring fall falls finish "
+    "finished finishes happen happens run runs start started starting starts"
+)
+_EVERY_YEAR = re.compile(
+    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
+    r"nasciment|verjaardag|рожден|誕生|生日",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\D{0,3}(\d[\d.,]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyQuestion:
+    """The words of a question that properties may answer.
+
+    Attributes:
+        words: each with its terms; without function words and words that ask.
+        time: of which the day of a property must be.
+        order: 1 if the largest value is asked for, -1 if the smallest, else 0.
+    """
+
+    words: dict[str, frozenset[int]]
+    time: AskedTime | None
+    order: int
+
+    @classmethod
+    def of(cls, question: str, time: AskedTime | None) -> PropertyQuestion | None:
+        """None for a question with no or too many words."""
+        rest = time.rest if time is not None else question
+        others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
+        found = words_beyond(others, NEWEST.sub(" ", composed(rest).casefold()), question)
+        order = bool(found & _LARGEST) - bool(found & _SMALLEST)
+        words = {word: terms_of(word) for word in found - _LARGEST - _SMALLEST}
+        return cls(words, time, order) if 0 < len(words) <= MAX_WORDS else None
+
+    def notes(self, memories: MemoryLookup) -> list[Memory]:
+        """The notes whose properties have all words, in the order that the question asks for."""
+        asked = frozenset().union(*self.words.values())
+        kinds = [kind for kind in memories.types() if kind != "note" and terms_of(kind) <= asked]
+        keys = [key for key in memories.property_keys() if _terms_of_key(key) & asked]
+        if kinds:
+            known = [memory for kind in kinds for memory in memories.of_type(kind)]
+        else:
+            known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
+        found = [(rank, m) for m in latest_first(known) if (rank := self._rank(m)) is not None]
+        if self.time is not None or self.order:
+            found.sort(key=lambda each: each[0])
+        return [memory for _, memory in found]
+
+    def _rank(self, memory: Memory) -> float | None:
+        """The place of a note among those that answer; None if it does not answer."""
+        fields = {
+            key: said
+            for key, value in memory.metadata.items()
+            if key.casefold() not in NOT_FIELDS and (said := shown_value(value))
+        }
+        of_type = terms_of(memory.type) if memory.type != "note" else frozenset[int]()
+        left = {word: own for word, own in self.words.items() if not own <= of_type}
+        is_typed = len(left) < len(self.words)
+        named = {
+            key: {word for word, own in left.items() if own & _terms_of_key(key)} for key in fields
+        }
+        by_key = [key for key, words in named.items() if words]
+        if not is_typed and not by_key:
+            return None
+        values = left.keys() - set[str]().union(*named.values())
+        if not self._has_values(values, fields, by_key):
+            return None
+        if self.time is not None:
+            return self._days_until([*by_key] or list(fields), fields, memory)
+        if self.order:
+            sizes = [float(n) for key in by_key if (n := _number(fields[key])) is not None]
+            return -self.order * max(sizes) if sizes else None
+        return 0.0 if values else None
+
+    def _has_values(self, words: Iterable[str], fields: dict[str, str], by_key: list[str]) -> bool:
+        """Whether each word is one of a value; a number must be that of a key that is named."""
+        return all(
+            any(
+                word in some_words(composed(fields[key]))
+                for key in (by_key if by_key and word.isdigit() else fields)
+            )
+            for word in words
+        )
+
+    def _days_until(self, keys: list[str], fields: dict[str, str], memory: Memory) -> float | None:
+        """The first day of these properties that is of the time, as a number; None without one."""
+        assert self.time is not None
+        days = (
+            self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
+            for key in keys
+            if (day := _day(fields[key])) is not None
+        )
+        return min((float(day.toordinal()) for day in days if day is not None), default=None)
+
+
+def _terms_of_key(key: str) -> frozenset[int]:
+    return terms_of(key.replace("_", " ").replace("-", " "))
+
+
+def _day(value: str) -> date | None:
+    moment = read_date(value)
+    return moment.date() if moment is not None else None
+
+
+def _number(value: str) -> float | None:
+    found = _NUMBER.match(value)
+    return float(found[1].replace(",", "").rstrip(".")) if found else None
