@@ -39,8 +39,8 @@ def engine_app(
     stop: Callable[[], None],
     sign_in: ApprovalProvider | None = None,
 ) -> Starlette:
-    """``/mcp`` (streamable HTTP), ``/bridge`` (websocket), ``/healthz``, ``/metrics``, ``/admin``;
-    with ``sign_in`` also the routes of OAuth and ``/clients``.
+    """The application with ``/mcp`` (streamable HTTP), ``/bridge`` (websocket), ``/healthz``,
+    ``/metrics`` and ``/admin``; with ``sign_in`` also the routes of OAuth and ``/clients``.
 
     The FastMCP lifespan is entered once, with the application's; connections share it.
     """
@@ -88,8 +88,8 @@ def engine_app(
 async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
     """Serve MCP over one websocket, a JSON-RPC message per frame, until the bridge leaves.
 
-    The same loop as FastMCP's stdio transport: it speaks the handshake protocols and the
-    stateless one, as the client's first request decides.
+    The same loop as FastMCP's stdio transport. The client's first request decides between the
+    handshake protocols and the stateless one.
     """
     await websocket.accept()
     inbound, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
@@ -127,8 +127,8 @@ async def _receive(
 
 
 def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | None:
-    """The answer to a request that is not valid, for which its client waits; None if the message
-    is no request."""
+    """The error for an invalid request; None if the message is not a request, as no client waits
+    for an answer to it."""
     try:
         sent = json.loads(frame)
     except (ValueError, RecursionError):
@@ -139,7 +139,7 @@ def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | Non
     found = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in found["loc"][1:])
     reason = f"{place}: {found['msg']}" if place else found["msg"]
-    if "hex escape" in reason:  # of JSON that Python reads
+    if "hex escape" in reason:  # pydantic refuses a lone surrogate, which Python's parser accepts
         reason = "it contains half of a character, as text that was cut within an emoji does"
     message = f"The request is not valid ({reason}). Correct it and send it again."
     refused = mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message=message)

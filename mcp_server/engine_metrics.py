@@ -1,6 +1,6 @@
 """Prometheus metrics of an engine's state: indexes, stores, caches, learning, memory and disks.
 
-Serving them reads only what is already known, so it never waits for a store.
+Serving them reads only what is in memory, so it never waits for a store.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
     from mcp_server.runtime.container import Container
 
-MAX_SESSIONS = 20  # whose learning score is reported, the latest first
+MAX_SESSIONS = 20  # the latest sessions, whose learning scores are reported
 ROLES = ("vectors", "graph", "keyvalue")
 
 
 class EngineCollector(Collector):
-    """Collects the state of one engine; of its process only until its indexes are open."""
+    """Collects the state of one engine; only of its process until its indexes are open."""
 
     def __init__(self, startup: Startup, nodes: MemoryNodes, meter: PulseMeter) -> None:
         self._startup = startup
@@ -70,7 +70,7 @@ class EngineCollector(Collector):
             yield _faded(container)
 
     def _cognition(self, container: Container) -> Iterator[Metric]:
-        """By the names of graph-tools 4.1."""
+        """Entropy, coherence and learning, with the metric names of graph-tools 4.1."""
         measured = self._meter.measured_vault()
         if measured is None or not container.live.similarity_index.is_loaded:
             return
@@ -109,7 +109,7 @@ class EngineCollector(Collector):
 
 
 def _immunity(container: Container) -> Iterator[Metric]:
-    """By the names of graph-tools 4.1."""
+    """Quarantine and importance, with the metric names of graph-tools 4.1."""
     caught, released = container.quarantine.caught()
     held = container.guarded.held()
     families = (
@@ -134,7 +134,7 @@ def _immunity(container: Container) -> Iterator[Metric]:
 
 
 def _dreams(container: Container) -> Iterator[Metric]:
-    """By the names of graph-tools 4.1."""
+    """Dreams and distillates; dream metrics have the names of graph-tools 4.1."""
     dreaming = container.dreaming
     active = {phase or "none": float(dreaming.phase is phase) for phase in (*DreamPhase, None)}
     words = "1 for the phase that runs now, or for none."
@@ -171,7 +171,7 @@ def _upkeep(container: Container) -> Iterator[Metric]:
 
 
 def _learning(container: Container) -> Iterator[Metric]:
-    """By the names of graph-tools 4.1, and what was learnt."""
+    """Neuromodulation, with the metric names of graph-tools 4.1, and learning."""
     modulation, learnt = container.learning.modulation, container.learning.learnt
     for transmitter, level in modulation.levels().items():
         words = f"Level of {transmitter}, in [0, 1]."

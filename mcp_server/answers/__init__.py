@@ -1,4 +1,4 @@
-"""What the tools give: typed, so that clients know the shape of an answer in advance.
+"""Typed answers of the tools, so that clients know the shape of an answer in advance.
 
-What has nothing to say is left out, for every field costs a model tokens.
+Empty fields are left out, because every field costs a model tokens.
 """

@@ -1,7 +1,7 @@
-"""What every answer is made of.
+"""Base classes and field types of all answers.
 
-An answer is read from an object of the library: each field from the attribute of its name, or from
-the one that `taken` or `optional` names. Only what the object lacks is given as an argument.
+An answer is read from an object of the library: each field from the attribute of the same name, or
+from the attribute that `taken` or `optional` names. Other fields are passed as arguments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def utc(moment: datetime) -> datetime:
 
 
 def brief(sentence: str) -> str:
-    """A sentence of a note on one line, cut after a word where it is long."""
+    """The sentence on one line; a long one is cut after a word."""
     if len(sentence) <= SENTENCE_CHARS:
         return " ".join(sentence.split())
     return shorten(sentence, SENTENCE_CHARS, placeholder=" …")
@@ -93,8 +93,10 @@ class Shape(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Without the null that an optional field never has: clients check every answer by this
-        schema, and each choice in it costs them time."""
+        """The schema without null for optional fields, which are left out instead.
+
+        Clients check every answer by this schema, and each choice in it costs them time.
+        """
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, field in cls.model_fields.items():
@@ -108,7 +110,7 @@ class Shape(BaseModel):
 
 @cache
 def _read_by(shape: type[Shape]) -> frozenset[str]:
-    """The attributes of an object of the library that this answer is read from."""
+    """The names of the library object's attributes that this answer is read from."""
     paths = (field.validation_alias for field in shape.model_fields.values())
     first = {str(path.path[0]) for path in paths if isinstance(path, AliasPath)}
     return frozenset(first | shape.model_fields.keys())

@@ -284,7 +284,7 @@ _TYPES: dict[str, Literal["agent", "system", "user"]] = {
 
 
 def actor_shape(change: Change) -> ActorShape:
-    """In the words of graph-tools: a client is an agent, the person a user."""
+    """The actor in the words of graph-tools: a client is an agent, the person a user."""
     kind = _TYPES[change.actor.kind]
     return ActorShape(type=kind, id=change.actor.name or change.actor.kind)
 

@@ -3,7 +3,7 @@
 Every memory has its id, title, path and score, 70 to 100 of the model's tokens; the other fields
 that the interface lists are about 110 more. Level 0 adds nothing to these, level 1 the sentences
 that answer, level 2 the whole passage, the memory's state, what follows from the answer's memories
-together and, within 800 tokens, their neighbours. bench_verbosity.py measures the levels.
+together and, if the 800 tokens allow, their neighbours. bench_verbosity.py measures the levels.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class MemoryAnswer(Answer, Named):
 
 
 def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
-    """None if verified and nobody else says anything about it."""
+    """The verification to show; None if verified and no other note confirms or contradicts it."""
     if check.verified and not check.confirmed_by and not check.contradicted_by:
         return None
     return VerificationShape.of(
@@ -223,16 +223,16 @@ def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
     )
 
 
-# UTF-8 bytes of text of the first memories, and of each later one; about four make a token.
+# UTF-8 bytes of text for each of the first memories; about four make a token.
 ANSWERING_BYTES = (1_000, 1_000, 1_000, 600, 600)
 ANSWERING_BYTES_LATER = 400
 PASSAGE_BYTES = 1_600
 ONLY_FULL = ("confidence_interval", "project", "tags", "rationale", "state")  # fields of level 2
-CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
+CONCLUSIONS = 3  # of each kind, and names in each cone
 
 
 def bare(hit: Hit) -> NodeShape:
-    """Level 0."""
+    """The memory at level 0: id, title, path and score."""
     named = hit.memory
     return NodeShape(id=named.id, title=named.title, path=named.path, relevance_score=hit.relevance)
 
@@ -251,7 +251,7 @@ def shown(
     excerpts: Sequence[Excerpt],
     utl_state: Callable[[str], UTLState | None] | None = None,
 ) -> list[NodeShape]:
-    """Levels 1 and 2.
+    """The memories at levels 1 and 2.
 
     Args:
         states: by memory id.
@@ -283,21 +283,23 @@ def _narrowed(cone: EntailmentCone) -> EntailmentCone:
 
 
 def _interval(hit: Hit) -> list[float]:
-    """The 95% interval of the confidence, by how many notes speak for or against (FR-23)."""
+    """The 95% interval of the confidence, from the number of notes for or against it (FR-23)."""
     check = hit.verification
     return list(wilson(hit.confidence, 1 + len(check.confirmed_by) + len(check.contradicted_by)))
 
 
 def is_verified(hit: Hit, lines: list[int]) -> bool:
-    """Whether all that is shown of a hit is verified: the person's words do not vouch for those of
-    others in the same lines."""
+    """Whether all of the shown text is verified.
+
+    The person's words do not verify the words of others in the same lines.
+    """
     check, origin = hit.verification, origin_shown(hit.memory, lines)
     vouches = check.marked or hit.own_only or origin.is_person or not check.by_person
     return check.verified and vouches
 
 
 def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
-    """All but the state of learning. What is withheld has no text and no path to it."""
+    """The memory with all fields but `utl_state`; a withheld one has no text and no hops."""
     lines = list(excerpt.lines)
     return NodeShape.of(
         hit,

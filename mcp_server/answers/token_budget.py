@@ -1,4 +1,4 @@
-"""How much text an answer has room for at each verbosity, counted in the model's own tokens."""
+"""The text that fits an answer at each verbosity, counted in the model's own tokens."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ANSWER_TOKENS = {
     VerbosityLevel.TEXT_AND_IDS: 200,
     VerbosityLevel.FULL_INSIGHTS: 800,
 }
-# Of text that is given even where the rest of the answer leaves no room for it: two sentences.
+# Two sentences of text are always given, even if the rest of the answer leaves no room.
 MIN_TEXT = 60
-INSIGHT_SHARE = 0.3  # of a full answer, kept for what is concluded from its memories
-LINE = 1000  # a usual length of a line number
+INSIGHT_SHARE = 0.3  # of a full answer, kept for conclusions from its memories
+LINE = 1000  # a line number of usual length
 HEADING = "Some heading"
 
 
@@ -40,7 +40,7 @@ def bare(memory: Memory) -> SourceShape:
 
 
 class TokenBudget:
-    """Counts the tokens of an answer without its text."""
+    """Counts the tokens of answers, and chooses what fits."""
 
     def __init__(self, tokens: TokenCounter, catalogue: Catalogue) -> None:
         self._tokens = tokens
@@ -56,7 +56,7 @@ class TokenBudget:
         return to_json(marked(plain, self._catalogue)).decode()
 
     def for_text(self, level: VerbosityLevel, empty: Shape) -> ContextBudget:
-        """The room for text and sources at levels 1 and 2.
+        """The tokens left for text and sources at levels 1 and 2.
 
         Args:
             empty: the answer without both.
@@ -69,7 +69,7 @@ class TokenBudget:
         return ContextBudget(whole - self.of(empty), beside, MIN_TEXT, terse=terse)
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
-        """The first of these, as many as bring a level-0 answer nearest to its tokens."""
+        """The first memories, as many as bring a level-0 answer nearest to its token limit."""
         left = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
         kept: list[Memory] = []
         texts = [f'"{m.id}",{bare(m).model_dump_json(by_alias=True)},' for m in memories]
@@ -83,7 +83,7 @@ class TokenBudget:
     def surroundings(
         self, found: Mapping[str, Sequence[Neighbour]], left: int
     ) -> list[SurroundingsShape]:
-        """The neighbours of these memories, best first, within so many tokens."""
+        """The neighbours of these memories, best first, that fit the tokens left."""
         shown: list[SurroundingsShape] = []
         for key, near in found.items():
             shapes = [NearShape.of(each) for each in near]
@@ -97,8 +97,7 @@ class TokenBudget:
         return shown
 
     def fitted(self, insights: InsightsShape, left: int) -> InsightsShape:
-        """The insights that fit so many tokens, each kind by its first: the last of the longest
-        kind goes first."""
+        """The insights that fit the tokens left; the last of the longest kind is dropped first."""
         kinds = {
             name: list(found)
             for name in InsightsShape.model_fields
@@ -117,7 +116,7 @@ class TokenBudget:
         return InsightsShape(**kinds)
 
     def _named_sources(self, memories: Sequence[Memory]) -> list[int]:
-        """What naming each of these costs: its id, title, path, heading and lines."""
+        """Tokens of each memory's id, title, path, heading and lines."""
         shapes = [
             SourceShape(title=each.title, path=each.path, heading=HEADING, lines=[LINE, LINE])
             for each in memories
@@ -130,7 +129,7 @@ class TokenBudget:
         )
 
     def _sources(self, memories: Sequence[Memory]) -> list[int]:
-        """The same where the source has the id as well."""
+        """As `_named_sources`, for sources that repeat the id."""
         ids = self._tokens.count_all([f'"id":"{each.id}",' for each in memories])
         named = self._named_sources(memories)
         return [size + more for size, more in zip(named, ids, strict=True)]

@@ -29,7 +29,7 @@ _Line = dict[str, Any]
 
 
 class Backend(Protocol):
-    """What the HTTP server needs of the opened vault."""
+    """The part of the opened vault that the HTTP server needs."""
 
     metrics: Metrics
 
@@ -45,7 +45,7 @@ class Backend(Protocol):
     def doctor(self, *, fix: bool) -> Sequence[Any]: ...
     def rebuild(self, report: Report) -> object: ...
     def hook(self, client: str, event: str, data: bytes) -> bytes | None:
-        """What a client's hook prints; None until the vault is open."""
+        """The output of a client's hook; None until the vault is open."""
         ...
 
     def write_manifest(self) -> object: ...
@@ -54,7 +54,7 @@ class Backend(Protocol):
         ...
 
     def watch_clients(self, tracker: ActivityTracker) -> None:
-        """Follow when clients come and leave."""
+        """Be notified when clients connect and leave."""
         ...
 
     def close(self) -> None: ...
@@ -124,8 +124,10 @@ def _wire_error(error: MemvaultError) -> dict[str, Any]:
 def _start_rebuild(
     backend: Backend, tracker: ActivityTracker, rebuilding: threading.Lock
 ) -> asyncio.Queue[_Line | None]:
-    """Rebuild in a thread of its own, even if the client leaves; it puts progress into the queue,
-    then the outcome, then None, and releases the lock."""
+    """Rebuild in a separate thread, which continues if the client leaves.
+
+    The thread puts progress into the queue, then the outcome, then None, and releases the lock.
+    """
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[_Line | None] = asyncio.Queue()
 
@@ -152,7 +154,7 @@ async def _drain(lines: asyncio.Queue[_Line | None]) -> AsyncIterator[bytes]:
 
 
 def _rebuild_outcome(backend: Backend, put: Callable[[_Line], None]) -> _Line:
-    """Puts progress at most ten times a second; returns ``finished`` or ``error``."""
+    """Rebuild, and put progress at most ten times a second; returns ``finished`` or ``error``."""
     last = 0.0
 
     def report(progress: Progress) -> None:

@@ -1,12 +1,11 @@
 """The bridge that AI clients start: stdio on one side, the engine's websocket on the other.
 
-One JSON-RPC message is one line here and one frame there, its bytes unchanged. If the engine is
-lost, the bridge finds or starts another, repeats the client's handshake and subscriptions, and
-sends unanswered requests again where repeating does no harm: all but calls of tools that are not
-known to be read-only or idempotent. Such a call gets an error that says so, since the tool may have
-run.
+One JSON-RPC message is one line of stdio and one frame of the websocket, its bytes unchanged. If
+the engine is lost, the bridge finds or starts another, repeats the client's handshake and
+subscriptions, and sends unanswered requests again, except calls of tools that are not known to be
+read-only or idempotent. Such a call gets an error that says so, since the tool may have run.
 
-A client starts one or more of these at its own start, so this imports neither MCP nor pydantic.
+Clients start one or more bridges when they start, so this imports neither MCP nor pydantic.
 """
 
 from __future__ import annotations
@@ -62,11 +61,11 @@ class Bridge:
         self._unanswered: dict[Any, _Request] = {}
         self._repeatable_tools: set[str] | None = None  # None until an engine has listed its tools
         self._handshake: list[bytes] = []  # the client's initialize, then its initialized
-        self._subscribed: dict[str, bytes] = {}  # by resource, how the client asked for updates
+        self._subscribed: dict[str, bytes] = {}  # by resource: the client's subscription request
         self._swallow: set[Any] = set()  # ids of repeated requests: their answers are not sent
 
     def run(self) -> None:
-        """Pass messages until the client closes its end."""
+        """Pass messages on until stdin ends."""
         self._wanted.set()
         link = threading.Thread(target=self._keep_connected, name="link", daemon=True)
         link.start()
@@ -94,9 +93,11 @@ class Bridge:
                 self._wanted.set()
 
     def _tools_question(self, message: dict[str, Any]) -> bytes | None:
-        """A request for the list of tools, before the first call of a client that never requested
-        it: the bridge must know which calls it may repeat. In the stateless protocol ``_meta``
-        names the client."""
+        """A request for the list of tools, from which the bridge learns which calls it may repeat.
+
+        Needed before the first call of a client that never requested the list. In the stateless
+        protocol ``_meta`` names the client.
+        """
         if message.get("method") != "tools/call" or self._repeatable_tools is not None:
             return None
         meta = _fields(_fields(message.get("params")).get("_meta"))
@@ -106,7 +107,7 @@ class Bridge:
         return json.dumps(question).encode()
 
     def _note(self, message: dict[str, Any], line: bytes) -> None:
-        """Remember what the next engine needs to know."""
+        """Remember the requests that a new engine must receive again."""
         method, id_ = message.get("method"), message.get("id")
         params = _fields(message.get("params"))
         if method == "notifications/cancelled":
@@ -186,13 +187,15 @@ class Bridge:
                 question = self._tools_question(_parsed(line))
                 lines += [line] if question is None else [question, line]
             self._waiting.clear()
-            self._wanted.clear()  # what came meanwhile is sent now, and asks for no other engine
+            self._wanted.clear()  # later messages are sent now, so no other engine is needed
             for line in lines:
                 _sent(connection, line)
 
     def _handshake_to_repeat(self, waiting: set[bytes]) -> list[bytes]:
-        """The answered part of the handshake, and the subscriptions; the client does not get the
-        answers to the repetition."""
+        """The handshake, once answered, and the answered subscriptions.
+
+        The client does not get the answers to these repeated requests.
+        """
         if not self._handshake or self._handshake[0] in waiting:
             return []
         id_ = _key(_parsed(self._handshake[0]).get("id"))
@@ -273,12 +276,12 @@ class Bridge:
 
 
 def _key(id_: Any) -> tuple[str, Any]:
-    """1 and "1" are different ids, and equal hashes of 1 and True must not meet."""
+    """The id with its type: 1, "1" and True are different ids, though 1 == True in Python."""
     return type(id_).__name__, id_ if isinstance(id_, int | str | float) else None
 
 
 def _parsed(message: bytes) -> dict[str, Any]:
-    """Empty for anything but an object; the engine reports what is wrong with it."""
+    """The message's fields; empty unless it is a JSON object (the engine reports the error)."""
     try:
         value = json.loads(message)
     except (ValueError, RecursionError):
@@ -308,7 +311,7 @@ def _unknown_fate(request: _Request) -> str:
 
 
 def run_bridge(launcher: Launcher) -> None:
-    """Serve the client on this process's stdin and stdout; none if either is closed."""
+    """Serve the client on this process's stdin and stdout; returns at once if either is closed."""
     if sys.stdin is None or sys.stdout is None:
         return
     Bridge(launcher, sys.stdin.buffer, sys.stdout.buffer).run()

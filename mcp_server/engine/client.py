@@ -1,6 +1,6 @@
 """The command line's client of the engine: tools by websocket, administration by HTTP.
 
-It imports little, because every command waits for it.
+Imports little, because every command waits for these imports.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _GONE = "The engine stopped during this call; try again."
 
 
 def proof_of_person(engine_token: str) -> str:
-    """The proof that a call comes from the command line, thus from the person: it needs the
-    engine's token, which clients do not have."""
+    """The proof that a call comes from the command line, and thus from the person.
+
+    It is made with the engine's token, which clients do not have.
+    """
     return blake2b(b"memvault command line", key=engine_token.encode()[:64]).hexdigest()
 
 
@@ -67,8 +69,8 @@ class EngineClient:
         return list(answer["findings"])
 
     def write_manifest(self) -> dict[str, Any]:
-        """Write ``manifest.md``; gives its ``path``, how many ``concepts`` it lists, and how many
-        deletions are ``waiting`` to be applied."""
+        """Write ``manifest.md``; returns its ``path``, the number of ``concepts`` in it, and the
+        number of deletions ``waiting`` to be applied."""
         return self._admin("POST", "/admin/manifest")
 
     def rebuild(self) -> Iterator[dict[str, Any]]:
@@ -94,7 +96,7 @@ class EngineClient:
         return bool(self._admin("POST", "/admin/clients", {"action": action, "key": key})["done"])
 
     def sign_in_address(self) -> str | None:
-        """An address that signs a browser in, once; None where nothing needs signing in."""
+        """An address that signs a browser in, once; None if no sign-in is needed."""
         code = self._admin("POST", "/admin/sign-in")["code"]
         return f"http://{self.address.netloc}/sign-in?code={code}" if code else None
 
@@ -166,8 +168,9 @@ def _parsed(text: bytes) -> dict[str, Any]:
 def connect(
     launcher: Launcher, state: StateFolder, report: Callable[[str], None] | None = None
 ) -> Iterator[EngineClient]:
-    """A client of the vault's engine, which is started if needed. With ``report`` it waits for the
-    indexes, and ``report`` is called with what takes long.
+    """A client of the vault's engine, which is started if needed.
+
+    With ``report``, waits until the indexes are open, and calls ``report`` with each step.
 
     Raises:
         EngineUnavailable: it could not be started.

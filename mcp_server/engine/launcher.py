@@ -1,6 +1,6 @@
-"""Find the engine of a vault, or start one: what bridges and the command line share.
+"""Find the engine of a vault, or start one; used by bridges and the command line.
 
-Every bridge imports this when it starts, so what only starting an engine needs is imported then.
+Every bridge imports this when it starts, so imports that only starting an engine needs are local.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class EngineAddress:
 
 
 def read_address(state: StateFolder) -> EngineAddress | None:
-    """The last address written, perhaps of a killed engine; None if there is no valid one."""
+    """The last address written, possibly of a killed engine; None if there is no valid one."""
     try:
         values = json.loads(state.engine_address.read_bytes())
         return EngineAddress(**values)
@@ -112,8 +112,8 @@ class Launcher:
     def connect(self) -> ClientConnection:
         """An open websocket to ``/bridge`` of the running engine, or of one started now.
 
-        However many call this at the same instant, one engine starts. An engine of an older
-        memvault is stopped and replaced; a newer one is used.
+        Concurrent calls start only one engine. An engine of an older memvault is stopped and
+        replaced; a newer one is used.
 
         Raises:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
@@ -216,7 +216,7 @@ class Launcher:
             environment["PYTHONPATH"] = os.pathsep.join(str(Path(e).absolute()) for e in entries)
         with self._state.log.open("ab") as log:
             engine = _detached(self._command, log.fileno(), self._state.root, environment)
-        # Or an engine that ends would stay our zombie, which `memvault stop` takes for alive.
+        # Reap the engine: as a zombie, it would look alive to `memvault stop`.
         threading.Thread(target=engine.wait, daemon=True).start()
         return engine
 
@@ -228,7 +228,7 @@ class Launcher:
     def _died(self, code: int) -> EngineUnavailable:
         from memvault.stores.faults import is_disk_full
 
-        if is_disk_full(self._state.root):  # its log is then the one of an earlier engine
+        if is_disk_full(self._state.root):  # the log is then of an earlier engine
             return EngineUnavailable(
                 f"The memvault engine could not start: the disk with {self._state.root} is full. "
                 "Free some space and try again."
@@ -283,7 +283,7 @@ def _release(version: str) -> list[int]:
 def _detached(
     command: list[str], log: int, folder: Path, environment: dict[str, str]
 ) -> subprocess.Popen[bytes]:
-    """A process that outlives us and our terminal, with no window of its own."""
+    """Start a process that outlives this one and its terminal, without a window."""
 
     def start(flags: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -301,7 +301,7 @@ def _detached(
         return start(0)
     flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     try:
-        # Clients keep their servers in a job that ends with them; leave it if that is allowed.
+        # Clients keep their servers in a Windows job that ends with them; leave it if allowed.
         return start(flags | subprocess.CREATE_BREAKAWAY_FROM_JOB)
     except OSError:
         return start(flags)

@@ -1,4 +1,4 @@
-"""The engine: one process per vault, which alone opens the indexes and answers everyone."""
+"""The engine: the one process of a vault that opens its indexes and serves all clients."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ _log = logging.getLogger(__name__)
 # A bridge tests the lock by taking it for a moment.
 _LOCK_SECONDS = 0.5
 _SHUTDOWN_SECONDS = 3
-# Seconds in which the first handshake and list of tools need not share the processor with the
-# opening of the indexes.
+# Opening the indexes waits so long, to leave the processor to the first handshake and tool list.
 _HEAD_START = 0.3
-# An engine whose stores cannot open says so for this long; the next call starts
-# another, for which the cause may be gone.
+# An engine whose stores cannot open answers with the reason for this long, then stops. The next
+# call starts another, for which the cause may be gone.
 _LINGER_SECONDS = 5.0
-# What has not ended by then never will; an engine killed now loses nothing that it confirmed.
+# A shutdown that takes longer hangs. Killing the engine loses no change that it confirmed.
 _LAST_RESORT_SECONDS = 60.0
 _MAX_FRAME_BYTES = 64 * 2**20
 
@@ -106,10 +105,11 @@ def _only_engine(state: StateFolder) -> Iterator[None]:
 
 @contextlib.contextmanager
 def bound_socket(settings: EngineSettings) -> Iterator[socket.socket]:
-    """Taken before the stores open, so that a port in use is known at once."""
+    """The listening socket; bound before the stores open, so that a port in use is reported at
+    once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # Asyncio sends small packets at once only where the protocol is named: otherwise the body of
-    # each answer waits 40 ms for the client's acknowledgement of the headers.
+    # Asyncio disables Nagle's algorithm only if the protocol is given. Otherwise the body of each
+    # answer waits 40 ms for the client's acknowledgement of the headers.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         if os.name == "posix":  # on Windows this option would let others share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -168,7 +168,7 @@ def _new_server(
         lifespan="on",
         ws="websockets-sansio",
         ws_max_size=_MAX_FRAME_BYTES,
-        ws_ping_interval=None,  # a closed loopback socket says enough
+        ws_ping_interval=None,  # a lost loopback peer closes its socket
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         server_header=False,
@@ -179,7 +179,7 @@ def _new_server(
 
 
 def _sign_in(settings: EngineSettings, state: StateFolder) -> ApprovalProvider | None:
-    """OAuth, for an engine with an address on the web."""
+    """The OAuth provider; None for an engine without a public address."""
     if settings.public_url is None:
         return None
     return ApprovalProvider(settings.public_url, ClientRegistry(state.clients))
@@ -232,7 +232,7 @@ class _EngineServer(uvicorn.Server):
     """uvicorn, which also reports when it listens, stops when idle, lets tool calls finish first,
     and returns after a signal.
 
-    ``failure`` is why the backend could not start, if it could not.
+    ``failure`` is the error of a backend that could not start.
     """
 
     on_ready: Callable[[], None]

@@ -1,5 +1,5 @@
-"""Opens the container in the background: the engine lists its tools at once, and calls wait here
-until the indexes are open."""
+"""Opens the container in the background: the engine lists its tools at once, and calls wait until
+the indexes are open."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from memvault.curation.manifest.keeper import WrittenManifest
 
 _log = logging.getLogger(__name__)
-PATIENCE_SECONDS = 120.0  # a call waits at most so long for the indexes to open,
-SCAN_PATIENCE_SECONDS = 45.0  # and so long for the scan at the engine's start,
-SCAN_GRACE_SECONDS = 120.0  # but no longer than until so long after that scan began
-_CLOSE_SECONDS = 20.0  # that closing waits for the current batch
+PATIENCE_SECONDS = 120.0  # a call's longest wait for the indexes to open
+SCAN_PATIENCE_SECONDS = 45.0  # a call's longest wait for the scan at the engine's start
+SCAN_GRACE_SECONDS = 120.0  # no call waits for the scan later than this after its start
+_CLOSE_SECONDS = 20.0  # closing's longest wait for the current batch
 _MULTILINGUAL = "a multilingual model finds more in them: docs/models.md says which and how"
 _STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
 
@@ -45,10 +45,10 @@ Tell = Callable[[str], None]
 
 
 class Startup:
-    """Opens the container in a thread of its own, then indexes what changed. Thread-safe.
+    """Opens the container in a thread of its own, then indexes changed notes. Thread-safe.
 
-    ``open_container`` is given a function that reports what it does, in words that follow
-    "memvault is": "loading the model".
+    ``open_container`` gets a function to report its steps, in words that follow "memvault is":
+    "loading the model".
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Startup:
         self._patience = patience
         self._doing = "starting"
         self._opened: Future[Container] = Future()
-        self._begun = threading.Event()  # the start of indexing has ended, or failed
+        self._begun = threading.Event()  # the first scan has ended or failed
         self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
@@ -74,7 +74,7 @@ class Startup:
 
     @classmethod
     def of(cls, container: Container) -> Startup:
-        """For a container that is open already; its opener closes it."""
+        """A startup for a container that is already open; the caller closes the container."""
         startup = cls(lambda _: container)
         startup._opened.set_result(container)
         startup._begun.set()
@@ -87,7 +87,7 @@ class Startup:
             self._thread.start()
 
     def watch_clients(self, tracker: ActivityTracker) -> None:
-        """Count the clients, and load for them what only their questions need."""
+        """Count the clients, and preload what their questions need."""
         self.metrics.watch_clients(tracker)
         self.when_open(lambda container: container.expect_questions_of(tracker))
 
@@ -134,7 +134,7 @@ class Startup:
 
     @property
     def indexing(self) -> bool:
-        """Whether what changed while no engine ran is not indexed yet."""
+        """Whether changes made while no engine ran are still being indexed."""
         if self._begun.is_set():
             return False
         is_open = self._opened.done() and self._opened.exception() is None
@@ -146,8 +146,8 @@ class Startup:
         return self._stopping.is_set()
 
     def notice(self) -> str | None:
-        """What may be missing from answers now: notes that are not indexed yet, or what an
-        unreachable or full server holds."""
+        """Why answers may be incomplete now: a missing vault, an unreachable or full server, or
+        notes that are not indexed yet. None if they are complete."""
         vault = self.now().vault if self._opened.done() else None
         if vault is not None and vault.is_missing():
             return vault_missing(vault.root).message
@@ -165,8 +165,8 @@ class Startup:
         return f"Indexing is running ({done:,} of {total:,} notes); results may be incomplete."
 
     def health(self) -> dict[str, Any]:
-        """``status`` is ok, starting (``doing`` says at what), degraded (``not_answering``,
-        ``without_room`` and ``missing`` name what) or failed (``error`` says why)."""
+        """The engine's ``status``: ok, starting (with the step in ``doing``), degraded (with names
+        in ``not_answering``, ``without_room`` and ``missing``) or failed (with ``error``)."""
         if not self._opened.done():
             return {"status": "starting", "doing": self._doing}
         error = self._opened.exception()
@@ -182,7 +182,7 @@ class Startup:
         return {"status": "degraded" if told else "ok", **told}
 
     def status(self) -> dict[str, Any]:
-        """The status of the container, or how far its opening is; ``notes`` is None until then."""
+        """The container's status; until it is open, the current step, and ``notes`` is None."""
         if self._opened.done():
             status = self.now().status()
             if self.indexing and status["indexing"] is None:
@@ -222,7 +222,7 @@ class Startup:
         return self.wait().manifest().write()
 
     def wind_down(self) -> None:
-        """Stop long work soon, and refuse the calls that still wait; returns at once."""
+        """Stop long work soon, and refuse waiting calls; returns at once."""
         self._stopping.set()
         self._begun.set()
         with self._lock:
@@ -259,7 +259,7 @@ class Startup:
             if not self._stopping.is_set():
                 self._opened.set_result(container)
         if self._stopping.is_set() and self._opened.exception() is not None:
-            container.close()  # nobody else can
+            container.close()  # `close` does not know this container
             return
         _log.info("indexes open after %.1f s", time.monotonic() - began)
         self._index(container)
@@ -309,7 +309,7 @@ def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
 
 
 class WaitForStartup(Middleware):
-    """Lets calls, prompts and resources wait until the container is open, but not lists."""
+    """Makes calls, prompts and resources wait until the container is open; lists do not wait."""
 
     def __init__(self, startup: Startup) -> None:
         self._startup = startup

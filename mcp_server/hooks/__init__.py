@@ -1,1 +1,1 @@
-"""What the engine does for clients' hooks: give memories, and capture sessions."""
+"""The engine's part in clients' hooks: give memories, and capture sessions."""

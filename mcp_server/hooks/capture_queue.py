@@ -1,7 +1,7 @@
 """Captures sessions in the background, one after another.
 
-What is to be captured is a file in the state folder before its hook is answered, so an engine that
-is killed captures it at its next start. The file goes when the note is written.
+Each capture is saved as a file in the state folder before its hook is answered, so a killed engine
+captures it at its next start. The file is deleted when the note is written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0  # after a capture that could not be written
 ABANDONED_SECONDS = 3_600.0
 CAPTURE, RETRY = "capture sessions", "retry captures"
-REPEATED_SHARE = 0.8  # of a sentence's word stems
+REPEATED_SHARE = 0.8  # of a sentence's word stems, from which it repeats a given memory
 WAIT_SECONDS = 4.0
 AGENTS = (
     "embedding-specialist", "search-agent", "comparison-agent",
@@ -48,11 +48,11 @@ AGENTS = (
 
 
 class CaptureQueue:
-    """Keeps and works off captures. Thread-safe.
+    """Saves captures and makes them, one at a time. Thread-safe.
 
     Args:
         project_of: the project of a folder.
-        excluded: whether nothing may be captured in a folder.
+        excluded: whether capturing is off in a folder.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class CaptureQueue:
         self._started = False
 
     def start(self) -> None:
-        """Make the captures that an earlier engine left, and from now on those that come."""
+        """Make the captures that an earlier engine left, then new ones as they arrive."""
         oldest = time.time() - ABANDONED_SECONDS
         for half_kept in self._folder.glob("*.tmp"):  # of hooks that were killed
             if modified_at(half_kept) < oldest:
@@ -84,15 +84,15 @@ class CaptureQueue:
         self._begin()
 
     def ask_over(self, sampling: SamplingClients) -> None:
-        """Ask the models of these connections for summaries from now on."""
+        """Use the models of these connections for summaries from now on."""
         self._sampling = sampling
 
     def add(self, client: str, event: str, data: bytes) -> None:
-        """Keep a capture and return; it is made soon.
+        """Save a capture and return; it is made soon.
 
         Raises:
-            OSError: it cannot be kept.
-            ValueError: it is no hook's input.
+            OSError: it cannot be saved.
+            ValueError: it is not a hook's input.
         """
         kept = kept_input(data)
         if kept is None:
@@ -102,14 +102,14 @@ class CaptureQueue:
             self._begin()
 
     def wait(self, timeout: float = WAIT_SECONDS) -> bool:
-        """Wait until everything is captured; False when the time ran out."""
+        """Wait until everything is captured; False if the time ran out."""
         return self._worker.wait(CAPTURE, timeout)
 
     def _begin(self) -> None:
         self._worker.run(CAPTURE, self._work_off)
 
     def _work_off(self) -> None:
-        """Make all captures that can be made; try the others again after a while."""
+        """Make all captures that can be made; retry the others later."""
         complete = True
         for file in sorted(self._folder.glob("*.hook")):
             if self._worker.stopped:  # the others wait for the next start
@@ -186,14 +186,14 @@ class CaptureQueue:
             )
 
     def _learn_from(self, call: HookCall, given: Sequence[str]) -> None:
-        """Reward what the reply cites, by its path, of what hooks gave."""
+        """Reward the given memories whose paths the reply cites."""
         by_id = self._container.live.catalogue.by_id
         memories = [memory for key in given if (memory := by_id(key)) is not None]
         cited = [memory.id for memory in memories if memory.path in call.message]
         self._container.learning.cited_in_reply(call.client, cited)
 
     def _summarise(self, session: Session) -> None:
-        """Add what the client's own model says of the lines that are new, if it may be asked."""
+        """Add a summary of the new lines by the client's own model, if it may be asked."""
         with self._records.lock(session.client, session.id):
             lines = list(self._records.get(session.client, session.id).unsummarised)
         if len(lines) < MIN_LINES:
@@ -216,7 +216,7 @@ class CaptureQueue:
             self._files.log(session.client, "summary", f"{len(sentences)} sentences")
 
     def _repeats(self, given: Sequence[str]) -> Callable[[Item], bool]:
-        """Whether the assistant repeats one of these memories, which the vault has already."""
+        """A test whether an item only repeats one of these memories in the assistant's words."""
         texts: list[str] = []
         for memory_id in given:
             memory = self._container.live.catalogue.by_id(memory_id)
@@ -249,8 +249,10 @@ class CaptureQueue:
 
 
 def _of_subagent(call: HookCall, transcript: Path | None) -> tuple[Sequence[Turn], list[str]]:
-    """The files that a subagent edited and, if it is one of memvault's agents, its last message,
-    which says what it learned. The message comes first."""
+    """The last message of a subagent, and the files that it edited.
+
+    The message is kept only of memvault's own agents: it says what they learned.
+    """
     last = Turn("assistant", call.message) if call.message else None
     files: list[str] = []
     for turn, _ in read_turns(transcript, of_subagent=True) if transcript else ():

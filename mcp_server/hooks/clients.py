@@ -1,4 +1,4 @@
-"""Each client's hook input and output, and the one form that memvault works with.
+"""Translates each client's hook input and output to and from memvault's own form.
 
 Checked against Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61, run offline; Cursor and VS Code
 follow their documentation.
@@ -15,7 +15,7 @@ from typing import Any
 from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
 from memvault.capture.transcripts import spoken
 
-# The client's own name of an event, where it differs.
+# The client's own name of an event, if it differs.
 _OWN_NAMES: Mapping[str, Mapping[str, str]] = {
     "gemini-cli": {
         "UserPromptSubmit": "BeforeAgent",
@@ -25,7 +25,7 @@ _OWN_NAMES: Mapping[str, Mapping[str, str]] = {
         "Stop": "AfterAgent",
     }
 }
-# The events after which a client takes text for its model.
+# The events after which a client accepts text for its model.
 _TAKES_CONTEXT: Mapping[str, frozenset[str]] = {
     "claude-code": frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}),
     "codex": frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}),
@@ -34,7 +34,7 @@ _TAKES_CONTEXT: Mapping[str, frozenset[str]] = {
     "cursor": frozenset({"SessionStart", "PostToolUse"}),
 }
 CLIENTS = frozenset(_TAKES_CONTEXT)
-# Parts of the names under which clients introduce their MCP connections.
+# Parts of the client names in MCP handshakes.
 _MCP_NAMES = {"vscode": ("visual studio code", "vscode"), "gemini-cli": ("gemini",)}
 _EDITS = re.compile(
     r"(?i)^(?:write|edit|multiedit|notebookedit|delete|apply_patch|write_file|replace|edit_file|"
@@ -50,7 +50,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Delete|Add) File: (.+)$", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """One call of a hook. ``source`` is how a session starts."""
+    """One call of a hook; ``source`` says how a session starts."""
 
     client: str
     event: str
@@ -66,7 +66,7 @@ class HookCall:
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """What the tool call edits or removes: paths, or the shell command that names them."""
+        """The paths that the tool call edits or removes, or the shell command that names them."""
         if self.tool.lower() in _SHELLS:
             command = self.tool_input.get("command", self.tool_input.get("cmd", ""))
             removes = isinstance(command, str) and _REMOVES.search(command)
@@ -85,7 +85,7 @@ class HookCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a hook gives back.
+    """The result of a hook.
 
     Attributes:
         context: text for the model.
@@ -99,7 +99,7 @@ class Reply:
 
 
 def is_same_client(client: str, name: str) -> bool:
-    """Whether hooks that call their client so belong to a client of this name over MCP."""
+    """Whether a hook's client is the client of this name over MCP."""
     return any(each in name.casefold() for each in _MCP_NAMES.get(client, (client,)))
 
 
@@ -142,7 +142,7 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
 
 
 def written_reply(client: str, event: str, reply: Reply) -> bytes:
-    """The reply as the client reads it; empty where it has nothing to say to this client."""
+    """The reply in the client's format; empty if there is nothing that this client can use."""
     if client == "cursor":
         takes = reply.context and event in _TAKES_CONTEXT[client]
         return _json({"additional_context": reply.context}) if takes else b""

@@ -1,9 +1,9 @@
-"""How probable it is that a memory helps with a prompt.
+"""Estimates the probability that a memory helps with a prompt.
 
-That a memory is alike is not enough: in a vault about software, every prompt about code finds
-notes with the same words. So it also counts what kind of prompt it is: one that hands work over
-("write a test for the parser") or one that asks for what is known ("who wrote the report?"). The
-kind is the prompt's place between samples of both, under whichever model embeds the notes.
+Similarity alone is not enough: in a vault about software, every prompt about code finds notes with
+the same words. So the kind of prompt counts, too: does it hand over work ("write a test for the
+parser") or ask for knowledge ("who wrote the report?")? The kind is the prompt's place between
+samples of both, in the space of the model that embeds the notes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
 
 # Log-odds, fitted to four vaults and to captured sessions. `tests.benchmarks.bench_prompt_need`
-# judges them, and prints what other vaults would give.
+# evaluates them, and prints the values that other vaults would give.
 _INTERCEPT = -6.27
 _RELEVANCE = 22.04  # per unit of a memory's relevance
-_WORK = -3.28  # per half of the way from questions to work
+_WORK = -3.28  # per half of the distance from questions to work
 _QUESTION = 0.92  # for a prompt that ends with a question mark
-_RELATION = 5.0  # for a memory that relations led to, whose relevance is no cosine
-NEEDED = 0.75  # from here on a memory is given: what nobody needs costs more than silence
+_RELATION = 5.0  # for a memory found by relations: its relevance is not a cosine
+NEEDED = 0.75  # smallest probability: a useless memory costs more than a missing one
 
 _WORK_SAMPLES = (
     "Refactor this class into smaller functions",
@@ -93,7 +93,7 @@ _QUESTION_SAMPLES = (
 
 
 class PromptNeed:
-    """Tells whether a prompt needs a memory. Safe in any thread.
+    """Estimates whether a prompt needs a memory. Thread-safe.
 
     Args:
         embed: a query's normalised vector.
@@ -103,7 +103,7 @@ class PromptNeed:
         self._embed = embed
 
     def work_share(self, prompt: str) -> float:
-        """Where a prompt stands: about 1 hands work over, about -1 asks for what is known."""
+        """The prompt's kind: about 1 if it hands over work, about -1 if it asks for knowledge."""
         direction, middle, half = self._scale
         return float((self._embed(prompt) @ direction - middle) / half)
 
@@ -111,7 +111,7 @@ class PromptNeed:
         """The probability in (0, 1) that the prompt needs this memory.
 
         Args:
-            is_about_work: the memory decides how work is done, so that work, too, needs it.
+            is_about_work: the memory decides how work is done, so prompts for work need it, too.
         """
         by_relation = hit.found_by is FoundBy.RELATION
         odds = _INTERCEPT + _RELEVANCE * hit.relevance + _RELATION * by_relation
@@ -122,7 +122,8 @@ class PromptNeed:
 
     @cached_property
     def _scale(self) -> tuple[Vector, float, float]:
-        """The direction from questions to work, its middle, and half of the way."""
+        """The vector from questions to work, the projection of its midpoint, and half of its
+        squared length."""
         work = np.mean([self._embed(each) for each in _WORK_SAMPLES], axis=0)
         asked = np.mean([self._embed(each) for each in _QUESTION_SAMPLES], axis=0)
         direction = work - asked

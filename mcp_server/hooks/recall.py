@@ -1,6 +1,6 @@
-"""Which memories a hook gives: at a session's start, with a prompt, before an edit.
+"""Chooses the memories that hooks give: at a session's start, with a prompt, before an edit.
 
-Everything is quoted from notes, inside marks that say so, with the note's path and lines.
+All text is quoted from notes, inside marks that say so, with the note's path and lines.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 MAX_AT_START = 20
 MAX_WITH_PROMPT = 8
 MAX_BEFORE_EDIT = 3
-RECENT_SESSIONS = 12  # whose decisions are given at a start
+RECENT_SESSIONS = 12  # the latest ones, whose decisions are given at a start
 MAX_FROM_SESSIONS = 10  # quotations from them
-EACH_NEEDED = 0.2  # probability of each memory, where the best one is needed
+EACH_NEEDED = 0.2  # smallest probability of the other memories, if the best one is needed
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
 _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ-AUTO-06
 _LASTING = ("decision", "preference")
 _OPEN = ("question", "open question", "task")
-# The sections of a session note that are given again, and how many of their last lines.
+# The sections of a session note that are quoted, and how many of their last lines.
 _STILL_HOLDS = {"Decisions": 3, "Preferences of the person": 3, "Open questions": 2}
 _LAST_SAID = {**_STILL_HOLDS, "Requests of the person": 2}
 _DECIDED = ("Decisions", "Preferences of the person")
 _PROMPT_CHARS = 1_500
-# Bytes of the excerpts, by place: the best ones say something, the others where to look.
+# Bytes of the excerpts, by rank; those after the best ones are only pointers.
 _EXCERPT_BYTES = (110, 70)
 _POINTER_BYTES = 40
 _MAX_POINTER_CHARS = 50
@@ -63,7 +63,7 @@ CLOSING = "</memvault>"
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A memory with the words of it that are given; ``lines`` are theirs in the note."""
+    """Words quoted from a memory; ``lines`` is where the note has them."""
 
     memory: Memory
     text: str
@@ -71,25 +71,28 @@ class Quotation:
 
     @property
     def key(self) -> str:
-        """What makes it the same quotation. A session's note says many things; of any other note,
-        one quotation a session is enough."""
+        """A key that equal quotations share: the memory's id, since one of a note is enough.
+
+        The text is part of the key for a session's note, which has many different lines.
+        """
         said = f" {self.text.casefold()}" if self.memory.type == "session" else ""
         return self.memory.id + said
 
     @property
     def said(self) -> str:
-        """The words, however two sessions wrote them down."""
+        """The normalised text, by which sessions' repetitions are recognised."""
         return " ".join(without_speaker(self.text).casefold().split())
 
     def line(self) -> str:
-        """One line, in which nothing can end the quotation's marks."""
+        """The quotation on one line; its angle brackets are replaced, so it cannot end the
+        marks."""
         words = self.text.replace("<", "‹").replace(">", "›")
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in _LASTING else ""
         return f'- "{words}" ({self.memory.path}{lines}{kind}{self._claim()})'
 
     def _claim(self) -> str:
-        """Whose word it is, where the person neither wrote nor confirmed it."""
+        """Who claims it, if the person neither wrote nor confirmed it; else empty."""
         origin = origin_shown(self.memory, list(self.lines) if self.lines else None)
         if origin.is_person or self.memory.verified:
             return ""
@@ -98,23 +101,23 @@ class Quotation:
 
 
 class HookRecall:
-    """Chooses memories for hooks. Safe in any thread."""
+    """Chooses memories for hooks. Thread-safe."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
         self._need = PromptNeed(container.embedder.embed_query)
 
     def warm_up(self) -> None:
-        """Embed what the first prompt would wait for."""
+        """Embed the samples now, so that the first prompt does not wait for them."""
         self._need.work_share("")
 
     def with_prompt(
         self, prompt: str, project: str | None, given: Collection[str], client: str
     ) -> list[Quotation]:
-        """What the vault says of a prompt's matter, best first; usually nothing.
+        """Quotations that help with a prompt, best first; usually none.
 
         Args:
-            client: whose hook asks, for the log of what is withheld; so below.
+            client: the hook's client, for the log of withheld memories.
             given: keys of quotations that the session has been given already.
         """
         query = _CODE.sub(" ", prompt).strip()[:_PROMPT_CHARS]
@@ -144,7 +147,7 @@ class HookRecall:
         given: Collection[str],
         client: str,
     ) -> list[Quotation]:
-        """Decisions and preferences about what is to be edited or removed.
+        """Decisions and preferences about the files to be edited or removed.
 
         Args:
             given: keys of quotations that earlier edits of the session were given.
@@ -166,11 +169,12 @@ class HookRecall:
     def at_start(
         self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
     ) -> list[Quotation]:
-        """Decisions, open questions and preferences for a project, best first (REQ-AUTO-06); what
-        a note supersedes comes last and says so.
+        """Decisions, open questions and preferences for a project, best first (REQ-AUTO-06).
+
+        Superseded notes come last and are marked.
 
         Args:
-            goal: what the session is about, as far as it is known.
+            goal: the session's subject, as far as it is known.
             only: ids to choose from; None chooses from all.
         """
         now = datetime.now(UTC)
@@ -212,11 +216,11 @@ class HookRecall:
         )
 
     def recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:
-        """What the last sessions in this folder or project decided and left open, the latest
-        first, and what the last one asked for.
+        """Decisions and open questions of the last sessions in this folder or project, the latest
+        first, and the last session's requests.
 
         Args:
-            current: the note id of the session that starts, which is none of them.
+            current: the note id of the session that starts; it is left out.
         """
         sessions = [
             memory
@@ -235,7 +239,7 @@ class HookRecall:
         return quotations[:MAX_FROM_SESSIONS]
 
     def of_session(self, path: str | None) -> list[Quotation]:
-        """What a session's note says: decided, open, asked last."""
+        """The decisions, open questions and last requests in a session's note."""
         memory = self._container.live.catalogue.by_path(path) if path else None
         return self._of_session(memory, _LAST_SAID) if memory is not None else []
 
@@ -253,7 +257,7 @@ class HookRecall:
     def fence(
         self, quotations: Sequence[Quotation], why: str, tokens: int
     ) -> tuple[str, list[Quotation]]:
-        """The quotations as text for the model, and those that had room in it.
+        """The text for the model, and the quotations that fit into it.
 
         Args:
             why: how they were chosen.
@@ -274,7 +278,8 @@ class HookRecall:
         return "\n".join([*lines, CLOSING]), shown
 
     def _checked(self, query: str, found: Sequence[Hit], scope: Scope, client: str) -> list[Hit]:
-        """The hits, of which what the person must verify first is withheld, and that logged."""
+        """The hits with their verification; those that the person must verify are withheld, which
+        is logged."""
         result = self._container.live.searcher.check(query, found, scope)
         self._container.gate_log.record(query, result, client)
         return list(result.hits)
@@ -282,7 +287,7 @@ class HookRecall:
     def _concerning(
         self, query: str, scope: Scope, most: int, client: str
     ) -> list[tuple[Hit, float]]:
-        """Memories that may be shown, each with the chance that it concerns the query's matter."""
+        """Memories that may be shown, each with the probability that it concerns the query."""
         searcher = self._container.live.searcher
         found = searcher.find(query, max(10, most), scope)
         if not found:
@@ -325,11 +330,11 @@ class HookRecall:
         try:
             found = self._concerning(goal, Scope(None, project), 50, client)
         except MemvaultError:
-            return {}  # a store that does not answer: the other three parts rank
+            return {}  # a store does not answer: the other three weights rank
         return {each.memory.id: chance for each, chance in found if each.memory.id in ids}
 
     def _start_of(self, memory: Memory, goal: str) -> Quotation | None:
-        """What a note was distilled to, else what it says of the goal, else its first sentences."""
+        """The note's distillate, else its excerpt for the goal or title; None without text."""
         if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
             note = parse_note(memory.path, self._container.guarded.read(memory.path))
             found = sentences_of(note)
@@ -348,7 +353,7 @@ def _is_own(memory: Memory, sentence: Sentence) -> bool:
 
 
 def _decides(hit: Hit, project: str | None) -> bool:
-    """Whether the hit is a decision or a preference, of this project or of none."""
+    """Whether the hit is a decision or preference of this project or of no project."""
     decides = hit.memory.type in _LASTING or hit.heading.endswith(_DECIDED)
     return decides and hit.memory.project in (None, project)
 
@@ -356,7 +361,7 @@ def _decides(hit: Hit, project: str | None) -> bool:
 def project_of(folder: str, projects: Iterable[str]) -> str | None:
     """The project of a folder: its repository's name, spelt as the vault spells it.
 
-    None where the folder is no place of its own, such as the home folder.
+    None for a folder that holds no project, such as the home folder.
     """
     path = PurePath(folder)
     if not path.name or _is_home(folder):
@@ -371,7 +376,7 @@ def project_of(folder: str, projects: Iterable[str]) -> str | None:
 
 
 def _repository(folder: str) -> str | None:
-    """The nearest folder above (or this one) that is a Git repository's root."""
+    """This folder or the nearest one above that is a Git repository's root."""
     for path in (Path(folder), *Path(folder).parents):
         if (path / ".git").exists():
             return None if _is_home(str(path)) else str(path)

@@ -1,4 +1,4 @@
-"""Answers clients' hooks: what to give them, and what of their sessions to capture."""
+"""Answers clients' hooks: gives memories, and queues sessions for capture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 _log = logging.getLogger(__name__)
-BLIND_SPOT_SECONDS = 6 * 3_600.0  # between two looks for them
+BLIND_SPOT_SECONDS = 6 * 3_600.0  # between two searches for blind spots
 RETAINED_SHARE = 0.3  # of the memories given, kept over a compaction (REQ-AUTO-06)
 _DESTRUCTIVE = ("forget_concept", "merge_concepts", "reload_manifest", "trigger_dream")
 
@@ -50,14 +50,14 @@ class HookService:
         }
 
     def start(self) -> None:
-        """Capture what waits from an earlier run."""
+        """Make the captures left from an earlier run, and schedule background work."""
         self.records.prune()
         self._container.worker.run("warm up the hooks", self._recall.warm_up)
         self._container.worker.run("look for blind spots", self.look_for_blind_spots, after=60.0)
         self.captures.start()
 
     def answer(self, client: str, event: str, data: bytes) -> bytes:
-        """What the hook prints. Never raises: what goes wrong is logged, and nothing is printed."""
+        """The hook's output. Never raises: errors are logged, and the output is empty."""
         with self._container.questions.one():
             return self._answer(client, event, data)
 
@@ -91,7 +91,7 @@ class HookService:
 
     def _reply(self, call: HookCall) -> Reply:
         if call.source == "compact":
-            self.captures.wait()  # its own note is given back; the capture needs the lock, too
+            self.captures.wait()  # before the lock, which the capture of the session's note needs
         with self.records.lock(call.client, call.session_id):
             record = self.records.get(call.client, call.session_id)
             if call.folder:
@@ -112,7 +112,7 @@ class HookService:
         return Reply(context, self._notice(record))
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
-        """What the session must not lose: its own note, and the best of what it was given."""
+        """A reply with the session's own note and the best memories that it was given."""
         found = self._recall.of_session(record.note_path)
         given = record.given_ids
         best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
@@ -144,13 +144,13 @@ class HookService:
         return Reply(self._give(record, call, found, "about what is edited", tokens))
 
     def _after_tool(self, call: HookCall, record: SessionRecord) -> Reply:
-        """Remember the files that were edited: not every transcript names them."""
+        """Remember the edited files, because not every transcript names them."""
         files = [path for path in call.touched if "\n" not in path and " " not in path]
         record.files = list(dict.fromkeys([*record.files, *files]))[-500:]
         return Reply()
 
     def _permission(self, call: HookCall, record: SessionRecord) -> Reply:
-        """Refuse to destroy what could not be restored (REQ-AUTO-10, ERR-AUTO-06)."""
+        """Deny destructive tools while a full store prevents undo (REQ-AUTO-10, ERR-AUTO-06)."""
         action = next((name for name in _DESTRUCTIVE if call.tool.endswith(name)), None)
         full = self._container.without_room() if action else []
         if not full:
@@ -178,7 +178,7 @@ class HookService:
         return context
 
     def _notice(self, record: SessionRecord) -> str:
-        """One line, and each matter once: a conflict, a note in quarantine, a blind spot."""
+        """One line about a new conflict, quarantined note or blind spot; each is shown once."""
         if record.notices >= self._settings.notices:
             return ""
         notice = next((line for line in self._matters() if self.records.is_news(line)), "")
@@ -202,7 +202,8 @@ class HookService:
             )
 
     def look_for_blind_spots(self) -> float:
-        """Runs in the background, since it reads every edge."""
+        """Find blind spots in the background, as this reads every edge; returns seconds until the
+        next run."""
         live = self._container.live
         names = live.graph_view.node
         found = blind_spots(live.graph_view, live.similarity_index)

@@ -1,4 +1,4 @@
-"""What hooks gave each session of a client and captured of it, one file a session in the state
+"""Records what hooks gave and captured in each client session: one file a session in the state
 folder."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class GivenEvent(BaseModel):
 
 
 class SessionRecord(BaseModel):
-    """One session of a client; ``changes`` are the hashes that take its captures back."""
+    """One session of a client; ``changes`` are the hashes that undo its captures."""
 
     client: str
     session_id: str
@@ -42,24 +42,23 @@ class SessionRecord(BaseModel):
     given: list[GivenEvent] = []
     files: list[str] = []
     changes: list[str] = []
-    missed_start: bool = False  # it began while no engine ran, and got nothing
+    missed_start: bool = False  # it began while no engine ran, and got no memories
     notices: int = 0  # shown in this session
     unsummarised: list[str] = []  # lines captured since the last summary
 
     @property
     def given_ids(self) -> list[str]:
-        """Ids of the memories given in this session, each once, in their order."""
+        """Ids of the memories given in this session, without duplicates, in order."""
         return list(dict.fromkeys(key for event in self.given for key in event.memories))
 
     @property
     def given_quotations(self) -> set[str]:
-        """Keys of what this session was given."""
+        """Keys of the quotations that this session was given."""
         return {key for event in self.given for key in event.quotations}
 
 
 class SessionRecords:
-    """Reads and writes the records. Thread-safe; a record is changed by one caller at a time
-    (`lock`)."""
+    """Reads and writes the records. Thread-safe; hold `lock` to change a record."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -68,12 +67,12 @@ class SessionRecords:
         self._lock = threading.Lock()
 
     def lock(self, client: str, session_id: str) -> threading.RLock:
-        """Held while a record is read, changed and saved."""
+        """The lock to hold while a record is read, changed and saved."""
         with self._lock:
             return self._locks.setdefault(_key(client, session_id), threading.RLock())
 
     def get(self, client: str, session_id: str) -> SessionRecord:
-        """The session's record, a new one where there is none."""
+        """The session's record, or a new one."""
         key = _key(client, session_id)
         with self._lock:
             found = self._records.get(key)
@@ -82,7 +81,7 @@ class SessionRecords:
         return found
 
     def save(self, record: SessionRecord) -> None:
-        """Keep a record; that it cannot be written to disk is logged and nothing more."""
+        """Save a record; a failure to write it to disk is only logged."""
         key = _key(record.client, record.session_id)
         record.last_active = datetime.now(UTC)
         del record.given[:-MAX_EVENTS]
@@ -110,7 +109,7 @@ class SessionRecords:
         return [record for record in found if record is not None]
 
     def is_news(self, notice: str) -> bool:
-        """Whether no session has shown this notice yet; from now on it counts as shown."""
+        """Whether no session has shown this notice yet; marks it as shown."""
         shown = self._folder.parent / "told"
         key = hashlib.blake2b(notice.encode(), digest_size=12).hexdigest()
         with self._lock:
@@ -122,7 +121,7 @@ class SessionRecords:
                 with shown.open("a", encoding="ascii") as file:
                     file.write(f"{key}\n")
             except OSError:
-                return False  # rather never shown than in every session
+                return False  # better never shown than in every session
         return True
 
     def prune(self) -> None:
@@ -144,7 +143,7 @@ def _key(client: str, session_id: str) -> str:
 
 
 def modified_at(file: Path) -> float:
-    """Seconds since 1970; 0 for a file that is gone."""
+    """The time of the last change, in seconds since 1970; 0 for a file that is gone."""
     try:
         return file.stat().st_mtime
     except OSError:
