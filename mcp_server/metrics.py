@@ -1,4 +1,4 @@
-"""Prometheus metrics of tool calls; those of the engine's state are in `engine_metrics`."""
+"""Prometheus metrics of tool calls; `engine_metrics` has those of the engine's state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mcp_server.runtime.activity_tracker import ActivityTracker
 if TYPE_CHECKING:
     pass
 
-MAX_COMPRESSIONS = 1_000  # contexts, the latest
+MAX_COMPRESSIONS = 1_000  # latest contexts in the mean
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -75,7 +75,7 @@ class Metrics:
         self._compressions: deque[float] = deque(maxlen=MAX_COMPRESSIONS)
 
     def asked(self, question: str | None, last: dict[str, Any] | None) -> None:
-        """Count a question, and how much the answer to the last one settled."""
+        """Count a question, and the share of entropy that the answer to the last one removed."""
         if question:
             self.questions.inc()
         if last and last["entropy_before"]:
@@ -88,11 +88,11 @@ class Metrics:
         self.compression.set(fmean(self._compressions))
 
     def watch(self, collector: Collector) -> None:
-        """Add what this collects on each request."""
+        """Add a collector, which is read at each request."""
         self.registry.register(collector)
 
     def watch_clients(self, tracker: ActivityTracker) -> None:
-        """Add how many clients are connected."""
+        """Add the number of connected clients."""
         connections = Gauge(
             "memvault_connections",
             "Open bridges and running requests.",

@@ -1,6 +1,6 @@
 """Prompts that a person picks in their client.
 
-No ``from __future__ import annotations`` here: FastMCP reads a prompt's annotations as they are.
+No ``from __future__ import annotations`` here: FastMCP evaluates a prompt's annotations at runtime.
 """
 
 from typing import Annotated, Literal

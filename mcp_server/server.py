@@ -103,10 +103,10 @@ GROUPS = (
 
 
 def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> FastMCP:
-    """The server; it does not close the container.
+    """Build the server; it does not close the container.
 
     Args:
-        tools: the set that clients see whose connection asks for none.
+        tools: the tool set of connections that request none.
     """
     startup = container if isinstance(container, Startup) else Startup.of(container)
     box = Toolbox(startup)
@@ -151,14 +151,14 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     updates.register(server)
     server.add_prompt(Prompts(box).context)
     server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, course)))
-    # No argument of a tool is also an HTTP header. Unless told so, the stateless protocol lists all
-    # tools for every call, to see which are: 8 ms.
+    # No tool argument is also an HTTP header. Without this, the stateless protocol lists all tools
+    # for every call to find such arguments: 8 ms.
     server._mcp_server.get_tool_input_schema = lambda _: None
     return server
 
 
 def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> list[Middleware]:
-    """What each request passes, from the outside in."""
+    """The middleware of each request, from the outside in."""
 
     def begin(question: str) -> None:
         startup.now().live.searcher.begin(question)
@@ -179,7 +179,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
 
 
 def _tools_of(group: object) -> list[AnsweringTool]:
-    """The methods of a group that are marked as tools, in the order they are written."""
+    """The methods of a group that are marked as tools, in source order."""
     names = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
     return [_tool(getattr(group, name)) for name in names]
 
@@ -191,9 +191,11 @@ def _tool(method: MethodType) -> AnsweringTool:
 
 
 def _listed(tool: AnsweringTool) -> AnsweringTool:
-    """With the schemas that clients are given: lean, and without references, which some clients do
-    not follow. FastMCP would resolve them for every list, and over HTTP the stateless protocol
-    makes a list for every call: 40 ms."""
+    """The tool with lean schemas without references, which some clients do not follow.
+
+    FastMCP would resolve references for every list, and over HTTP the stateless protocol makes a
+    list for every call: 40 ms.
+    """
     answer = tool.output_schema
     return tool.model_copy(
         update={

@@ -1,7 +1,6 @@
-"""Summaries of sessions by the client's own model, where the client lets servers ask it (sampling).
+"""Summarises sessions with the client's own model, if the client supports sampling.
 
-Only sentences that the captured lines bear out are kept: a summary must not bring in a name or a
-number that nobody said.
+Only sentences that the captured lines support are kept: a summary must not add a name or a number.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _log = logging.getLogger(__name__)
 MIN_LINES = 6  # new since the last summary; fewer are read as quickly as a summary of them
 MAX_LINES = 80
 MAX_SENTENCES = 5
-PATIENCE_SECONDS = 120.0  # that a person may take to let their model be asked
-BORNE_OUT = 0.6  # share of a sentence's word stems that the lines must hold
+PATIENCE_SECONDS = 120.0  # in which the person may allow the request to their model
+BORNE_OUT = 0.6  # share of a sentence's word stems that the lines must contain
 SYSTEM = (
     "Summarise this work session in at most five short sentences for somebody who continues it "
     "later: what was decided and why, what is done, what is open. Say nothing that the lines do "
@@ -42,7 +41,7 @@ _NAME_OR_NUMBER = re.compile(r"(?<=[\w,;:] )[^\W\d_a-z]\w+|\d[\d.,:/-]*\d|\d")
 
 
 class SamplingClients:
-    """The open connections whose client lets its model be asked. Thread-safe."""
+    """The open connections whose client supports sampling. Thread-safe."""
 
     def __init__(self) -> None:
         self._open: WeakKeyDictionary[Connection, tuple[str, asyncio.AbstractEventLoop]] = (
@@ -51,23 +50,23 @@ class SamplingClients:
         self._lock = threading.Lock()
 
     def note(self, session: ServerSession) -> None:
-        """Remember the connection of a request; to be called in its event loop."""
+        """Remember the connection of a request; call this in its event loop."""
         capabilities, parameters = session.client_capabilities, session.client_params
         connection = session._connection
         asks = capabilities is not None and capabilities.sampling is not None
         if not asks or parameters is None or not connection.has_standalone_channel:
             return
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return  # knows no questions from server to client outside of a call
+            return  # this protocol has no requests from server to client outside of a call
         with self._lock:
             name = parameters.client_info.name.casefold()
             self._open[connection] = (name, asyncio.get_running_loop())
 
     def ask(self, client: str, prompt: str) -> str | None:
-        """What a client's model answers; None where none can be asked, or nobody lets it.
+        """The answer of a client's model; None if no client can be asked or the person refuses.
 
         Args:
-            client: as its hooks name it.
+            client: the client's name in its hooks.
         """
         with self._lock:
             found = [
@@ -96,7 +95,7 @@ class SamplingClients:
 
 
 class NoteSamplingClients(Middleware):
-    """Tells of each connection that a request comes over."""
+    """Reports the connection of each request to `SamplingClients`."""
 
     def __init__(self, clients: SamplingClients) -> None:
         self._clients = clients
@@ -115,7 +114,7 @@ def prompt_of(lines: Sequence[str]) -> str:
 
 
 def borne_out(summary: str, lines: Sequence[str]) -> list[str]:
-    """The sentences of a summary whose names, numbers and most words the lines hold."""
+    """The sentences of a summary whose names, numbers and most words are in the lines."""
     source = "\n".join(lines).casefold()
     known = stems(source)
     kept: list[str] = []

@@ -1,2 +1,2 @@
-"""What every MCP call passes through: errors, limits, tool sets, client identity, origins, the
-early embedding of questions."""
+"""Middleware of every MCP call: errors, limits, tool sets, client identity, origins, and the early
+embedding of questions."""

@@ -1,4 +1,4 @@
-"""Which client calls, over which connection, and which tools it sees.
+"""Identifies the calling client and its connection, and chooses the tools that it sees.
 
 Every tool costs a model tokens, so most clients see the core set. A connection asks for all tools
 with ``/bridge?tools=full`` or ``/mcp?tools=full``. A tool that is not listed can still be called.
@@ -35,7 +35,7 @@ _tools_wanted: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=N
 
 
 def asked_in(query: str) -> ToolSet | None:
-    """The tool set that the query of an address names, if any."""
+    """The tool set that a URL's query requests, if any."""
     match parse_qs(query).get("tools"):
         case ["full"]:
             return "full"
@@ -46,7 +46,7 @@ def asked_in(query: str) -> ToolSet | None:
 
 @contextmanager
 def connection_with(tools: ToolSet | None) -> Iterator[None]:
-    """Requests served within the block belong to a connection that requested this set."""
+    """Mark requests served within the block as from a connection that requested this set."""
     token = _tools_wanted.set(tools)
     try:
         yield
@@ -60,7 +60,7 @@ def wanted_set() -> ToolSet | None:
 
 
 class ToolSets(Middleware):
-    """Lists the tools of the set that the connection requested, or else of the engine's default."""
+    """Lists the tools of the set that the connection requested, by default the engine's set."""
 
     def __init__(self, usual: ToolSet) -> None:
         self._usual: ToolSet = usual
@@ -87,20 +87,19 @@ _pipes: WeakKeyDictionary[object, str] = WeakKeyDictionary()
 
 
 def connection_id() -> str:
-    """An id that is the same for all calls of one connection, and of no other.
+    """The id of the calling connection, the same for all of its calls.
 
-    A bridge and an in-memory client each have a pipe of their own, a client of the handshake
-    protocols over HTTP has a session of the protocol's. The stateless protocol over HTTP has
-    neither: there a connection is all that comes with one token (without one, from one machine)
-    under one client name.
+    A bridge or in-memory client is identified by its pipe, and a client of the handshake protocols
+    over HTTP by its MCP session. The stateless protocol over HTTP has neither: there, calls with
+    the same token (without one, from the same machine) and client name are one connection.
     """
     return connection_of(get_context().session)
 
 
 def connection_of(session: ServerSession) -> str:
     """As `connection_id`, for the session of a request."""
-    # The SDK makes a session per request; what outlives it is the connection beneath. In the
-    # stateless protocol that is made per request too, but its way back to the client is not.
+    # The SDK creates a session for each request, so the connection below identifies the client. The
+    # stateless protocol creates that for each request, too, but not its outbound channel.
     connection = session._connection
     if connection.session_id is not None:
         return connection.session_id
@@ -119,12 +118,12 @@ _proofs: set[str] = set()
 
 
 def accept_person(engine_token: str) -> None:
-    """Accept this proof from now on."""
+    """Accept the proof made with this engine's token as the person's."""
     _proofs.add(proof_of_person(engine_token))
 
 
 def is_person() -> bool:
-    """Whether the person calls from the command line, rather than a client."""
+    """Whether the caller is the person's command line, not a client."""
     parameters = get_context().session.client_params
     if parameters is None or parameters.client_info.name != COMMAND_LINE:
         return False
@@ -133,8 +132,8 @@ def is_person() -> bool:
 
 
 def client_name() -> str | None:
-    """The name under which the person approved the calling client, if it is on the web; else the
-    one under which it introduced itself."""
+    """The calling client's name: for a web client, the name that the person approved; else the name
+    that it gave in the handshake."""
     with suppress(RuntimeError):  # not over HTTP
         if approved := getattr(get_http_request().state, WEB_CLIENT, None):
             return _harmless(approved)
@@ -144,8 +143,8 @@ def client_name() -> str | None:
 
 @lru_cache(maxsize=256)
 def _harmless(name: str) -> str:
-    """A client's name, which the person and other clients read with its memories: one line, no
-    order, and not what the person or memvault is called there."""
+    """A client's name made safe to show: one line, no instruction, and not a name that means the
+    person or memvault."""
     short = " ".join(name.split())[:MAX_NAME_CHARS]
     if " ".join(fold(short).text.split()) in _OTHERS:
         return f"a client named {short}"
@@ -153,7 +152,7 @@ def _harmless(name: str) -> str:
 
 
 class TrackSessions(Middleware):
-    """Counts every tool call for its connection's session, whichever session it names."""
+    """Counts every tool call for the session that it names, by default its connection's."""
 
     def __init__(self, sessions: Callable[[], Sessions]) -> None:
         self._sessions = sessions

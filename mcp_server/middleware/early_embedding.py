@@ -1,4 +1,4 @@
-"""Embeds a question while its call is on the way to the thread that searches."""
+"""Starts to embed a question before its call reaches the search thread."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import mcp_types as mt
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 
-MAX_CHARS = 4_096  # of a question that a tool takes
+MAX_CHARS = 4_096  # longest question that tools accept
 
 
 class EarlyEmbedding(Middleware):
-    """Starts to embed the argument ``query`` of a call. The model computes in threads of its own,
-    so the search waits less for the vectors.
+    """Starts to embed the argument ``query`` of a call.
+
+    The model computes in threads of its own, so the search waits less for the vector.
 
     Args:
         begin: starts to embed a question.
@@ -30,6 +31,6 @@ class EarlyEmbedding(Middleware):
     ) -> ToolResult:
         query = (context.message.arguments or {}).get("query")
         if isinstance(query, str) and len(query) <= MAX_CHARS and (asked := query.strip()):
-            with suppress(Exception):  # the tool fails in the same way, and says so
+            with suppress(Exception):  # the tool fails in the same way, and reports it
                 self._begin(asked)
         return await call_next(context)

@@ -1,4 +1,4 @@
-"""Translates errors for clients; the only place that does.
+"""Translates errors for clients; no other module does.
 
 A failed call is a tool result with ``isError``: its text is the message, its structured content
 ``{error: {code, message, data}}``. Calling a tool that does not exist is a protocol error.
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 RATIONALE = "Rationale is required (10-500 characters)"
 VERBOSITY = "Verbosity level must be 0, 1, or 2"
 
-# What **core** says word for word (EC-CORE-002, -003, -016), by parameter and pydantic error type.
+# Messages quoted from **core** (EC-CORE-002, -003, -016), by parameter and pydantic error type.
 WORDS = {
     ("rationale", "missing"): RATIONALE,
     ("rationale", "string_type"): RATIONALE,
@@ -63,12 +63,14 @@ class AnsweringTool(FunctionTool):
     """A tool whose errors are results that a model can act on."""
 
     def get_meta(self) -> dict[str, Any]:
-        """Without tags, which would cost tokens in every conversation."""
+        """The metadata without tags, which would cost tokens in every conversation."""
         return self.meta or {}
 
     def convert_result(self, raw_value: Any) -> ToolResult:
-        """As FastMCP's, but what is plain JSON already is not made so again, and the text is left
-        to `OriginMarks`, which writes it once, of what it has marked."""
+        """The result of a tool, made faster than by FastMCP: a `Shape` is converted to JSON once.
+
+        Its text is left empty for `OriginMarks`, which writes it from the marked answer.
+        """
         if not isinstance(raw_value, Shape):
             return super().convert_result(raw_value)
         plain = raw_value.model_dump(mode="json")
@@ -138,7 +140,7 @@ class ResourceErrors(Middleware):
 
 
 def protocol_error(error: MemvaultError) -> MCPError:
-    """The protocol error, for requests without an error result."""
+    """The protocol error, for requests whose results cannot be errors."""
     return MCPError(error.code, error.message, error.data or None)
 
 

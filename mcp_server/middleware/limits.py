@@ -1,4 +1,4 @@
-"""How often one client may call."""
+"""Limits how often one client may call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ MAX_REMEMBERED = 10_000  # clients; a forgotten one starts with a full bucket
 
 
 class RateLimits(Middleware):
-    """Refuses the calls and readings of a client that calls too often, and says when to retry.
+    """Refuses tool calls and resource reads of a client that calls too often, and says when to
+    retry.
 
     The buckets are FastMCP's. Its own middleware never forgets a client, also limits lists and
     pings, and does not say when to retry.
@@ -50,7 +51,7 @@ class RateLimits(Middleware):
         return await call_next(context)
 
     async def wait(self, client: str) -> float:
-        """Count a call of this client; 0, or the seconds until its next call is allowed."""
+        """Count a call of this client; returns the seconds until it is allowed, 0 if it is now."""
         limits = self._settings()
         if not limits.calls_per_second:
             return 0.0

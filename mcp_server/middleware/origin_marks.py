@@ -1,7 +1,7 @@
-"""Marks whose word every memory of an answer is, and keeps claims out of critical answers.
+"""Marks the origin of every memory in an answer, and removes claims from critical answers.
 
-Tools apply the rule of `Searcher` to what they find. This is the last gate on the way out: it
-sees the finished answer of every tool and resource, also of those that show a memory in passing.
+Tools already withhold claims by the rule of `Searcher`. This is the last gate: it sees the finished
+answer of every tool and resource, also of those that only mention a memory.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from indexer.catalogue import Catalogue
     from mcp_server.runtime.container import Container
 
-QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # arguments that ask
-# What quotes a note; everything else of an answer names or measures it.
+QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # arguments
+# The fields that quote a note; all others name or measure it.
 QUOTATIONS = frozenset({
     "content", "text", "sentence", "said", "snippet", "content_snippet", "opening", "excerpt",
     "quote", "summary", "statement", "rationale", "current_content", "content_before",
     "content_after", "before", "after", "raw_content",
 })  # fmt: skip
-# What shows so much of a memory that it says so, too, where all of it is the person's.
+# The fields that show so much of a memory that the person's origin is marked, too.
 _TEXTS = frozenset({"content", "text", "current_content", "raw_content"})
 _TITLED = frozenset({"title", "name"})
 
 
 class OriginMarks(Middleware):
-    """`origin` on what is quoted; `written_by` and `verified` on what others wrote."""
+    """Adds `origin` to quoted memories, and `written_by` and `verified` to those of others."""
 
     def __init__(self, container: Callable[[], Container]) -> None:
         self._container = container
@@ -85,7 +85,7 @@ class OriginMarks(Middleware):
 
 
 def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
-    """An answer with the origin of every memory that it shows; if ``gated``, without claims."""
+    """The answer with the origin of every memory in it; if ``gated``, without unverified claims."""
     if isinstance(value, list):
         return [marked(each, catalogue, gated=gated) for each in value]
     if not isinstance(value, dict):
@@ -126,7 +126,7 @@ def _memory(shape: Mapping[str, Any], catalogue: Catalogue) -> Memory | None:
 
 
 def claimant(memory: Memory | None) -> str:
-    """Who else than the person wrote a memory that nobody verified; "" for any other."""
+    """The author of an unverified memory that the person did not write; "" for any other."""
     if memory is None or memory.verified or memory.provenance.is_person:
         return ""
     origin = memory.provenance.spans[0].origin
@@ -135,8 +135,8 @@ def claimant(memory: Memory | None) -> str:
 
 
 def origin_shown(memory: Memory, lines: object = None) -> Origin:
-    """Whose the lines are that an answer shows of a memory; of the whole note without lines: the
-    person only if all of it is theirs."""
+    """The origin of the shown lines of a memory, or of the whole note without lines: the person
+    only if all of it is theirs."""
     if isinstance(lines, list) and [type(each) for each in lines] == [int, int]:
         return memory.provenance.of_lines(LineRange(*lines))
     provenance = memory.provenance

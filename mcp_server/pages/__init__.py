@@ -1,4 +1,4 @@
-"""All pages, as one application to be mounted at ``/``."""
+"""All pages, as one application to mount at ``/``."""
 
 from __future__ import annotations
 

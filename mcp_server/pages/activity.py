@@ -1,4 +1,4 @@
-"""*activity*: what each client wrote and read, and undoing it."""
+"""*activity*: each client's changes and reads, and undoing changes."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from memvault.verification.sensitive_topics import GatedQuestion
 MAX_READ = 12  # memories of a session that are named
 MAX_SESSIONS = 20
 MAX_GATED = 20
-_WITHOUT_FADINGS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # they are many
+_WITHOUT_FADINGS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # too many
 YOU = "you"  # the person, in the list of clients
 
 
 @dataclass(frozen=True, slots=True)
 class HookedSession:
-    """A client's session that hooks served: what it was given, and what was captured of it.
+    """A client session with hooks: the memories that it was given, and its captures.
 
-    ``given`` are ids and titles of memories; ``changes`` the hashes that take the captures back.
+    ``given`` are ids and titles of memories; ``changes`` the hashes that undo the captures.
     """
 
     client: str
@@ -97,13 +97,13 @@ class ActivityPage:
         return history.changes(client=name, day=day, kinds=kinds, before=before, limit=limit)
 
     def _clients(self) -> list[str]:
-        """Who changed anything: a person, then the clients by name."""
+        """The authors of changes: the person, then the clients by name."""
         changes = self._site.container.curator.history.changes(limit=None)
         return [YOU, *sorted({change.client for change in changes if change.client})]
 
     def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:
         """The sessions since startup that read notes, most recent first, with the ids and titles of
-        the notes they read last."""
+        the notes that they read last."""
         by_id = self._site.container.live.catalogue.by_id
         found = []
         for session in self._site.container.sessions.recent(MAX_SESSIONS):
@@ -153,8 +153,7 @@ class ActivityPage:
                 yield self._site.container.curator.history.change(each)
 
     def _undo(self, request: Request, form: Form) -> str | Response:
-        """Undo the changes of this form. Those to notes that were edited since stay, and are shown
-        line by line."""
+        """Undo the changes of this form; conflicts with later edits are shown line by line."""
         container = self._site.container
         wanted = form.texts("change")
         if form.text("all"):

@@ -19,8 +19,8 @@ from memvault.search.excerpt import Excerpt
 
 MAX_CHARS = 1_000  # of a question
 PASSAGE_BYTES = 1_600
-MAX_CASES = 5  # earlier questions that are looked at
-LOOKED_AT = 200  # passages of each search among which a memory's rank is looked for
+MAX_CASES = 5  # similar earlier questions
+LOOKED_AT = 200  # best passages of each search that are ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class AskPage:
         )
 
     def _earlier(self, query: str, shown: set[str]) -> list[tuple[Case, Memory]]:
-        """What helped with questions like this one, and is not in the answer."""
+        """Memories that helped with similar questions and are not in the answer."""
         container = self._site.container
         found = [
             (case, memory)
@@ -102,7 +102,7 @@ class AskPage:
 
 
 def _ranks(ranking: Ranking) -> dict[str, Rank]:
-    """By note, the place of its best passage among notes."""
+    """The rank of each note by its best passage, by note id."""
     ranks: dict[str, Rank] = {}
     for note_id, score in zip(ranking.note_ids, ranking.scores.tolist(), strict=True):
         if note_id not in ranks and score > 0.0:

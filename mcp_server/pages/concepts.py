@@ -68,7 +68,8 @@ class CompressPage:
         return f"/memory/{memory.id}" if memory else "/compress"
 
     def _sources(self, ids: list[str]) -> list[Memory]:
-        """Raises InvalidParams: none or too many. NoteNotFound: one is gone."""
+        """The chosen sessions. Raises InvalidParams: none or too many. NoteNotFound: one is
+        gone."""
         if not ids or len(ids) > MAX_SOURCES:
             raise InvalidParams(f"Choose one to {MAX_SOURCES} sessions.")
         try:
@@ -82,7 +83,7 @@ def _is_session(memory: Memory) -> bool:
 
 
 def _when(memory: Memory) -> datetime:
-    """When the session was: its own date, or the time if the date is that day's."""
+    """The session's time: its own date, or the time of creation if that was on the same day."""
     if memory.date is None or memory.date.date() == memory.created_at.date():
         return memory.created_at
     return memory.date
@@ -104,7 +105,7 @@ class MergePage:
         sources = [each for each in asked.getlist("source") if each.strip()]
         actions = self._site.container.actions
         named = [actions.target(name) for name in sources]
-        # A note takes up what has none; else the first that was named stays.
+        # By default, the first memory with a note is the target, else the first one named.
         likely = next(
             (each for each in named if each.note is not None), named[0] if named else None
         )
@@ -141,13 +142,13 @@ class MergePage:
         return f"/memory/{into.id}" if into else "/concepts"
 
 
-MAX_AT_ONCE = 10  # concepts that are forgotten in one go, as with the manifest
+MAX_AT_ONCE = 10  # concepts that are forgotten in one action, as with the manifest
 LIST = "list concepts"
-PATIENCE, FIRST_PATIENCE = 0.2, 60.0  # seconds that a page waits for them, and for the first list
+PATIENCE, FIRST_PATIENCE = 0.2, 60.0  # seconds that a page waits for a new list, and the first
 MAX_NAMING = 20  # notes that a preview lists
 
 
-_Known = tuple[object, list[Concept]]  # and the state of the index that they are of
+_Known = tuple[object, list[Concept]]  # the state of the index, and its concepts
 
 
 class ConceptsPage:
@@ -184,8 +185,11 @@ class ConceptsPage:
         )
 
     def _concepts(self) -> list[Concept]:
-        """The most named first. After a change of the indexes they are listed again in the
-        background: meanwhile a page shows the last list, and is then renewed."""
+        """The concepts, most named first.
+
+        After a change of the indexes they are listed again in the background; pages show the last
+        list until then, and reload.
+        """
         self._begin_making()
         known = self._known
         self._site.container.worker.wait(LIST, FIRST_PATIENCE if known is None else PATIENCE)
@@ -208,7 +212,7 @@ class ConceptsPage:
         self._site.renew()
 
     def _state(self) -> tuple[object, int]:
-        """Another when the index has changed."""
+        """A value that changes with the index."""
         container = self._site.container
         return container.live.indexer, container.live.indexer.version
 
@@ -236,13 +240,14 @@ class ConceptsPage:
         return form.text("back", "/concepts")
 
     def _targets(self, names: list[str]) -> list[Target]:
-        """Raises InvalidParams: none or too many; NoteNotFound, AmbiguousTarget."""
+        """The named concepts. Raises InvalidParams: none or too many; NoteNotFound,
+        AmbiguousTarget."""
         if not names or len(names) > MAX_AT_ONCE:
             raise InvalidParams(f"Choose one to {MAX_AT_ONCE} concepts.")
         return [self._site.container.actions.target(name) for name in names]
 
     def _naming(self, target: Target) -> list[str]:
-        """Titles of notes that name it, whose text stays as it is."""
+        """Titles of notes that name the target; forgetting it does not change them."""
         container, ids = self._site.container, set(target.node_ids)
         sources = {
             edge.source

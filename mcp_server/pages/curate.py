@@ -1,4 +1,4 @@
-"""*curate*: one task at a time, an answer to each key."""
+"""*curate*: one task at a time, with a key for each answer."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ class CuratePage:
         )
 
     def _proposals(self) -> list[dict[str, Any]]:
-        """What waits, each with what its client asks for, the note, and of a merge the page that
-        shows what it changes."""
+        """The waiting proposals, each with the client's wish, the note, and for a merge its preview
+        page."""
         found = []
         for each in self._site.container.waiting_proposals()[:MAX_HELD]:
             merge = each.call if each.kind is ProposalKind.MERGED else None
@@ -136,7 +136,7 @@ class CuratePage:
         return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
 
     def _open_tasks(self) -> list[CurationTask]:
-        """The tasks that are not answered, of notes that still exist."""
+        """The unanswered tasks about notes that still exist."""
         container = self._site.container
         now, by_id = time.monotonic(), container.live.catalogue.by_id
         with self._lock:
@@ -165,7 +165,7 @@ class CuratePage:
         }
 
     def _texts(self, task: CurationTask, memories: Sequence[Memory]) -> list[Markup]:
-        """What the notes say; of two that are compared, with their differences marked."""
+        """The notes' texts as HTML; two notes that are compared have their differences marked."""
         notes = [(self._body(each), resolver(self._site, each.path)) for each in memories]
         if len(notes) == 2 and task.task_type is not TaskType.SUPERSEDED and not task.proposal:
             return list(compared(*notes))
@@ -178,12 +178,12 @@ class CuratePage:
     def _raw(self, memory: Memory) -> str:
         try:
             return self._site.container.vault.read(memory.path).decode("utf-8", errors="replace")
-        except MemvaultError as error:  # it went away a moment ago
+        except MemvaultError as error:  # the note was deleted just now
             return error.message
 
     def _missing(self, task: CurationTask) -> str | None:
-        """The name of the note that a link leads to, or that answers a question, and that nobody
-        wrote yet."""
+        """The name of a note that does not exist yet: a link's target, or the answer to a
+        question."""
         calls = (call for call in task.settled_by if call.tool == "store_memory")
         if task.task_type not in (TaskType.UNRESOLVED_LINKS, TaskType.OPEN_QUESTION):
             return None
@@ -192,7 +192,7 @@ class CuratePage:
     # -- answers --------------------------------------------------------------------------------
 
     def _task(self, form: Form) -> CurationTask:
-        """Raises InvalidParams: it is a task no more."""
+        """The task of this form. Raises InvalidParams: it is no longer open."""
         name = form.needed("task")
         for task in self._open_tasks():
             if _name(task) == name:
@@ -245,7 +245,7 @@ class CuratePage:
     # -- quarantine and proposals ---------------------------------------------------------------
 
     def _release(self, _: Request, form: Form) -> str:
-        """Let a text that was held be answered with again."""
+        """Release a text from quarantine, so that answers may show it."""
         container = self._site.container
         held = container.quarantine.release(form.needed("held"), _PERSON)
         container.indexing.index_written([held.path])
@@ -273,11 +273,11 @@ class CuratePage:
         return form.text("back", "/curate")
 
     def _accept(self, _: Request, form: Form) -> str:
-        """Do what a client proposed."""
+        """Apply a client's proposal."""
         container = self._site.container
         proposal = container.proposals.get(form.needed("proposal"))
         accept(container, proposal, move=form.text("move") == "true")
-        container.proposals.decide(proposal.key, _PERSON)  # not before: what fails still waits
+        container.proposals.decide(proposal.key, _PERSON)  # last: a failed proposal still waits
         return form.text("back", "/curate")
 
     def _decline(self, _: Request, form: Form) -> str:
@@ -289,7 +289,7 @@ class CuratePage:
             self._answered[_name(task)] = time.monotonic() + ANSWERED_SECONDS
 
     def _open_again(self) -> None:
-        """After an undo, answered tasks may be open again."""
+        """Show answered tasks again, because an undo may have reopened them."""
         with self._lock:
             self._answered.clear()
 

@@ -1,4 +1,4 @@
-"""What a browser sends to the pages: forms, where to go back, and which part of a list to show."""
+"""Input from the browser: forms, the page to return to, and the page of a list."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Form:
 
     @classmethod
     async def of(cls, request: Request) -> Form:
-        """Raises InvalidParams: it is longer than any of our forms can be."""
+        """The form of a request. Raises InvalidParams: it is larger than any of our forms."""
         if int(request.headers.get("content-length") or 0) > MAX_BYTES:
             raise InvalidParams("This is more than a page can take; edit the note in your editor.")
         return cls(await request.form(max_files=0, max_fields=MAX_FIELDS, max_part_size=MAX_BYTES))
@@ -52,19 +52,19 @@ class Form:
         return " ".join(self.text("why").split())
 
     def needed(self, name: str) -> str:
-        """Raises InvalidParams: it is empty or was not sent."""
+        """The field's text. Raises InvalidParams: it is empty or was not sent."""
         value = self.text(name).strip()
         if not value:
             raise InvalidParams(f"Give a {name}.", parameter=name)
         return value
 
     def yes(self, name: str) -> bool:
-        """Raises InvalidParams: it is empty or was not sent."""
+        """Whether the field is "yes". Raises InvalidParams: it is empty or was not sent."""
         return self.needed(name) == "yes"
 
 
 def back_to(path: str) -> str:
-    """A path of this site, never of another host."""
+    """The path if it is on this site, else "/"."""
     is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and "\n" not in path
     return path if is_own else "/"
 
@@ -84,7 +84,7 @@ class Part(Generic[Row]):
 
 
 def paged(rows: Sequence[Row], asked: str) -> Part[Row]:
-    """The page of this number, the nearest there is; the first for anything that is no number."""
+    """The rows of the requested page, or of the nearest one; of the first for invalid numbers."""
     last = max(1, -(-len(rows) // PAGE_SIZE))
     number = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 9 else 1), last)
     return Part(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))

@@ -1,4 +1,4 @@
-"""What *activity* shows of learning from use: what gained and lost, questions, a reset."""
+"""The part of *activity* about learning: memories that gained or lost, questions, a reset."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ MAX_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """``gained`` and ``lost`` are ids and titles of memories with their utilities, ``helped`` the
-    questions that memories helped most with, ``unanswered`` those that found nothing, with when
-    they were asked and by which client."""
+    """What was learnt from use.
+
+    ``gained`` and ``lost`` are ids and titles of memories with their utilities; ``helped`` the
+    questions that memories helped most with; ``unanswered`` the questions without results, with
+    their times and clients.
+    """
 
     memories: int
     gained: list[tuple[str, str, float]]
@@ -34,7 +37,7 @@ class Learnt:
 
 
 class LearntPart:
-    """The part, and its buttons."""
+    """The part of the page, and its buttons."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -45,7 +48,7 @@ class LearntPart:
         ]
 
     def shown(self) -> Learnt | None:
-        """None before anything was learnt."""
+        """The data to show; None before anything was learnt."""
         service = self._site.container.learning
         resets = service.learnt.resets()
         unanswered = service.learnt.unanswered()

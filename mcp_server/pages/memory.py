@@ -60,7 +60,7 @@ class MemoriesPage:
 
 
 def _fits(memory: Memory, asked: str) -> bool:
-    """By tag with ``#``, else by a part of the title, an alias or the path."""
+    """Whether a memory matches: ``#`` searches tags, other text the title, aliases and path."""
     if asked.startswith("#"):
         wanted = asked[1:]
         return any(
@@ -74,7 +74,7 @@ def _saved(record: NoteRecord) -> datetime:
     return datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
 
 
-MAX_LINKS = 30  # in either direction that are listed
+MAX_LINKS = 30  # that are listed in either direction
 MAX_CHANGES = 20
 MAX_RELATED = 6
 MIN_RELATED = 0.35  # cosine under which two notes have little to do with each other
@@ -170,13 +170,13 @@ class MemoryPage:
 
 
 def _below_title(body: str, title: str) -> str:
-    """The text without a first heading that says only the title, which the page shows already."""
+    """The text without a first heading equal to the title, which the page shows already."""
     first, _, rest = body.lstrip("\n").partition("\n")
     return rest if first.strip() == f"# {title}" else body
 
 
 def resolver(site: Site, source: str) -> Resolve:
-    """Finds the page of the note that a link in the note at this path leads to."""
+    """A function that finds the page of a link's target, for links in the note at this path."""
     indexer = site.container.live.indexer
 
     def resolve(target: str) -> str | None:
@@ -200,11 +200,11 @@ NEAR, FAR = 14, 24  # nodes one relation away, and in all
 def local_graph(
     node_id: str, name: str, edges: GraphView, claimant: Callable[[str], str]
 ) -> dict[str, Any]:
-    """What is one and two relations away, as the page's script draws it: nodes, the centre first,
-    and links between their numbers.
+    """The nodes one and two relations away, for the page's script: nodes, the centre first, and
+    links between their numbers.
 
     Args:
-        claimant: who else than the person wrote a memory, by id.
+        claimant: the author of a memory that the person did not write, by id.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.

@@ -1,4 +1,4 @@
-"""A note as the text of a form, and the note that the form sends back."""
+"""Turns a note into the text of a form, and the form's text into a note."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BOM = "\ufeff"
 
 
 def editable(data: bytes) -> str | None:
-    """The note as text; None if it is not UTF-8, so that a form would lose what it cannot show."""
+    """The note as text; None if it is not UTF-8 text, because a form would lose bytes."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -21,7 +21,7 @@ def editable(data: bytes) -> str | None:
 
 
 def edited(before: bytes, sent: str) -> bytes:
-    """The note with the text that a form sent: lines that are equal keep their line ends.
+    """The note with the text that a form sent; unchanged lines keep their line ends.
 
     Raises:
         InvalidParams: the note is not UTF-8.
@@ -42,7 +42,7 @@ def edited(before: bytes, sent: str) -> bytes:
     if lines and not wanted.endswith("\n"):
         lines[-1] = lines[-1].rstrip("\r\n")
     # A lone \r and the \n of an empty line after it would read as one line end, so the \r becomes
-    # \n. From below, since this \n may itself follow a lone \r.
+    # \n. Going up, since this \n may itself follow a lone \r.
     for k in reversed(range(len(lines) - 1)):
         if lines[k].endswith("\r") and lines[k + 1] == "\n":
             lines[k] = lines[k][:-1] + "\n"

@@ -1,8 +1,8 @@
-"""A note's text as HTML that can do nothing.
+"""Renders a note's text as harmless HTML.
 
-markdown-it reads the note with HTML switched off, so tags and scripts in it are shown as the text
-they are; a code block, one of Mermaid too, is shown as its source. Links lead to other memories, to
-the web by http(s) and mail, and nowhere else; pictures are named, not loaded.
+markdown-it reads the note with HTML switched off, so tags and scripts are shown as text. Code
+blocks, also of Mermaid, are shown as source. Links lead only to other memories, http(s) and mail;
+pictures are named, not loaded.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from memvault.vault.markdown.formulas import formula_plugin
 from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
-MAX_CHARS = 30_000  # that are laid out; a hostile note takes under a second
-# The box of a task; a tag in front of it is the renderer's, since a note's own tags are escaped.
+MAX_CHARS = 30_000  # that are rendered; a hostile note takes under a second
+# The box of a task. Tags before it are the renderer's, because a note's own tags are escaped.
 _TASK = re.compile(r"(<li>\n?(?:<p>)?(?:<mark[^>]*>)?)\[([ xX/-])\](?=(?:</mark>)? )")
 _CALLOUT = re.compile(r"\[!([\w-]{1,30})\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
 _BLOCK_ID = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]+[ \t]*\Z")
@@ -35,23 +35,23 @@ _KINDS = {
     **dict.fromkeys(("tip", "hint", "important", "success", "check", "done"), "good"),
     **dict.fromkeys(("warning", "caution", "attention", "question", "help", "faq"), "warn"),
     **dict.fromkeys(("danger", "error", "bug", "failure", "fail", "missing"), "bad"),
-}  # of callouts, by colour; any other is a plain one
+}  # the colours of callouts; any other is plain
 WEB = ("http://", "https://", "mailto:")
 
-# The address of what a link's target means, or None.
+# Returns the address of a link's target, or None.
 Resolve = Callable[[str], str | None]
 _Env = MutableMapping[str, Any]
 
 
 def note_html(text: str, resolve: Resolve) -> Markup:
-    """The text under the frontmatter, laid out as Obsidian does; at most `MAX_CHARS` of it."""
+    """The text below the frontmatter as HTML, laid out as in Obsidian; at most `MAX_CHARS`."""
     html = _parser().render(text[:MAX_CHARS], {"resolve": resolve})
     return Markup(_TASK.sub(_task_box, html))
 
 
 MAX_WORDS = 3_000  # of each text that are compared
 _WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
-# Around what differs, until the text is HTML: characters that no text may use.
+# Noncharacters, which no text may contain, mark differences until the text is HTML.
 _MARK, _MARK_END = "\ufdd0", "\ufdd1"
 _TO_HTML = {ord(_MARK): '<mark class="differs">', ord(_MARK_END): "</mark>"}
 _SPLIT = (
@@ -61,12 +61,14 @@ _SPLIT = (
     "code_block",
     "fence",
 )  # tokens of which single words can differ
-_Words = list[tuple[str, tuple[str, ...]]]  # each with the links and emphasis that it is in
+_Words = list[tuple[str, tuple[str, ...]]]  # words with the links and emphasis around them
 
 
 def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Markup, Markup]:
-    """Both texts as `note_html`, with their differences marked. What is longer than `MAX_WORDS`
-    words ends with an ellipsis."""
+    """Both texts as `note_html`, with their differences marked.
+
+    A text longer than `MAX_WORDS` words ends with an ellipsis.
+    """
     parsed = [_parser().parse(_first_words(text), {}) for text, _ in (one, other)]
     words = [[word for each in _leaves(tokens) for word in _words(*each)] for tokens in parsed]
     differ: tuple[set[int], set[int]] = (set(), set())
@@ -107,8 +109,10 @@ def _words(token: Token, around: tuple[str, ...]) -> _Words:
 
 
 def _mark(tokens: Sequence[Token], differ: Collection[int]) -> None:
-    """Puts marks around the words of these numbers. White space and the signs of a highlight are
-    never marked, so that tags nest."""
+    """Mark the words with these numbers.
+
+    White space and the signs of a highlight are never marked, so that tags nest.
+    """
     at = 0
     for token, around in _leaves(tokens):
         words = _words(token, around)
@@ -165,12 +169,12 @@ def _parser() -> MarkdownIt:
 
 
 def _any_link(_url: str) -> bool:
-    """`_link` decides which of them lead anywhere."""
+    """Accept every URL; `_link` decides which become links."""
     return True
 
 
 def _obsidian(state: StateCore) -> None:
-    """Lays callouts out with a title, and hides block ids."""
+    """Give callouts a title, and hide block ids."""
     tokens: list[Token] = []
     for at, token in enumerate(state.tokens):
         tokens.append(token)
@@ -200,7 +204,7 @@ def _formula(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) 
 
 
 def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
-    """In a box that scrolls by itself, so that a wide table does not widen the page."""
+    """A table in a box that scrolls by itself, so that a wide table does not widen the page."""
     table = self.renderToken(tokens, at, options, env)
     return f'<div class="wide">{table}' if tokens[at].nesting == 1 else f"{table}</div>"
 
@@ -238,7 +242,7 @@ def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, en
 
 
 def _cell(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
-    """A column's alignment as a class: the pages allow no style of their own in a text."""
+    """A cell with its column's alignment as a class, because the pages forbid inline styles."""
     style = str(tokens[at].attrs.pop("style", ""))
     if style:
         tokens[at].attrs["class"] = style.replace(":", "-")

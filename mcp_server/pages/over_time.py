@@ -1,4 +1,4 @@
-"""What *activity* shows of fading, learning and dreams over time: a bar for each week."""
+"""Plots of fading, learning and dreams over time for *activity*: a bar for each week."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memvault.model.change import ChangeKind
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
-WEEKS = 40  # the days that learning keeps
+WEEKS = 40  # as long as learning keeps its days
 WIDTH, TOP, HEIGHT, LEFT = 360, 8, 64, 24
 GAP = 1.5
 
@@ -22,7 +22,7 @@ Amounts = Iterable[tuple[date, float]]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What happened in one week, as a rectangle."""
+    """The amount of one week, as a rectangle."""
 
     x: float
     y: float
@@ -39,7 +39,7 @@ class Plot:
     Attributes:
         zero: the height of the line.
         marks: the greatest amounts in either direction, with their heights.
-        total: what all bars say, in words.
+        total: the sum of all bars, in words.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Plot:
 
 
 def plots(container: Container) -> list[Plot]:
-    """One for each of fading, learning and dreams that there is something of."""
+    """The plots of fading, learning and dreams that have data."""
     today = container.now().astimezone(UTC).date()
     changes = container.curator.history.changes(
         kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None
@@ -95,7 +95,7 @@ def _plot(title: str, words: tuple[str, str], today: date, more: Amounts, less: 
 
 
 def _weekly(amounts: Amounts, today: date) -> list[float]:
-    """Their sums by week, this week's last."""
+    """The sums by week, this week's last."""
     sums = [0.0] * WEEKS
     for day, amount in amounts:
         age = (today - day).days

@@ -1,4 +1,4 @@
-"""What the buttons of the pages do; each makes one change, which the history lists."""
+"""The actions of the pages' buttons; each makes one change, which the history lists."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
     from memvault.curation.actions import Actions
 
-PERSON = "page"  # the client that the history names for it
+PERSON = "page"  # the client's name in the history
 
 
 def by_person(rationale: str, reason: str | None = None) -> Attribution:
@@ -41,20 +41,20 @@ def by_person(rationale: str, reason: str | None = None) -> Attribution:
 
 
 PROMOTED = "kept on the page from a captured session"
-NAMELESS = "me"  # who verifies, where no name is configured
+NAMELESS = "me"  # the verifying person, if no name is configured
 
 
 def verify(container: Container, name: str, *, verified: bool) -> None:
-    """Record that the person calls a memory right or wrong."""
+    """Record that the person marked a memory as verified or wrong."""
     by = container.settings.user.strip() or NAMELESS
     why = by_person("verified on the page" if verified else "marked as wrong on the page")
     container.actions.verify(name, why, verified=verified, by=by)
 
 
 def settle(container: Container, call: TaskAction) -> None:
-    """Do what a curation task suggests.
+    """Run the action that a curation task suggests.
 
-    Raises InvalidParams: the page cannot do it.
+    Raises InvalidParams: the page cannot run it.
     """
     actions, given = container.actions, call.arguments
     match call.tool:
@@ -90,7 +90,7 @@ def settle(container: Container, call: TaskAction) -> None:
 
 
 def accept(container: Container, proposal: Proposal, *, move: bool = False) -> None:
-    """Do what a client proposed.
+    """Apply a client's proposal.
 
     Args:
         move: whether a note that becomes permanent moves to that folder, too.
@@ -107,8 +107,11 @@ def accept(container: Container, proposal: Proposal, *, move: bool = False) -> N
 
 
 def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
-    """The line of the first note that names the second, as it becomes a link; None where there is
-    none, or the line is not the person's own: they would be taken for its writer then."""
+    """The line of the first note that names the second, changed into a link.
+
+    None if there is no such line, or the line is not the person's own: the edit would make them its
+    author.
+    """
     found = container.dreaming.proposal(task.proposal)
     if found is None or not found.is_link:
         return None
@@ -122,19 +125,18 @@ def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
     link = wikilink(other.path, one.path, container.live.indexer.links)
     try:
         return linked_line(one.path, container.vault.read(one.path), said.line, names, link)
-    except MemvaultError:  # gone or changed a moment ago
+    except MemvaultError:  # deleted or changed just now
         return None
 
 
 def keep_dreamt(container: Container, task: CurationTask, shown: str = "") -> None:
-    """Do what a dream proposed.
+    """Apply a dream's proposal.
 
     Args:
-        shown: the line with a link in it that the person was shown, if one was.
+        shown: the line with the link, as the person saw it; empty if none was shown.
 
     Raises:
-        InvalidParams: the page cannot do it.
-        NoteConflict: the line is another one by now.
+        InvalidParams: the page cannot do it. NoteConflict: the line has changed since.
     """
     actions, why = container.actions, by_person("a dream proposed it")
     found = container.dreaming.proposal(task.proposal)
@@ -228,7 +230,8 @@ class MemoryButtons:
         return form.text("back")
 
     def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
-        """Somebody else saved the note: keep theirs, and show the text of this form next to it."""
+        """The page for a note that was saved elsewhere: keeps that version, and shows this form's
+        text next to it."""
         memory = self._site.box.memory(key)
         data = self._site.container.vault.read(memory.path)
         return self._site.render(

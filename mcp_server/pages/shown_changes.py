@@ -1,4 +1,4 @@
-"""Changes as the pages show them: who made each, what it is about, and the lines that differ."""
+"""Changes as the pages show them: their author, their memories, and the lines that differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 MAX_LINES = 200  # of a change that are shown
-LOOKED_BACK = 20  # changes among which the person's last is looked for
+LOOKED_BACK = 20  # latest changes, in which the person's last one is searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ShownThing:
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """A change, who made it in words, the memories it is about, and the lines that differ."""
+    """A change with its author in words, its memories, and the lines that differ."""
 
     change: Change
     who: str
@@ -37,7 +37,7 @@ class ShownChange:
 
 
 def last_of_person(container: Container) -> Change | None:
-    """The newest change of the person that is not undone."""
+    """The person's newest change that can be undone; None if it is not among the latest."""
     for change in container.curator.history.changes(limit=LOOKED_BACK):
         is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
         if is_own and change.undone_by is None and change.undoable:
@@ -46,7 +46,7 @@ def last_of_person(container: Container) -> Change | None:
 
 
 def shown(container: Container, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
-    """The changes with what goes with them; the lines are read from the kept versions."""
+    """The changes as pages show them; the lines are read from the kept versions."""
     return [
         ShownChange(
             change,

@@ -1,4 +1,4 @@
-"""The site: its routes, what every page shows, and what goes with every answer.
+"""The site: its routes, the frame of every page, and the headers of every answer.
 
 Pages are rendered on the server, from templates that escape everything. Scripts add keys, live
 updates and the graph; without them every link and form works.
@@ -60,25 +60,25 @@ HEADERS = {
 }
 
 Show = Callable[[Request], Response]
-# Does what a form asks for and gives the path of the page to show then, or the page itself.
+# Performs a form's action; returns the path of the next page, or the page itself.
 Act = Callable[[Request, Form], str | Response]
 
 
 class Site:
-    """What the pages share. Made once per server; safe in any thread."""
+    """The state that all pages share. Made once per server; thread-safe."""
 
     def __init__(self, box: Toolbox, startup: Startup) -> None:
         self.box = box
         self.startup = startup
         self.token = FormToken()
-        self.revision = 0  # of what is made in the background
-        # Called when a page is opened, to prepare in the background what other pages need.
+        self.revision = 0  # of data prepared in the background
+        # Called when a page is opened, to prepare other pages in the background.
         self.on_visit: list[Callable[[], object]] = []
         self.on_undo: list[Callable[[], None]] = []  # called after an undo
 
     @property
     def container(self) -> Container:
-        """Raises StoreUnavailable: it is not open yet."""
+        """The open container. Raises StoreUnavailable: it is not open yet."""
         return self.box.container
 
     def app(self, routes: list[BaseRoute]) -> Starlette:
@@ -98,7 +98,7 @@ class Site:
         self.revision += 1
 
     def page(self, path: str, show: Show) -> Route:
-        """A page; ``show`` runs in a thread of its own."""
+        """The route of a page; ``show`` runs in a worker thread."""
 
         async def shown(request: Request) -> Response:
             return await run_in_threadpool(self._answered, lambda: show(request), request)
@@ -106,7 +106,7 @@ class Site:
         return Route(path, shown, methods=["GET"])
 
     def action(self, path: str, act: Act) -> Route:
-        """A form that does something, then shows a page."""
+        """The route of a form, which performs ``act``, then shows a page."""
 
         async def acted(request: Request) -> Response:
             try:
@@ -137,12 +137,13 @@ class Site:
         return HTMLResponse(marked, status_code=status, headers={"Cache-Control": "no-store"})
 
     def _with_claimant(self, link: re.Match[str]) -> str:
-        """A link to a memory, with who wrote it if that is unverified: its title may be a claim."""
+        """A link to a memory; for an unverified one with its author, as its title may be a
+        claim."""
         by = self.claimant(link[1])
         return f'{link[0]} data-claim="{escape(by)}"' if by else link[0]
 
     def claimant(self, memory_id: str) -> str:
-        """As `claimant`, by id."""
+        """As `origin_marks.claimant`, by id."""
         return claimant(self.container.live.catalogue.by_id(memory_id))
 
     @cached_property
@@ -152,7 +153,7 @@ class Site:
         return environment()
 
     def _frame(self, request: Request) -> Mapping[str, Any]:
-        """What every page shows around its content."""
+        """The data that every page shows around its content."""
         path = request.url.path
         here = path + (f"?{request.url.query}" if request.url.query else "")
         frame = {"path": path, "here": here, "version": __version__}
@@ -169,7 +170,7 @@ class Site:
         }
 
     def last_change(self) -> Change | None:
-        """The person's last change that is not undone: the undo key undoes it."""
+        """The person's last change that is not undone, which the undo key undoes."""
         return last_of_person(self.container)
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
@@ -210,7 +211,7 @@ class _Guarded:
 
 
 LOOK_SECONDS = 0.5
-ALIVE_SECONDS = 15.0  # at most between two lines, so that a dead connection is noticed
+ALIVE_SECONDS = 15.0  # longest time between two lines, so that a dead connection is noticed
 
 
 class Events:
@@ -227,8 +228,7 @@ class Events:
         )
 
     async def _lines(self, request: Request) -> AsyncIterator[bytes]:
-        """The lines for one page. They end when the engine stops, so that open pages do not delay
-        it."""
+        """The lines for one page, until the engine stops; open pages must not delay its end."""
         await run_in_threadpool(self._begin)
         sent, silent = "", 0.0
         while not self._site.startup.stopping and not await request.is_disconnected():

@@ -1,4 +1,4 @@
-"""The answers that a person may give to a curation task, and what each of them does."""
+"""The answers that a person may give to a curation task, with their actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_SECOND = ("the first", "the second")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``calls`` are made, one change each, when ``key`` is pressed."""
+    """An answer to a task; pressing ``key`` makes the ``calls``, one change each."""
 
     key: str
     label: str
@@ -22,8 +22,7 @@ class Answer:
 
     @property
     def preview(self) -> str | None:
-        """The page that shows what a merge changes or an undo takes back, before it is done; None
-        for other answers."""
+        """The page that previews a merge or an undo; None for other answers."""
         undoing = [call.arguments for call in self.calls if call.tool == "undo_change"]
         if undoing:
             return "/activity?" + urlencode(undoing[0])
@@ -115,7 +114,7 @@ def _promotion(task: CurationTask) -> list[Answer]:
 
 
 def _only(label: str, *, danger: bool = False) -> Callable[[CurationTask], list[Answer]]:
-    """Do all that settles the task, or leave it."""
+    """One answer, which makes all calls that settle the task."""
     return lambda task: [Answer("1", label, task.settled_by, danger)]
 
 

@@ -1,4 +1,4 @@
-"""The templates, and how moments, numbers and properties are worded in them."""
+"""The templates, and their filters for times, numbers and properties."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_60
 
 @cache
 def environment() -> Environment:
-    """Escapes every value; a missing name is an error."""
+    """The template environment: escapes every value; a missing name is an error."""
     found = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -65,7 +65,7 @@ def ago(at: datetime, now: datetime | None = None) -> str:
 
 
 def when(at: datetime, now: datetime | None = None) -> str:
-    """As `ago`; a moment that is only a day, as notes give it, in days."""
+    """As `ago`; a date without a time, as in notes, is given in days."""
     if at.time() != time.min:
         return ago(at, now)
     days = ((now or datetime.now(UTC)).astimezone().date() - at.date()).days
@@ -80,7 +80,7 @@ def when(at: datetime, now: datetime | None = None) -> str:
 
 
 def breakable(path: str) -> Markup:
-    """A path that a browser breaks after its slashes rather than in its words."""
+    """A path that browsers break only after slashes."""
     return Markup("/<wbr>").join(path.split("/"))
 
 
@@ -103,20 +103,20 @@ def day(at: datetime) -> str:
 
 
 def moment(at: datetime) -> str:
-    """In this machine's time."""
+    """The date and time in this machine's time zone."""
     return f"{at.astimezone():%Y-%m-%d %H:%M}"
 
 
-LIKELY = 0.1  # from here on a probability is worth a number
+LIKELY = 0.1  # a smaller probability is not shown as a number
 
 
 def likelihood(share: float) -> str:
-    """How likely a memory is to answer, for a person."""
+    """The probability that a memory answers, in words."""
     return f"{share * 100:.0f}% likely to answer" if share >= LIKELY else "unlikely to answer"
 
 
 def passage(text: str) -> Markup:
-    """An excerpt as it reads: its headings, list marks and fields are not shown as Markdown."""
+    """An excerpt as HTML, with its headings, list marks and fields rendered."""
     lines = [_HEADING_LINE.sub(_heading, escape(line)) for line in text.split("\n")]
     for pattern, mark in _MARKS:
         lines = [pattern.sub(mark, line) for line in lines]
@@ -143,7 +143,7 @@ def worded(name: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital first, unless it begins with a path."""
+    """The text with a capital first, unless it begins with a path."""
     return text if "/" in text.split(" ", maxsplit=1)[0] else text[:1].upper() + text[1:]
 
 
@@ -174,12 +174,12 @@ def task_kind(kind: str) -> str:
 
 
 def left(stage: str) -> str:
-    """What is left of a memory that faded to this stage."""
+    """The part that remains of a memory faded to this stage, in words."""
     return "keywords" if stage == Stage.KEYS else "a summary"
 
 
 def did(kind: str) -> str:
-    """What a kind of change did; the names of the notes follow."""
+    """A kind of change as a verb, which the names of the notes follow."""
     return _DID.get(kind, worded(kind))
 
 
@@ -219,7 +219,7 @@ _TO_REVIEW = ("consolidate", "trigger_dream", "clarify", "curate")
 
 
 class Meaning(NamedTuple):
-    """What a pulse says of the notes behind it, and what to do."""
+    """A pulse in words, with advice."""
 
     variety: str
     connection: str
@@ -244,7 +244,7 @@ def meaning(pulse: CognitivePulse) -> Meaning:
 
 
 def importance_name(value: float) -> str:
-    """The word for an importance, or its number where no word is meant."""
+    """The word for an importance, or its number if there is no word for it."""
     return next(
         (name for name, number in IMPORTANCE_NAMES.items() if number == value), f"{value:g}"
     )

@@ -1,4 +1,4 @@
-"""*timeline*: what happened when, by the dates that notes have and name."""
+"""*timeline*: notes by their own dates and by the days that their sentences name."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TimelinePage:
                 yield Event(memory.date, memory)
 
     def _named_dates(self) -> Iterator[Event]:
-        """The days that sentences name, each once for a note."""
+        """The days that sentences name, each once per note."""
         edges, by_id = (
             self._site.container.live.graph_view,
             self._site.container.live.catalogue.by_id,
@@ -87,5 +87,5 @@ class TimelinePage:
 
 
 def names_a_day(text: str) -> bool:
-    """Whether a date is that of a day, not of a month or a year."""
+    """Whether a date is of a day, not of a month or a year."""
     return _OF_A_DAY.search(text) is not None

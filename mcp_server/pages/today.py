@@ -1,4 +1,4 @@
-"""*today*: recent changes, what there is to review, and the pulse of the vault over time."""
+"""*today*: recent changes, tasks to review, and the pulse of the vault over time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Lines as SVG points, dots as places of the last values, and the first and last day."""
+    """The pulse as SVG: lines as points, the places of the last values, the first and last day."""
 
     entropy: str
     coherence: str
@@ -40,8 +40,10 @@ class Plot:
 
 
 def plotted(points: Sequence[PulsePoint]) -> Plot:
-    """At least one point, oldest first. Time goes evenly from left to right; both values lie in
-    [0, 1], from the bottom to the top."""
+    """The plot of at least one point, oldest first.
+
+    Time runs from left to right; both values are in [0, 1], from bottom to top.
+    """
     start, end = points[0].at.timestamp(), points[-1].at.timestamp()
     span = max(end - start, 1.0)
 
@@ -75,7 +77,7 @@ class PulseHistory:
         self._course: PulseLog | None = None
 
     def points(self, days: int) -> Sequence[PulsePoint]:
-        """The pulse of the last so many days, and the current one.
+        """The pulse of the last ``days`` days, and the current one.
 
         Raises StoreUnavailable: the container is not open yet.
         """
@@ -85,7 +87,7 @@ class PulseHistory:
         return [*kept, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
 
     def measure(self) -> float:
-        """Record the pulse as it is now; the seconds until that is due again."""
+        """Record the current pulse; returns the seconds until the next measurement."""
         notes = len(self._box.container.live.catalogue)
         if notes:
             self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""The manifest as a client may read it (graph-tools 1.3, admin://manifest)."""
+"""The manifest for clients (graph-tools 1.3, admin://manifest)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from indexer.indexer import Indexer
     from mcp_server.runtime.container import Container
 
-# Of each list, by level of verbosity. At level 1 the whole answer has about 300 of the model's
-# tokens: tests/integration/test_navigation.py holds it to that.
+# Entries of each list, by level of verbosity. At level 1 the whole answer has about 300 of the
+# model's tokens, which tests/integration/test_navigation.py checks.
 SHOWN = {
     VerbosityLevel.RAW_ONLY: 0,
     VerbosityLevel.TEXT_AND_IDS: 5,
@@ -60,7 +60,7 @@ class Manifests:
         return claimant(self._container().live.catalogue.by_path(path)) if path else ""
 
     def answer(self, level: VerbosityLevel, pulse: CognitivePulse) -> ManifestAnswer:
-        """The manifest as an answer of this level shows it."""
+        """The manifest as an answer of this level."""
         manifest, notice = self.current()
         most = SHOWN[level]
         concepts = [KnownShape.of(each) for each in manifest.concepts[:most]]
@@ -81,8 +81,10 @@ class Manifests:
 
 
 def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> str:
-    """A summary for a client's context, of about 150 tokens at most; without the titles of notes
-    that others than the person wrote, as a title may state something."""
+    """A summary for a client's context, of about 150 tokens at most.
+
+    It leaves out titles of notes that the person did not write, as a title may be a claim.
+    """
     if not manifest.notes:
         return "The person's memory is still empty: nothing can be recalled from it yet."
     days = f", from {manifest.first} to {manifest.last}" if manifest.first else ""
@@ -115,7 +117,7 @@ _CONCEPT = re.compile(r"^- (.+?) · .*$", re.MULTILINE)
 
 
 class ManifestResources:
-    """Made once per server; its methods may be called from any thread."""
+    """The resource of the manifest. Made once per server; thread-safe."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box

@@ -1,6 +1,6 @@
 """Resources that clients read and subscribe to (graph-tools 1.3).
 
-No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
+No ``from __future__ import annotations`` here: FastMCP evaluates annotations at runtime.
 """
 
 import logging
@@ -32,9 +32,9 @@ from memvault.stores.graph_view import node_ref
 PULSE_URI = "utl://current_session/pulse"
 THIS_SESSION = "current_session"
 LOOP_AFTER = 5  # readings of the pulse without a tool call
-CURRENT = 10  # memories of the scope "current"; "session" shows the whole working set
+CURRENT = 10  # memories in scope "current"; "session" shows the whole working set
 MAX_EDGES = 50
-CONTENT_BYTES = 1_600  # of the text that is shown of a memory
+CONTENT_BYTES = 1_600  # of a memory's text that are shown
 JSON, MARKDOWN = "application/json", "text/markdown"
 
 SCOPES = ("current", "session", "global")
@@ -122,7 +122,7 @@ FORMATS = ("json", "markdown")
 
 
 class Resources:
-    """Made once per server; its methods may be called from any thread."""
+    """The resources of pulse, session, context and node. Made once per server; thread-safe."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -194,7 +194,7 @@ class Resources:
         return _json(shown.model_copy(update=self._details(memory)) if memory else shown)
 
     def pulse_of(self, session: Session) -> PulseResource:
-        """The pulse that this session would read; not counted as a reading."""
+        """The pulse of this session, without counting this call as a reading."""
         container = self._box.container
         pulse = pulse_of_session(self._box.meter, session.working_set)
         return PulseResource(
@@ -206,7 +206,7 @@ class Resources:
         )
 
     def seen_by(self, session_id: str) -> str:
-        """The pulse that this session would read, as text; for a new session the vault's."""
+        """The pulse of this session as JSON text; for a new session the vault's."""
         sessions = self._box.container.sessions
         try:
             session = sessions.get(session_id)
@@ -215,7 +215,10 @@ class Resources:
         return self.pulse_of(session).model_dump_json()
 
     def _session(self, session_id: str = THIS_SESSION) -> Session:
-        """Raises SessionNotFound; the connection's own session begins with its first use."""
+        """The session of this id; by default the connection's own, which is created if needed.
+
+        Raises SessionNotFound.
+        """
         sessions = self._box.container.sessions
         if session_id != THIS_SESSION:
             return sessions.get(session_id)
@@ -289,13 +292,13 @@ class Resources:
 
 
 def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
-    """The resources, and their methods for FastMCP, whose errors say what to do."""
+    """The resources, and their methods for FastMCP with errors that say what to do."""
     resources = Resources(box)
     return resources, readable(resources)
 
 
 def readable(group: object) -> list[Callable[..., Any]]:
-    """The methods of a group that are marked as resources, whose errors say what to do."""
+    """The methods of a group that are marked as resources, with errors that say what to do."""
     marked = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
     return [_answering(getattr(group, name)) for name in marked]
 
@@ -312,7 +315,7 @@ def _answering(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_choice(parameter: str, value: str, choices: Sequence[str]) -> None:
-    """Raises InvalidParams: the value is none of these."""
+    """Check that the value is one of the choices. Raises InvalidParams."""
     if value not in choices:
         raise InvalidParams(
             f"{parameter} must be one of {', '.join(choices)}", parameter=parameter, received=value
@@ -324,10 +327,10 @@ def _json(shape: BaseModel) -> ResourceResult:
 
 
 def _markdown(found: ContextResource, by: Callable[[str], str]) -> ResourceResult:
-    """Wikilinks and paths, as a note would have them.
+    """The context as Markdown with wikilinks and paths, as in a note.
 
     Args:
-        by: what is said of the memory at a path that others than the person wrote.
+        by: the note about the author, for the path of a memory that the person did not write.
     """
     pulse = found.pulse
     lines = [

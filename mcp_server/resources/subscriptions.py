@@ -46,7 +46,7 @@ class PulseUpdates:
     """Watches the pulse while anybody is subscribed.
 
     Args:
-        look: gives the pulse of a session as text; raises MemvaultError while that is impossible.
+        look: returns the pulse of a session as text; raises MemvaultError while it is unavailable.
     """
 
     def __init__(self, look: Callable[[str], str]) -> None:
@@ -55,7 +55,7 @@ class PulseUpdates:
         self._watching: asyncio.Task[None] | None = None
 
     def register(self, server: FastMCP[Any]) -> None:
-        """Serve both ways of subscribing."""
+        """Add the request handlers for both ways of subscribing."""
         low_level = server._mcp_server
         low_level.add_request_handler(
             "resources/subscribe", mt.SubscribeRequestParams, self._on_subscribe
@@ -140,7 +140,7 @@ class PulseUpdates:
                 each.last, each.at = pulse, time.monotonic()
                 try:
                     await each.notify()
-                except Exception:  # one client's broken pipe is not another's
+                except Exception:  # a client's broken pipe must not end the others' updates
                     _log.debug("a subscriber could not be notified", exc_info=True)
                     self._subscribers.pop(key, None)
 

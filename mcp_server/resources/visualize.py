@@ -1,6 +1,6 @@
 """Maps of the graph as Mermaid, D3 or Graphviz (graph-tools 1.3, visualize).
 
-No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
+No ``from __future__ import annotations`` here: FastMCP evaluates annotations at runtime.
 """
 
 from collections.abc import Sequence
@@ -28,16 +28,16 @@ URI = "visualize://{scope}/{topic}{?format,depth,include_weights,highlight_confl
 SCOPES = ("session", "topic", "node")
 FORMATS = ("mermaid", "d3", "graphviz")
 THIS_SESSION = ("current", "current_session")
-CLUSTER = 10  # memories nearest to a topic, around which it is drawn
-NEAR_BEST = 0.5  # of the best relevance, from which a memory belongs to the topic
-MAX_ASKED = 200  # nodes; more would not fit into what Mermaid draws
+CLUSTER = 10  # memories nearest to a topic, the centres of its map
+NEAR_BEST = 0.5  # of the best relevance, at which a memory still belongs to the topic
+MAX_ASKED = 200  # nodes; Mermaid cannot draw more
 LARGEST_DEPTH = 5
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
 JSON = "application/json"
 
 
 class VisualResources:
-    """Made once per server; its methods may be called from any thread."""
+    """The resource that draws maps. Made once per server; thread-safe."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -96,7 +96,8 @@ class VisualResources:
         return ResourceResult([ResourceContent(text, mime_type=JSON)])
 
     def _attributed(self, drawn: MemoryMap) -> MemoryMap:
-        """With who wrote it in the name of each note that the person neither wrote nor verified."""
+        """The map with the author in the name of each note that is neither the person's nor
+        verified."""
         by_id = self._box.container.live.catalogue.by_id
         claimed = [(node, claimant(by_id(node.id))) for node in drawn.nodes]
         nodes = (
@@ -113,8 +114,11 @@ class VisualResources:
         return self._cluster(topic)
 
     def _working_set(self, session_id: str) -> list[str]:
-        """Raises SessionNotFound, except for the connection's own session, which starts on first
-        use."""
+        """Ids of the session's memories; empty for the connection's own session before its first
+        use.
+
+        Raises SessionNotFound: there is no other session of this id.
+        """
         sessions = self._box.container.sessions
         if session_id not in THIS_SESSION:
             return list(sessions.get(session_id).working_set)

@@ -1,5 +1,5 @@
-"""Tracks use of the engine: open bridges, running requests, and the time of the last one; and
-background work that makes way for them."""
+"""Tracks use of the engine (open bridges, running requests, the time of the last one), and pauses
+background work for requests."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class ActivityTracker:
             return 0.0 if self._visits else time.monotonic() - self._last_left
 
 
-ANSWER_SECONDS = 0.005  # in which an answer is sent
-PASSING_SECONDS = 0.25  # that work waits for requests, at most,
-WORK_SHARE = 0.25  # of what work waited, it is owed as time in which it goes on whoever asks,
-TURN_SECONDS = 0.05  # unless it had that time between the requests; taken in turns of so long
+ANSWER_SECONDS = 0.005  # time to send an answer
+PASSING_SECONDS = 0.25  # longest wait of background work for requests
+WORK_SHARE = 0.25  # of its waiting time that work then runs despite requests, unless it ran between
+TURN_SECONDS = 0.05  # shortest such run
 
 
 class Questions:
@@ -66,11 +66,11 @@ class Questions:
         self._none_runs = threading.Condition(self._lock)
         self._running = 0
         self._began = self._ended = time.monotonic()
-        self._here = threading.local()  # what each thread is owed, and until when it goes on
+        self._here = threading.local()  # the time each thread is owed, and the end of its run
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """For as long as one request runs."""
+        """Count a request while the block runs."""
         with self._lock:
             if not self._running:
                 self._began = time.monotonic()
@@ -84,8 +84,10 @@ class Questions:
                 self._none_runs.notify_all()
 
     def let_pass(self) -> None:
-        """Wait while requests run, and until their answers are sent: before a short step of
-        background work. Even if they never end, the work has a fifth of the time."""
+        """Wait until no request runs and the answers are sent.
+
+        Called before each short step of background work, which gets at least a fifth of the time.
+        """
         began = time.monotonic()
         until = began + PASSING_SECONDS
         if self._passed(until) <= began or began < getattr(self._here, "goes_on_until", 0.0):
@@ -101,36 +103,37 @@ class Questions:
             here.goes_on_until, here.owed = now + here.owed, 0.0
 
     def _passed(self, until: float) -> float:
-        """When work goes on: while a request runs, no sooner than then."""
+        """The time at which work may continue: ``until`` while a request runs."""
         return until if self._running else min(until, self._ended + ANSWER_SECONDS)
 
     def running_seconds(self) -> float | None:
-        """How long requests have been running without a gap; None if none runs."""
+        """Seconds for which requests have been running without a gap; None if none runs."""
         with self._lock:
             return time.monotonic() - self._began if self._running else None
 
     def idle_seconds(self) -> float:
-        """Seconds since the last one ended; 0 while one runs."""
+        """Seconds since the last request ended; 0 while one runs."""
         with self._lock:
             return 0.0 if self._running else time.monotonic() - self._ended
 
 
 class Interrupted(Exception):
-    """Background work ends early, since the engine closes or its indexes were replaced."""
+    """Background work ends early, because the engine closes or its indexes were replaced."""
 
 
-WORK_SECONDS = 0.02  # of background work, then a rest as long: half a core
-QUIET_SECONDS = 0.5  # without a request, until background work goes on
+WORK_SECONDS = 0.02  # of background work, followed by a rest as long: half a core
+QUIET_SECONDS = 0.5  # without a request, after which background work continues
 LOOK_SECONDS = 0.01
 
 
 class Breaks:
-    """Divides background work into short steps, so that it never takes more than half a core and
-    stops for every request. Not thread-safe: one for each piece of work.
+    """Divides background work into short steps: at most half a core, with a stop for every request.
+
+    Not thread-safe: make one for each piece of work.
 
     Args:
         stopped: whether the work should end.
-        woken: called with the seconds that a request had waited until the work stopped.
+        woken: called with the seconds that a request waited until the work stopped.
     """
 
     def __init__(
@@ -156,7 +159,7 @@ class Breaks:
         return 2.0 * self.worked
 
     def take(self) -> None:
-        """Called between two steps of the work.
+        """Take a break if one is due; call this between two steps of the work.
 
         Raises Interrupted: the work should end.
         """
@@ -186,7 +189,7 @@ class Breaks:
             time.sleep(LOOK_SECONDS)
 
 
-# Background work does not stop for the tool that starts it and waits for what it finds.
+# This tool starts background work and waits for its result, so the work must not stop for it.
 _WAITS_FOR_WORK = "trigger_dream"
 
 

@@ -1,4 +1,4 @@
-"""The composition root: everything an engine answers with, opened once for one vault."""
+"""The composition root: opens all objects of an engine, once for one vault."""
 
 from __future__ import annotations
 
@@ -82,25 +82,25 @@ from memvault.verification.sensitive_topics import GateLog
 
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
-BATCH_SECONDS = 3.0  # for the current batch to end when everything closes
+BATCH_SECONDS = 3.0  # for the current batch to end when the container closes
 IDLE_SECONDS = 30.0  # without a batch to embed
-PHRASES = 16  # of a question, that are embedded at once
-CLIENTS_AWAY_SECONDS = 300.0  # until what parses questions is unloaded
-HANDSHAKE_SECONDS = 0.5  # in which a client that comes need not share the processor with loading it
+PHRASES = 16  # of a question that are embedded at once
+CLIENTS_AWAY_SECONDS = 300.0  # without clients, after which the question parser is unloaded
+HANDSHAKE_SECONDS = 0.5  # loading the parser waits so long, to leave the processor to the client
 LOG_BYTES = 5_000_000
 TRIM_SECONDS = 600.0
-LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
+LAST_WORDS_SECONDS = 10.0  # after `BATCH_SECONDS`, for work that cannot be interrupted
 
 
 class Container:
     """The dependency container: every live object of an engine. Thread-safe.
 
     Args:
-        report: called with what takes long, in words that follow "memvault is".
+        report: called with each long step, in words that follow "memvault is".
         clock: the time, with a zone.
 
     Raises, when it is made:
-        ModelUnavailable: the embedding model is not installed or cannot be exported.
+    ModelUnavailable: the embedding model is not installed or cannot be exported.
         StoreUnavailable: another process has the indexes open.
         DiskFull: there is no room to open them.
     """
@@ -135,9 +135,10 @@ class Container:
         self._closed = threading.Event()
 
     def _open_vault(self, root: Path) -> None:
-        """The notes, their history, and what changes them."""
+        """Open the notes, their history, and the actions that change them."""
         self.vault = Vault(root, self.settings.index.max_document_bytes)
-        # Until the catalogue is open, so that nothing is written to an empty mount point.
+        # Only until the catalogue is open. This keeps the engine from writing to an empty mount
+        # point.
         self.vault.had_notes = (self.state.indexes / "current").is_file
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
@@ -151,7 +152,7 @@ class Container:
         self.actions = Actions(self.curator, self._indexed, self._index_written)
 
     def _load_models(self, opened: ExitStack) -> None:
-        """The embedding models, and what reads notes with them."""
+        """Load the embedding models, and the objects that read notes with them."""
         chosen, cache = self.settings.embedding, self.state.embedding_cache
         fitted = fitted_with(chosen)
         self.embedder: Embedder = open_embedder(chosen, cache)
@@ -173,7 +174,7 @@ class Container:
         )
 
     def _open_indexes(self, opened: ExitStack) -> None:
-        """The live generation of indexes, and what outlives a generation."""
+        """Open the live generation of indexes, and the caches that outlive a generation."""
         settings, state = self.settings, self.state
         self.index_counters = IndexCounters()
         self.answer_cache = AnswerCache()
@@ -191,7 +192,7 @@ class Container:
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
 
     def _start_jobs(self) -> None:
-        """The background work: indexing, curation tasks, upkeep."""
+        """Set up background work: indexing, curation tasks, dreams, fading, upkeep."""
         self.dreaming = Dreaming(self)
         self.upkeep = Upkeep(self)
         self.curation = CurationTasks(
@@ -223,11 +224,11 @@ class Container:
 
     @property
     def live(self) -> Generation:
-        """The generation of indexes that answers now; a rebuild replaces it."""
+        """The generation of indexes that answers; a rebuild replaces it."""
         return self._generations.live
 
     def waiting_proposals(self) -> list[Proposal]:
-        """What clients proposed and the person has not decided, the newest first."""
+        """Clients' proposals that the person has not decided, newest first."""
 
         def is_undone(reversal_hash: str) -> bool:
             change = self.curator.history.find(reversal_hash)
@@ -236,7 +237,8 @@ class Container:
         return self.proposals.waiting(self.live.catalogue.by_id, is_undone)
 
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
-        """Index the vault and watch it, as `IndexingService.start`; then capture what waits."""
+        """Index the vault and watch it, as `IndexingService.start`; then start hooks, dreams and
+        upkeep."""
         scanned = self.indexing.start(watch=watch, report=report)
         self.hooks.start()
         self.dreaming.start()
@@ -244,7 +246,7 @@ class Container:
         return scanned
 
     def status(self) -> dict[str, Any]:
-        """What is indexed, by which stores, how fresh."""
+        """The state of the indexes: counts, stores, progress and problems."""
         vectors, graph = self.live.stores.vectors, self.live.stores.graph
         nodes, edges = _unless_silent(graph.counts) or (None, None)
         scanning, last = self.indexing.scanning, self.indexing.last_scan
@@ -300,7 +302,7 @@ class Container:
     def apply_manifest(
         self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
     ) -> Change | None:
-        """Apply the manifest and index what it changed; None where it asks for nothing.
+        """Apply the manifest and index the changed notes; None if nothing changed.
 
         Raises: as `ManifestKeeper.apply`.
         """
@@ -310,7 +312,7 @@ class Container:
         return change
 
     def without_room(self) -> list[str]:
-        """What is full: servers by name, and the disk with the state folder."""
+        """Names of full stores: servers, and the disk with the state folder."""
         disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
         return [*self.live.stores.full(), *disk]
 
@@ -325,15 +327,17 @@ class Container:
         return IDLE_SECONDS
 
     def expect_questions_of(self, clients: ActivityTracker) -> None:
-        """Load what parses questions when clients come, and prepare to embed their phrases, so that
-        no question waits for it (1.3 s and 0.3 s), and unload it some minutes after the last one
-        has left."""
+        """Load the question parser when a client connects, and prepare to embed phrases.
+
+        Otherwise a question would wait for them (1.3 s and 0.3 s). The parser is unloaded some
+        minutes after the last client has left.
+        """
         parser = question_parser()
         if parser is None:
             return
 
         def load() -> None:
-            with suppress(ModelUnavailable):  # the log says why
+            with suppress(ModelUnavailable):  # the reason is logged
                 parser.load()
             self.phrase_embedder.prepare(PHRASES)
 
@@ -368,25 +372,27 @@ class Container:
         return self.live.stores.keyvalue.get_many(OUTLINES, paths)
 
     def read_own(self, path: str) -> bytes:
-        """The person's own words in a note; the whole note if they marked it as verified."""
+        """The person's own words in a note; the whole note if it is verified."""
         data, memory = self.guarded.read(path), self.live.catalogue.by_path(path)
         if memory is None or memory.verified:
             return data
         return own_lines(data, memory.provenance)
 
     def wind_down(self) -> None:
-        """End background work after the current batch; returns at once. The next start indexes the
-        rest."""
+        """Stop background work after the current batch; returns at once.
+
+        The next start indexes the rest.
+        """
         self.indexing.wind_down()
 
     def close(self) -> None:
-        """End what runs, then close everything; the second call does nothing."""
+        """Stop all work, then close all objects; further calls do nothing."""
         if self._closed.is_set():
             return
         self._closed.set()
         self.wind_down()
-        # A batch may hold a note of many megabytes; what is embedded of it is cached. This is a
-        # timer, since the worker starts no more jobs.
+        # A batch may hold a note of many megabytes; its finished embeddings are cached. A timer,
+        # because the worker starts no more jobs.
         impatience = threading.Timer(BATCH_SECONDS, self._interrupt_embedding)
         impatience.daemon = True
         impatience.start()
@@ -398,7 +404,7 @@ class Container:
         else:
             logger.error("closing while the indexer still runs")
         impatience.cancel()
-        # A rebuild closes what it was filling; it ends with its scan.
+        # A rebuild closes the generation that it was filling when its scan ends.
         self._generations.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()
         self.learning.close()
@@ -443,7 +449,7 @@ class Container:
         return self.learning.tuning()
 
     def _deleted(self, tombstone: Tombstone) -> None:
-        """What the entity pass found in a note that is gone for good holds its sentences."""
+        """Remove the cached entities of a note deleted for good, as they quote its sentences."""
         content = tombstone.content_hash
         others = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
         if content is not None and all(memory.content_hash != content for memory in others):

@@ -40,7 +40,7 @@ PATIENCE_SECONDS = 120.0  # for the person to allow sampling
 
 
 def can_sample() -> bool:
-    """Whether the calling client said that its model may be asked."""
+    """Whether the calling client supports sampling."""
     capabilities = get_context().session.client_capabilities
     return capabilities is not None and capabilities.sampling is not None
 
@@ -48,10 +48,10 @@ def can_sample() -> bool:
 async def sample(
     key: str, prompt: str, system: str, max_tokens: int
 ) -> str | mt.InputRequiredResult | None:
-    """What the client's model answers; None if it gives no text or the person declines.
+    """The answer of the client's model; None if it gives no text or the person declines.
 
-    Where the protocol knows no questions from server to client, the result is to be returned from
-    the tool: the client then calls the tool again, and the answer is there under ``key``.
+    If the protocol has no requests from server to client, the tool must return the result: the
+    client then calls the tool again, with the answer under ``key``.
     """
     context = get_context()
     given = (context.input_responses or {}).get(key)
@@ -99,7 +99,7 @@ NO_ANSWER = "Your model gave no summary: these are the notes' own sentences."
 async def with_summary(
     answer: ContextAnswer, context: Context, query: str
 ) -> ContextAnswer | InputRequiredResult:
-    """The answer with a summary, or with a notice why there is none."""
+    """The answer with a summary, or with a notice that explains why there is none."""
     if not can_sample():
         return answer.model_copy(update={"notice": NO_SAMPLING})
     prompt = f"Question: {query}\n\nContext:\n{context.text}"
@@ -113,7 +113,7 @@ async def with_summary(
 
 
 def checked(summary: str, tags: set[str]) -> str:
-    """The summary without the tags of memories that the context does not hold."""
+    """The summary without tags of memories that are not in the context."""
 
     def kept(match: re.Match[str]) -> str:
         return match[0] if f"node_{match[1]}" in tags else ""
@@ -121,17 +121,17 @@ def checked(summary: str, tags: set[str]) -> str:
     return re.sub(rf"\s*{TAG.pattern}", kept, summary).strip()
 
 
-SESSION_CANDIDATES = 5  # more memories than are read, which the session's working set may bring up
+SESSION_CANDIDATES = 5  # additional memories, which the session's working set may move up
 HIGH_ENTROPY = 0.8  # graph-tools 2.0.1.1
 NARROWING_TOOLS = ("generate_search_plan", "epistemic_action", "expand_causal_path", "graph_query")
 MAX_IGNORED = 3  # warnings in a row
-WORTH_MORE = 80  # tokens left in a full answer for which more text is looked for
+WORTH_MORE = 80  # unused tokens in a full answer, from which more text is added
 NO_GRAPH = "the graph does not answer: what it would add is missing"
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """A call of inject_context; ``count`` is how many memories are read."""
+    """A call of inject_context; ``count`` is the number of memories to read."""
 
     query: str
     scope: Scope
@@ -148,7 +148,7 @@ class ContextRequest:
 
 
 class ContextService:
-    """Made once per server; thread-safe."""
+    """Answers inject_context. Made once per server; thread-safe."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -156,7 +156,7 @@ class ContextService:
     def answer(
         self, asked: ContextRequest, session: Session
     ) -> tuple[ContextAnswer, Context | None]:
-        """The answer, and the context that it gives; at level 0 there is none."""
+        """The answer, and the context in it; None at level 0."""
         found, lacking = self._found(asked, session)
         pulse = self._box.pulse_of(found, session)
         empty = ContextAnswer(
@@ -174,7 +174,7 @@ class ContextService:
         empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
         room = self._budget(asked, empty)
         if room.terse:
-            found = with_own(found, -(-len(found) // 2))  # it quotes one or two
+            found = with_own(found, -(-len(found) // 2))  # a terse context quotes one or two
         distiller = self._own_distiller if asked.is_sensitive else self._distiller
         context = distiller.distil(asked.query, found, room, asked.form)
         answer = self._with_insights(self._with_text(empty, context, asked.level), asked)
@@ -187,7 +187,8 @@ class ContextService:
         return answer, context
 
     def _found(self, asked: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:
-        """What is recalled, what the session is about moved up, and what could not be asked."""
+        """The memories found, those near the session's subject moved up, and the search's
+        notice."""
         working_set = session.working_set
         count = asked.count + (SESSION_CANDIDATES if working_set else 0)
         result = self._box.container.live.searcher.search(
@@ -226,11 +227,12 @@ class ContextService:
         )
 
     def _with_insights(self, answer: ContextAnswer, asked: ContextRequest) -> ContextAnswer:
-        """What was asked for by name is given whole; what the verbosity adds, as far as it fits."""
+        """The answer with insights: requested ones in full, those of the verbosity as far as they
+        fit."""
         full = asked.level is VerbosityLevel.FULL_INSIGHTS
         wanted = asked.aspects or (EVERY_ASPECT if full else ())
         if not wanted or not answer.nodes_retrieved or asked.is_sensitive:
-            return answer  # what is concluded quotes claims, too
+            return answer  # insights may quote claims, too
         try:
             found = InsightsShape.of_insights(self._box.insights(answer.nodes_retrieved, wanted))
         except (StoreUnavailable, GraphQueryError):
@@ -279,7 +281,7 @@ class ContextService:
         container = self._box.container
 
         def starting(digits: str) -> Sequence[str]:
-            return container.live.catalogue.ids_starting(digits)  # of whichever generation is live
+            return container.live.catalogue.ids_starting(digits)  # looked up late: live changes
 
         return Distiller(outlines, container.embedder, starting)
 
@@ -292,7 +294,7 @@ _NOTHING = Context("", Form.NARRATIVE, 0, 0, 0.0, ())
 
 
 def _source(excerpt: Excerpt, state: MemoryState | None) -> SourceShape:
-    """With its state and its id only in a full answer."""
+    """The source of an excerpt; with its state, thus in a full answer, also with its id."""
     memory = excerpt.memory
     heading = below_title(memory.provenance.own_heading(excerpt.heading), memory.title)
     shape = SourceShape.of(excerpt, heading=heading, state=state)

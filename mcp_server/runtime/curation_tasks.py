@@ -1,4 +1,4 @@
-"""The tasks that wait for a person, found in the background, and the daily sweep of the trash."""
+"""Finds tasks for the person in the background, and empties the old trash every day."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ if TYPE_CHECKING:
     from mcp_server.runtime.worker import Worker
 
 logger = logging.getLogger(__name__)
-SETTLE_SECONDS = 0.5  # without a change, before tasks are looked for
-LONGEST_WAIT = 30.0  # seconds; at the latest then, if changes never pause
-STEP_SECONDS = 0.01  # of work, then a pause as long, so that calls are not slowed down
+SETTLE_SECONDS = 0.5  # without a change, after which tasks are searched
+LONGEST_WAIT = 30.0  # seconds after the first change, if changes never pause
+STEP_SECONDS = 0.01  # of work, followed by a pause as long, so that calls are not slowed down
 DAY_SECONDS = 24 * 3600.0
 FIND, DAILY = "find curation tasks", "find curation tasks every day"
 FIRST_PATIENCE = 2.0  # seconds that a call waits for the first search
 
 
 class _Stopping(Exception):
-    """Ends a search early, so that closing need not wait for it."""
+    """Ends a search early, so that closing does not wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Changed paths, or everything, since a moment of the monotonic clock."""
+    """The paths to check, or all; ``first`` and ``last`` change are times of the monotonic
+    clock."""
 
     paths: frozenset[str] = frozenset()
     everything: bool = False
@@ -59,9 +60,9 @@ class CurationTasks:
     """Finds the tasks of the live indexes after changes. Thread-safe.
 
     Args:
-        live: gives the live generation.
+        live: returns the live generation.
         dismissed: tasks that the person dismissed.
-        dreamt: what dreams proposed.
+        dreamt: returns the proposals of dreams.
         clock: the time, with a zone.
     """
 
@@ -86,13 +87,13 @@ class CurationTasks:
         self._lock = threading.Lock()
         self._waiting = _Waiting()
         self._rested = 0.0
-        self._awaited = 0  # calls that wait for the search themselves
+        self._awaited = 0  # calls that wait for the search, so it must not make way for them
         self._sweep_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
         self._kinds: tuple[tuple[CurationTask, ...], dict[str, set[TaskType]]] | None = None
         self._finder: tuple[Generation, TaskFinder] | None = None
-        self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as they were last
+        self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as last checked
 
     def start(self) -> None:
         """Check all notes and empty the old trash, now and every day."""
@@ -101,7 +102,7 @@ class CurationTasks:
         self._worker.run(DAILY, self._another_day, after=DAY_SECONDS)
 
     def changed(self, paths: Collection[str]) -> None:
-        """Check these notes when changes have settled; returns at once."""
+        """Check these notes once changes pause; returns at once."""
         self._add(frozenset(paths))
 
     def tasks(self) -> tuple[CurationTask, ...]:
@@ -111,11 +112,11 @@ class CurationTasks:
         return self._still_open()
 
     def pending(self) -> int:
-        """How many tasks were found last."""
+        """The number of open tasks."""
         return len(self._still_open())
 
     def kinds(self, ids: Collection[str] | None = None) -> frozenset[TaskType]:
-        """The kinds of tasks found last, of those about these memories if some are given."""
+        """The kinds of open tasks; with ``ids``, only of tasks about these memories."""
         tasks = self._still_open()
         if ids is None:
             return frozenset(task.task_type for task in tasks)
@@ -181,7 +182,7 @@ class CurationTasks:
             raise
 
     def _put_back(self, waiting: _Waiting) -> None:
-        """The worker runs the search again after a failure."""
+        """Keep the paths for the next search, which the worker runs after a failure."""
         with self._lock:
             known, now = self._waiting, time.monotonic()
             self._waiting = _Waiting(
@@ -189,13 +190,13 @@ class CurationTasks:
             )
 
     def _another_day(self) -> float:
-        """Within a day facts become stale, and trash old enough to be deleted."""
+        """Check all notes and sweep the trash again: both change with time alone."""
         self._sweep_due = True
         self._add(frozenset(), everything=True)
         return DAY_SECONDS
 
     def _sweep(self) -> None:
-        """Delete what was forgotten thirty days ago."""
+        """Delete notes that were forgotten thirty days ago."""
         for tombstone in self._curator.purge():
             logger.info("deleted for good after 30 days: %s", tombstone.path)
         self._sweep_due = False
@@ -222,7 +223,7 @@ class CurationTasks:
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 
     def _go_on(self) -> None:
-        """Called between steps of a search."""
+        """Pause or stop the search; called between its steps."""
         if self._worker.stopped:
             raise _Stopping
         if not self._awaited:

@@ -1,4 +1,4 @@
-"""Dreams: when the engine dreams, what a dream reads, and what it has found."""
+"""Starts dreams, gives them their input, and records their proposals."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 DREAM, LOOK = "dream", "look whether to dream"
 LOOK_SECONDS = 30.0
-AFTER_SESSION_SECONDS = 60.0  # of rest; the engine may end before it has been idle for long
+AFTER_SESSION_SECONDS = 60.0  # of rest; short, as an idle engine may soon stop
 _PHASES: dict[DreamPhase, type[Phase]] = {DreamPhase.NREM: Nrem, DreamPhase.REM: Rem}
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
-MAX_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
-UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # other open questions are tasks already
+MAX_WAITING = 12  # open proposals, from which the engine does not dream by itself
+UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # the other open questions are tasks already
 AGES = (("day", 1), ("week", 7), ("month", 31))
 TEXTS_AT_ONCE = 4  # embedded in one step
-ANSWERS = 3  # that a dream reads of a question
-ANSWER_BYTES = 240  # of the text that a proposal shows
+ANSWERS = 3  # that a dream reads for a question
+ANSWER_BYTES = 240  # of text in a proposal
 CORRUPT = "Dream cycle corruption: memory graph integrity check failed after consolidation"
 
 
@@ -69,8 +69,8 @@ class Dreaming:
     """Runs dreams on the worker. Thread-safe.
 
     Attributes:
-        record: what was found.
-        phase: the one that runs now.
+        record: the reports and proposals of dreams.
+        phase: the phase that runs now.
         wake_seconds: how long requests waited until a dream stopped for them.
     """
 
@@ -103,14 +103,14 @@ class Dreaming:
 
     @property
     def is_worthwhile(self) -> bool:
-        """Whether a dream can be started, and the last one is as long ago as dreams are apart."""
+        """Whether a dream can be started and the configured hours since the last have passed."""
         reports = self.record.reports()
         apart = timedelta(hours=self._settings.every_hours)
         is_over = not reports or self._container.now() - reports[-1].at > apart
         return self.available and is_over
 
     def session_ended(self) -> None:
-        """Dream when there has been a minute of rest after a client's session, if it is due."""
+        """Note the end of a client's session: a dream that is due starts after a minute of rest."""
         self._session_ended = True
 
     def trigger(
@@ -119,13 +119,13 @@ class Dreaming:
         seconds: float | None = None,
         rationale: str | None = None,
     ) -> None:
-        """Start a dream; one that runs goes on.
+        """Start a dream; does nothing while one runs.
 
         Args:
             seconds: for all phases together; None for the usual time of each.
 
         Raises:
-            GraphQueryError: dreams are disabled, since one failed its check.
+            GraphQueryError: dreams are disabled, because one failed its check.
         """
         if self._corrupt:
             raise GraphQueryError(CORRUPT)
@@ -145,7 +145,7 @@ class Dreaming:
         return self._container.worker.wait(DREAM, timeout)
 
     def proposal(self, key: str) -> Discovery | None:
-        """The proposal of this key that was not accepted yet."""
+        """The waiting proposal with this key; None if there is none."""
         return next((each for each in self.record.waiting() if each.key == key), None)
 
     def waiting(self) -> list[Discovery]:
@@ -154,7 +154,7 @@ class Dreaming:
         return [each for each in self.record.waiting() if each.key in tasks]
 
     def strength_by_age(self) -> dict[str, float]:
-        """What the last replay added to a relation on average, by the age of the note."""
+        """The mean strength that the last replay added to relations, by the age of the note."""
         replays = [each for each in self.record.reports() if each.phase is DreamPhase.NREM]
         by_age: dict[str, list[float]] = {}
         for pair in replays[-1].strengthened if replays else ():
@@ -174,7 +174,8 @@ class Dreaming:
         return LOOK_SECONDS
 
     def _phases_due(self) -> tuple[DreamPhase, ...]:
-        """Both, or the one that the last dream did not come to (EC-AUTO-17); none too early."""
+        """The phases to run now: both, only the one that the last dream missed (EC-AUTO-17), or
+        none."""
         container, settings = self._container, self._settings
         rest = settings.idle_minutes * 60
         if self._session_ended:
@@ -183,7 +184,7 @@ class Dreaming:
             return ()
         indexing = container.indexing
         if indexing.scanning is not None or indexing.watching() == "elsewhere":
-            return ()  # what is indexed changes, or another process dreams
+            return ()  # the indexes are changing, or another process dreams
         reports = self.record.reports()
         if not reports:
             return tuple(DreamPhase)
@@ -237,7 +238,7 @@ class Dreaming:
                 self._distil(live, now, go_on)
 
     def _distil(self, live: Generation, now: datetime, go_on: GoOn) -> None:
-        """Distil the memories that are used most (REQ-AUTO-23)."""
+        """Distil the most used memories (REQ-AUTO-23)."""
         container, embed = self._container, self._embed(go_on)
         used, learnt = container.activity.all(), container.learning.learnt.state.memories
         held = {each.path for each in container.quarantine.held()}
@@ -253,7 +254,7 @@ class Dreaming:
                 logger.info("distilled %s to %d sentences", memory.path, len(distillate.sentences))
 
     def _embed(self, go_on: GoOn) -> Embed:
-        """Embeds a few texts in a step."""
+        """A function that embeds texts, a few in each step."""
 
         def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
             rows = []
@@ -291,7 +292,7 @@ class Dreaming:
             ]
 
         def ask(question: str) -> list[Found]:
-            """By meaning alone: a whole search loads models that an idle engine has unloaded."""
+            """Search by meaning alone: a full search loads models that an idle engine unloaded."""
             hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
             found = [(by_id(key), score) for key, score in hits]
             return [
@@ -335,8 +336,10 @@ class Dreaming:
         question: str,
         since: datetime,
     ) -> Found | None:
-        """What was written since then and answers a question; by a whole search only where
-        something new is near."""
+        """The best memory written since then that answers a question, or None.
+
+        Runs a full search only if a search by meaning finds a new memory.
+        """
         records = live.catalogue.records()
         new = {each.memory.id for each in records if each.mtime_ns / 1e9 > since.timestamp()}
         if not any(each.memory.id in new for each in ask(question)):
@@ -351,7 +354,7 @@ class Dreaming:
         return Found(memory, hits[0].relevance, told)
 
     def _recent(self, most: int) -> list[str]:
-        """The memories that were last used or written."""
+        """Ids of the memories last used or written, latest first."""
         used, last = self._container.activity.all(), dict[str, float]()
         for record in self._container.live.catalogue.records():
             activity = used.get(record.memory.id)

@@ -1,4 +1,4 @@
-"""Lets old sessions fade in the background, while nobody asks."""
+"""Lets old sessions fade in the background while no request runs."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ FADE = "fade old sessions"
 FIRST_SECONDS = 60.0  # after the start
 EVERY_SECONDS = 3600.0
 QUIET_SECONDS = 20.0  # without a call, before a session fades
-RETRY_SECONDS = 10.0  # while somebody asks
-SAMPLED = 500  # notes by which a word counts as rare
+RETRY_SECONDS = 10.0  # while requests run
+SAMPLED = 500  # notes that decide which words are rare
 _CONFLICTS = {
     TaskType.MALFORMED_FRONTMATTER, TaskType.MALFORMED_TEXT, TaskType.CONFLICTING_FACTS,
 }  # fmt: skip
@@ -53,12 +53,12 @@ _REASONS = {
 
 
 class FadingService:
-    """Announces what will fade and lets it fade; one per container. Thread-safe."""
+    """Announces which notes will fade, then lets them fade; one per container. Thread-safe."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
         self.log = FadingLog(container.journal)
-        self._judged: dict[str, bool] = {}  # by the hash of a note, whether it can fade
+        self._judged: dict[str, bool] = {}  # whether a note can fade, by content hash
 
     @property
     def enabled(self) -> bool:
@@ -73,7 +73,7 @@ class FadingService:
         self._container.worker.run(FADE, self.step, after=FIRST_SECONDS)
 
     def upcoming(self) -> list[tuple[Fading, datetime]]:
-        """What fades within a week, each with when, the soonest first."""
+        """The memories that fade within a week, each with its time, the soonest first."""
         notice, now = self._notice(), self._container.now()
         found = [
             (each, self.log.fades_at(each, notice) or max(each.due, now + notice))
@@ -82,17 +82,17 @@ class FadingService:
         return sorted(found, key=lambda pair: (pair[1], pair[0].memory.path))
 
     def announce(self) -> None:
-        """Record what the person can see on *Today* from now on."""
+        """Record the memories that *Today* now shows as fading soon."""
         self.log.announce(self._soon(), self._container.now())
 
     def due(self) -> list[Fading]:
-        """What was announced long enough ago and is to fade now."""
+        """The memories to fade now; they were announced long enough ago."""
         now, notice = self._container.now(), self._notice()
         times = [(each, self.log.fades_at(each, notice)) for each in self._soon()]
         return [each for each, at in times if at is not None and at <= now]
 
     def fade(self, fading: Fading, rarity: Rarity) -> Change | None:
-        """Let one memory fade; None if it is not as it was when this was found.
+        """Let one memory fade; None if its note has changed or cannot fade.
 
         Raises:
             StorageError, DiskFull: nothing was changed.
@@ -124,15 +124,18 @@ class FadingService:
             return None
 
     def _is_order(self, text: str) -> bool:
-        """Whether a text of memvault's would be put in quarantine."""
+        """Whether a text written by memvault would be put in quarantine."""
         return self._container.immunity.check(text).adversarial
 
     def rarity(self) -> Rarity:
-        """How rare words are in the notes of this vault, by a sample of them."""
+        """The rarity of words in this vault, from a sample of its notes."""
         return Rarity(self._sample())
 
     def step(self) -> float:
-        """Announce and fade what is due, one note after another, until somebody asks."""
+        """Announce and fade memories that are due, one after another, until a request comes.
+
+        Returns the seconds until the next step.
+        """
         container = self._container
         indexing = container.indexing
         if not self.is_on or indexing.scanning is not None or indexing.watching() == "elsewhere":
@@ -154,7 +157,7 @@ class FadingService:
         return EVERY_SECONDS
 
     def _soon(self) -> list[Fading]:
-        """The next step of each memory that is due within a week or earlier."""
+        """The next fadings that are due within a week."""
         if not self.is_on:
             return []
         until = self._container.now() + NOTICE
@@ -182,7 +185,7 @@ class FadingService:
         return HASTY_NOTICE if self._container.upkeep.low_disk() else NOTICE
 
     def _faded(self) -> dict[str, Change]:
-        """By memory id, the change by which it faded last."""
+        """The change by which each memory faded last, by memory id."""
         found: dict[str, Change] = {}
         history = self._container.curator.history
         for change in history.changes(kinds=(ChangeKind.FADED,), limit=None):
@@ -199,7 +202,7 @@ class FadingService:
         return Aging(memory, saved, read, self._links(memory) if links else 0, counted)
 
     def _links(self, memory: Memory) -> int:
-        """How many permanent notes link to it."""
+        """The number of permanent notes that link to the memory."""
         graph, by_id = self._container.live.graph_view, self._container.live.catalogue.by_id
         sources = {
             edge.source
@@ -210,8 +213,8 @@ class FadingService:
         return sum(note is not None and note.lifecycle is Lifecycle.PERMANENT for note in notes)
 
     def _can_fade(self, memory: Memory) -> bool:
-        """Whether it has more to say than its summary, no conflict waits for the person, and the
-        person wrote nothing into what is left of it."""
+        """Whether the memory is longer than its summary, has no open conflict, and was not edited
+        since it faded."""
         if self._container.curation.kinds([memory.id]) & _CONFLICTS:
             return False
         if memory.content_hash not in self._judged:

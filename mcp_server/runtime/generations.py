@@ -1,5 +1,5 @@
-"""The generations of indexes that are open: the one that answers, those it has replaced, and the
-one that a rebuild fills."""
+"""The open generations of indexes: the live one, those it has replaced, and the one that a rebuild
+fills."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The stores of one generation and what reads them, as `open_generation` makes them."""
+    """The stores of one generation and the objects that read them; made by `open_generation`."""
 
     folder: Path
     stores: Stores
@@ -62,8 +62,7 @@ class Generation:
     reasoner: Reasoner
 
     def warm_up(self, worker: Worker) -> None:
-        """Load now what the first question would have to wait for; if a store does not answer,
-        later."""
+        """Load in the background what the first question would wait for."""
         worker.run("load the similarity index", self.similarity_index.load)
         worker.run("load the vectors", self.stores.vectors.warm_up)
         self.searcher.warm_up()
@@ -86,7 +85,7 @@ def open_generation(
     tuning: Callable[[], Tuning],
     worker: Worker,
 ) -> Generation:
-    """Open the stores of a generation and what reads them.
+    """Open the stores of a generation and the objects that read them.
 
     Raises:
         StorageError: they are damaged, in use by another process, or there is no room.
@@ -131,24 +130,24 @@ def open_generation(
 
 @contextmanager
 def _closed_on_failure(stores: Stores) -> Iterator[None]:
-    """Close the stores if opening what reads them fails."""
+    """Close the stores if the block fails."""
     try:
         yield
     except BaseException as error:
         stores.close()
-        if isinstance(error, ValidationError):  # a record that is none
+        if isinstance(error, ValidationError):  # a damaged record
             raise faults.integrity_error() from error
         raise
 
 
-GRACE_SECONDS = 15.0  # questions under way on a replaced generation have this long to end
+GRACE_SECONDS = 15.0  # for running questions on a replaced generation to end
 
 
 class OpenGenerations:
-    """Thread-safe; one generation is filled at a time.
+    """Opens, replaces and closes generations. Thread-safe; one generation is filled at a time.
 
     Args:
-        open_generation: opens the stores in a generation's folder, and what reads them.
+        open_generation: opens the generation in a folder.
 
     Raises, when it is made:
         StoreUnavailable: another process has the indexes open.
@@ -164,7 +163,7 @@ class OpenGenerations:
         self._generations = generations
         self._open = open_generation
         self._worker = worker
-        self._changing = threading.Lock()  # a generation is filled, or folders are swept up
+        self._changing = threading.Lock()  # while a generation is filled or folders are removed
         self._closed = threading.Event()
         self._filling: Generation | None = None
         self._replaced: list[Generation] = []  # still to be closed
@@ -172,14 +171,14 @@ class OpenGenerations:
         self.live = self._open_live()
 
     def all(self) -> list[Generation]:
-        """All that are open."""
+        """All open generations."""
         filling = self._filling
         some = [self.live, *self._replaced]
         return some if filling is None or filling in some else [*some, filling]
 
     @contextmanager
     def filling(self) -> Iterator[Generation]:
-        """A new generation to fill; dropped after the block, unless that makes it live."""
+        """A new generation to fill; dropped if the block fails before it is live."""
         with self._changing:
             self._filling = fresh = self._open(self._generations.new())
             try:
@@ -194,29 +193,30 @@ class OpenGenerations:
                 self._filling = None
 
     def make_live(self, fresh: Generation) -> None:
-        """Let this generation answer, now and after a restart."""
+        """Make this generation live, also after a restart."""
         self._generations.make_live(fresh.folder)
         self.replace_by(fresh)
 
     def name_live(self) -> None:
-        """Write the name of the live generation down again, where it was lost."""
+        """Write the live generation's name again, if it was lost."""
         self._generations.make_live(self.live.folder)
 
     def opened_elsewhere(self) -> Generation | None:
-        """The generation that another process has made live, opened; None if it is ours."""
+        """Open the generation that another process has made live; None if ours is still live."""
         if self._generations.live_name() in (None, self.live.folder.name):
             return None
         return self._open(self._generations.live())
 
     def replace_by(self, fresh: Generation) -> None:
-        """Let this generation answer; the one before is closed when its questions are answered."""
+        """Make this generation live in this process; the previous one is closed after a grace
+        period."""
         self._replaced.append(self.live)
         self.live = fresh
         name = f"close the indexes replaced by {fresh.folder.name}"
         self._worker.run(name, self._close_oldest, after=GRACE_SECONDS)
 
     def wait_until_filled(self, timeout: float) -> None:
-        """Wait for what fills a generation, so many seconds at most."""
+        """Wait until no generation is being filled, at most ``timeout`` seconds."""
         if self._changing.acquire(timeout=timeout):
             self._changing.release()
 
@@ -227,12 +227,12 @@ class OpenGenerations:
             generation.searcher.close()
             try:
                 generation.stores.close()
-            except StorageError:  # a full disk: what was committed is flushed already
+            except StorageError:  # a full disk: committed data is flushed already
                 logger.exception("closing the indexes")
         self._generations.close()
 
     def _open_live(self) -> Generation:
-        """The live generation; in place of a damaged one a new one, still empty."""
+        """Open the live generation; a damaged one is replaced by a new, empty one."""
         folder = self._generations.live()
         try:
             return self._open(folder)
@@ -244,7 +244,7 @@ class OpenGenerations:
         return self._open(self._generations.live())
 
     def _close_oldest(self) -> None:
-        with self._changing:  # or the folder of a rebuild under way would seem stale
+        with self._changing:  # otherwise a running rebuild's folder would seem stale
             if self._closed.is_set():
                 return
             _close_replaced(self._replaced[0])

@@ -1,4 +1,4 @@
-"""Keeps the indexes in step with the vault: the first scan, the watcher and rebuilds."""
+"""Keeps the indexes up to date with the vault: the first scan, the watcher and rebuilds."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ LINKS, ENTITIES, UNLOAD, CHECK = (
     "unload the entity pipeline",
     "check the servers",
 )
-SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
-UNLOAD_SECONDS = 30.0  # without a note to read
+SETTLE_SECONDS = 0.1  # before links are written, so that the answer is sent first
+UNLOAD_SECONDS = 30.0  # without a note to read, after which the pipeline is unloaded
 CHECK_SECONDS = 5.0
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
-PATIENCE_SECONDS = 2.0  # for a running change, before notes that it has yet to index are no error
+PATIENCE_SECONDS = 2.0  # wait for a running change, whose missing notes are no error
 START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
 
 
@@ -44,7 +44,7 @@ class IndexingService:
     """Indexes the vault, or follows the process that does. Thread-safe.
 
     Args:
-        counters: count what all generations have indexed.
+        counters: count the notes that all generations have indexed.
         began: called after the first scan.
         moving: called with the generation that is about to go live.
         moved: called when it is live.
@@ -76,7 +76,7 @@ class IndexingService:
         self._has_begun = self._has_caught_up = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
-        self._failure = ""  # that the first scan stopped and why, if it did
+        self._failure = ""  # why the first scan stopped; empty if it did not
         self._winding_down = threading.Event()
 
     @property
@@ -88,8 +88,10 @@ class IndexingService:
         return self._replication is not None and self._replication.follows
 
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
-        """Watch the vault and index what changed while nobody watched; returns after that scan.
-        Where another process indexes into the same stores, follow it instead."""
+        """Watch the vault and index earlier changes; returns after that scan.
+
+        If another process indexes into the same stores, follow it instead.
+        """
         if self._live.stores.servers:
             self._worker.run(CHECK, self._check_servers, after=CHECK_SECONDS)
         if self._replication is None or self._replication.start(may_lead=watch):
@@ -107,25 +109,28 @@ class IndexingService:
         return ScanReport()
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
-        """Index what differs from the catalogue."""
+        """Index all notes that differ from the catalogue."""
         with self._shown(report) as shown:
             return self._live.indexer.scan(shown)
 
     @property
     def last_scan(self) -> tuple[datetime, ScanReport] | None:
-        """When this process last scanned the whole vault, and what that came to."""
+        """The time and report of this process's last scan of the whole vault; None before it."""
         return self._live.indexer.last_scan
 
     @property
     def has_caught_up(self) -> bool:
-        """Whether what changed while no engine ran is indexed, here or by the process that indexes.
-        What answers questions better and faster may still be loading, except after the first scan,
-        when most of it is new."""
+        """Whether changes made while no engine ran are indexed, here or in the process that
+        indexes.
+
+        Models and caches that improve answers may still be loading, except after the first scan of
+        empty indexes.
+        """
         return self._has_caught_up
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
-        if self._live.stores.outdated:  # the running rebuild finds new notes
+        if self._live.stores.outdated:  # the running rebuild indexes new notes
             return
         try:
             if self._replication is not None and self._replication.follows:
@@ -145,8 +150,10 @@ class IndexingService:
         self._worker.wait(ENTITIES, timeout)
 
     def rebuild(self, report: Report = report_nothing) -> ScanReport:
-        """Fill a new generation from the vault while the live one answers, then swap it in; while
-        the first scan fills an empty one, follow that instead."""
+        """Fill a new generation from the vault while the live one answers, then make it live.
+
+        If the first scan is filling an empty generation, wait for that instead.
+        """
         if self._filling.locked() and (filled := self._followed(report)) is not None:
             return filled
         if self._replication is not None:
@@ -169,8 +176,10 @@ class IndexingService:
         return last[1] if last is not None else None
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
-        """Problems and how to repair them; with `fix`, those that can be repaired without loss
-        are. What a running scan has yet to index is no problem."""
+        """Problems and how to repair them; with `fix`, repairs those that can be without loss.
+
+        Notes that a running scan has yet to index are no problem.
+        """
         findings = examine(self._live.indexer, indexing=self._is_indexing())
         if fix and any(finding.repaired_by_scan for finding in findings):
             self.scan()
@@ -183,7 +192,7 @@ class IndexingService:
         return findings
 
     def problems(self) -> list[str]:
-        """What keeps notes from being indexed or changed, one line each."""
+        """Problems that keep notes from being indexed or changed, one line each."""
         if self.scanning is not None:
             return list(self._live.indexer.problems)
         return [*([self._failure] if self._failure else []), *known_problems(self._live.indexer)]
@@ -194,14 +203,14 @@ class IndexingService:
         return self.last_scan is None or not self._live.indexer.wait_until_idle(PATIENCE_SECONDS)
 
     def take_note(self, indexer: Indexer, indexed: NotesIndexed) -> None:
-        """Notify the processes that follow, and queue the notes for the entity pass."""
+        """Notify following processes, and queue the notes for the entity pass."""
         if self._replication is not None:
             self._replication.report(indexer, indexed.paths)
         if self._has_begun and not self._follows:
             self._find_entities(indexed.paths)
 
     def status(self) -> IndexerStatus | None:
-        """The progress of indexing, here or in the process that indexes; None if none seems to."""
+        """The progress of indexing, here or in the process that indexes; None without one."""
         if self._replication is not None and self._replication.follows:
             return self._replication.elsewhere()
         return self._own_status()
@@ -223,7 +232,7 @@ class IndexingService:
             generation.indexer.stop()
 
     def stop(self, timeout: float) -> None:
-        """The same, waiting so many seconds at most for the jobs that run."""
+        """As `wind_down`, but wait for running jobs, at most ``timeout`` seconds."""
         self.wind_down()
         if not self._worker.stop(timeout):
             logger.error("background work did not end in time")
@@ -237,7 +246,7 @@ class IndexingService:
     def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
-        # Questions need it, and would each wait for it if they came first.
+        # Every question needs the graph, and would wait for it.
         self._worker.run("read the graph", self._live.graph_view.load)
         if watch:
             self._watcher = Watcher(self._live.indexer, self._settings.index)
@@ -249,7 +258,9 @@ class IndexingService:
         except StorageError as error:
             result = self._mended(error, report)
         unread = () if self._has_begun else sorted(self._live.indexer.catalogue.paths())
-        self._entity_pass.add(unread)  # before the seconds of warming up: they count as waiting
+        self._entity_pass.add(
+            unread
+        )  # before warming up, which takes seconds: they count as waiting
         self._has_caught_up |= not is_empty
         self._warm_up()
         self._has_caught_up = True
@@ -260,15 +271,17 @@ class IndexingService:
         return result
 
     def _embed_again(self, report: Report) -> None:
-        """Fill new indexes with the vectors of another embedding model; meanwhile the old ones
-        answer by keywords and links."""
+        """Fill new indexes with vectors of the new embedding model.
+
+        Meanwhile the old indexes answer by keywords and links.
+        """
         logger.info("another embedding model: embedding all notes again")
         with self._shown(report) as shown:
             self.rebuild(shown)
 
     @contextmanager
     def _shown(self, report: Report) -> Iterator[Report]:
-        """A report that also sets `scanning`, within the block."""
+        """A report that also sets `scanning` while the block runs."""
 
         def tell(progress: Progress) -> None:
             self.scanning = progress
@@ -307,8 +320,10 @@ class IndexingService:
         collect_recent()
 
     def _write_links(self) -> float | None:
-        """Write links of other notes and flush to disk, after the answer. After a failure the
-        next scan does it."""
+        """Write links of other notes and flush to disk, after the answer.
+
+        After a failure, the next scan does this.
+        """
         return 0.0 if self._live.indexer.finish_some() else None
 
     def _replicated(self) -> Replication:
@@ -346,7 +361,7 @@ class IndexingService:
         return CHECK_SECONDS
 
     def _restore(self) -> None:
-        """Restore a server that lost its data, perhaps including the name of the generation."""
+        """Restore a server that lost its data, possibly including the generation's name."""
         if not self._follows:
             self._generations.name_live()
             self._scan_soon()
@@ -370,8 +385,11 @@ class IndexingService:
     # -- another generation ---------------------------------------------------------------------
 
     def _swap(self, fresh: Generation) -> None:
-        """Make the fresh generation live. The watcher moves first, so that new changes reach the
-        fresh one; a last scan indexes the changes that reached the old one."""
+        """Make the fresh generation live.
+
+        The watcher moves first, so that new changes reach the fresh generation; a last scan indexes
+        the changes that reached the old one.
+        """
         watcher = self._watcher
         if watcher is not None:
             watcher.stop()

@@ -1,4 +1,4 @@
-"""Learning from use in an engine: observes answers and changes, and writes down what it learns."""
+"""Learns from use in an engine: observes answers and changes, and saves what it learns."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 WRITE_SECONDS = 5.0
 QUESTIONS_PER_STEP = 50
 MAX_UNANSWERED_A_DAY = 20  # questions that are kept
-LIKE = 0.7  # cosine from which two questions ask nearly the same
-UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
-UNNAMED = "an unnamed client"  # an empty name would be the person
+LIKE = 0.7  # cosine at which two questions ask nearly the same
+# Cosines between which rewards for another question count: from not at all to fully.
+UNLIKE, ALIKE = 0.5, 0.9
+UNNAMED = "an unnamed client"  # an empty name means the person
 PAGE = "page"  # the connection of the person
-_HOOKS = "hooks of "  # a client, whose sessions are not known to its other connections
+_HOOKS = "hooks of "  # and a client's name: the connection of all its hooks
 _AT_REST = Tuning()
 NO_CASES = "Case retrieval failure: unable to find relevant cases for current context"
 
@@ -47,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 
 class LearningService:
-    """What the engine of one vault learns. Thread-safe; without ``[learning] enabled`` nothing."""
+    """Learns from the use of one vault, if ``[learning] enabled``. Thread-safe."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -100,22 +101,24 @@ class LearningService:
         self.read(PAGE, [memory_id])
 
     def answered(self, session: str, entropy: float, found: int) -> None:
-        """Note how varied an answer was."""
+        """Note the entropy and the number of memories of an answer."""
         if self.is_on:
             self.modulation.answered(session, entropy, found)
 
     def read(
         self, connection: str, ids: Sequence[str], *, cited: bool = False, client: str | None = None
     ) -> None:
-        """Note which memories were read, of what the connection's answers showed, or the hooks of
-        its client."""
+        """Note which memories were read of those that the connection's answers or its client's
+        hooks showed."""
         if self.is_on:
             hooks = [_HOOKS + each for each in CLIENTS if is_same_client(each, client or "")]
             self._uses.read([connection, *hooks], ids, cited=cited)
 
     def asked(self, client: str, question: str, result: SearchResult, scope: Scope) -> None:
-        """Keep a question that found nothing sure, until it does. Not kept are those on sensitive
-        matters, those narrowed by filters, and orders to a model."""
+        """Keep a question without a sure answer until it has one.
+
+        Questions on sensitive topics, with filters, or with orders to a model are not kept.
+        """
         if not self.is_on or result.matter is not None or scope.filters is not None:
             return
         text, now = shortened(question), datetime.now(UTC)
@@ -131,7 +134,7 @@ class LearningService:
             self._note(SignalKind.UNANSWERED, text, client)
 
     def settle(self, question: str) -> None:
-        """Take a question off the list of those that found nothing."""
+        """Remove a question from the unanswered ones."""
         self._note(SignalKind.SETTLED, question, "")
 
     def _note(self, kind: SignalKind, question: str, client: str) -> None:
@@ -141,24 +144,23 @@ class LearningService:
         )
 
     def given(self, client: str, session: str, matter: str, memories: Sequence[Memory]) -> None:
-        """Note the memories that a hook gives, best first, and what they are about."""
+        """Note the memories that a hook gives for a subject, best first."""
         if self.is_on:
             hits = [Hit(memory, 0.0) for memory in memories]
             self._uses.shown(_HOOKS + client, client, session, matter, hits)
 
     def cited_in_reply(self, client: str, ids: Sequence[str]) -> None:
-        """Note which memories that a hook gave are cited in what its client answers."""
+        """Note which memories given by hooks the client's reply cites."""
         if self.is_on:
             self._uses.read([_HOOKS + client], ids, cited=True)
 
     def emit(
         self, session: str, client: str | None, signal: RewardSignal, shown: Sequence[str]
     ) -> tuple[str, float, list[str]]:
-        """Take in a reward that a client emits.
+        """Record a reward that a client emits.
 
         Returns:
-            its id, what the session's signals of this turn add up to, and the memories that were
-            given a share of it.
+            its id, the sum of the session's signals of this turn, and the rewarded memories.
         """
         stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
         memories = [m for key in shown if (m := self._memory_of(key)) is not None and net > 0.0]
@@ -187,8 +189,8 @@ class LearningService:
     # -- what it changes ------------------------------------------------------------------------
 
     def preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
-        """What use says for or against these memories as an answer to a question, in (-1, 1); None
-        before it says anything."""
+        """How much use speaks for these memories as answers to a question, each in (-1, 1); None
+        before anything was learnt."""
         if not self.is_on or not self.learnt.state.memories:
             return None
         asked = {question for each in ids for question in self.learnt.worths(each)}
@@ -201,11 +203,11 @@ class LearningService:
         return self.learnt.weights(ids, dict(zip(known, map(float, fits), strict=True)))
 
     def link_weight(self, one: str, other: str) -> float:
-        """What use says for the link between two memories, in (-1, 1)."""
+        """How much use speaks for the link between two memories, in (-1, 1)."""
         return self.learnt.link_weight(one, other) if self.is_on else 0.0
 
     def cases(self) -> list[Case]:
-        """The questions that memories were read or passed over for, the most valuable first."""
+        """Questions with the memories that were read or skipped for them, most valuable first."""
         state, today = self.learnt.state, self._container.now().astimezone(UTC).toordinal()
         known_state, known_at, found = self._bank
         if known_state is not state or known_at != (state.signals, today):
@@ -214,7 +216,7 @@ class LearningService:
         return found
 
     def cases_like(self, question: str, most: int) -> list[Case]:
-        """Cases of earlier questions like this one; none where that cannot be told."""
+        """Cases of earlier questions like this one; none if the question cannot be embedded."""
         try:
             vector = self._container.embedder.embed_query(question)
         except MemvaultError as error:
@@ -223,7 +225,7 @@ class LearningService:
         return by_similarity(self.cases(), self._vectors, vector, LIKE, most)
 
     def _embed_questions(self) -> None:
-        """Embed some of the questions of cases, those not embedded yet."""
+        """Embed some questions of cases that are not embedded yet."""
         waiting = (c.question for c in self.cases() if c.question not in self._vectors)
         if some := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
             vectors = self._container.embedder.embed_few(some)
@@ -233,11 +235,11 @@ class LearningService:
             self._vectors = {q: v for q, v in self._vectors.items() if q in kept}
 
     def tuning(self) -> Tuning:
-        """How modulation turns search at the moment."""
+        """The current tuning of search by modulation."""
         return self.modulation.tuning() if self.is_on else _AT_REST
 
     def close(self) -> None:
-        """Write everything down; never raises."""
+        """Save everything; never raises."""
         if self.is_on:
             self._uses.judge_changes()
             self.learnt.close()

@@ -27,10 +27,10 @@ FOLLOW, RENEW, TAKE_OVER = "follow the indexer", "renew the lease", "take over i
 
 
 class Replication:
-    """Whether this process indexes, and what it does while another one does.
+    """Decides whether this process indexes or follows the process that does.
 
     Args:
-        indexer: the live one.
+        indexer: returns the live indexer.
         move: opens the live generation if another process has replaced it.
         begin, end: start and stop indexing here; jobs of the worker call them.
         own: the progress of this process, if it indexes.
@@ -65,12 +65,14 @@ class Replication:
         return self._replica.active
 
     def elsewhere(self) -> IndexerStatus | None:
-        """The progress of the process that indexes; None if none seems to."""
+        """The progress of the process that indexes; None if there seems to be none."""
         return self._replica.indexing
 
     def start(self, *, may_lead: bool) -> bool:
-        """Whether this process indexes. If not it follows, and takes over when the leader has
-        ended, if it may lead."""
+        """Index or follow; returns whether this process indexes.
+
+        A follower that may lead takes over when the leader has ended.
+        """
         self._may_lead = may_lead
         leads = may_lead and self._lease.acquire()
         if may_lead:
@@ -82,23 +84,23 @@ class Replication:
         return leads
 
     def stop(self) -> None:
-        """Call this when the worker has stopped."""
+        """Stop following and release the lease; call this when the worker has stopped."""
         self._replica.active = False
         if self._may_lead:
             self._lease.release()
 
     def wait_for(self, paths: Collection[str]) -> bool:
-        """Wait some seconds until these notes, written here, are indexed elsewhere; False if
+        """Wait some seconds until the other process has indexed these notes; False if it has
         not."""
         return self._replica.wait_for(paths)
 
     def report(self, indexer: Indexer, paths: Collection[str]) -> None:
-        """Notify the processes that follow of what this one has indexed."""
+        """Notify following processes of notes that this one has indexed."""
         if not self.follows:
             ChangeFeed(indexer.stores.keyvalue).append(paths)
 
     def check(self) -> None:
-        """Raises StoreUnavailable where another process indexes."""
+        """Check that this process indexes. Raises StoreUnavailable: another one does."""
         if self.follows:
             raise StoreUnavailable(INDEXED_ELSEWHERE)
 
@@ -107,14 +109,15 @@ class Replication:
         self._worker.run(FOLLOW, self._replica.step)
 
     def _announce(self) -> None:
-        """The last process may have ended without reporting everything."""
+        """Have followers check everything, as the last leader may have missed changes."""
         ChangeFeed(self._indexer().stores.keyvalue).append(None)
 
     def _publish(self) -> None:
         publish_status(self._indexer().stores.keyvalue, self._own())
 
     def _take_over(self) -> None:
-        """Runs again later if a store does not answer; until then this process follows."""
+        """Start to index here. If a store does not answer, the worker retries; until then,
+        follow."""
         self._replica.catch_up()
         self._announce()
         self._replica.active = False

@@ -1,4 +1,4 @@
-"""Upkeep of an engine: in the background, in small steps, while nobody asks anything."""
+"""Upkeep of an engine: in the background, in small steps, while no request runs."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ Step = Callable[[], Iterator[int]]
 
 
 class Upkeep:
-    """Thread-safe.
+    """Removes old data and optimises the indexes. Thread-safe.
 
     Attributes:
-        last: what the last run did; None before the first.
-        removed: what was removed since the engine started, by kind.
+        last: the report of the last run; None before the first.
+        removed: counts of removed items since the engine started, by kind.
     """
 
     def __init__(self, container: Container) -> None:
@@ -76,7 +76,7 @@ class Upkeep:
         return LOOK_SECONDS
 
     def low_disk(self) -> str:
-        """Which disk is nearly full and what follows, as a sentence; empty if none is."""
+        """A sentence about a nearly full disk and its consequences; empty if there is none."""
         container = self._container
         places = {"vault": container.vault.root, "indexes": container.state.root}
         for place, folder in places.items():
@@ -87,7 +87,7 @@ class Upkeep:
         return ""
 
     def run(self) -> UpkeepReport:
-        """Do everything now, making way for requests.
+        """Run all steps now, making way for requests.
 
         Raises Interrupted: the engine closes, or its indexes were replaced.
         """
@@ -111,7 +111,7 @@ class Upkeep:
                     removed[what] += count
                     self.removed[what] += count
                     breaks.take()
-            except MemvaultError as error:  # a store or a file that cannot be changed now
+            except MemvaultError as error:  # a store or file cannot be changed now
                 logger.warning("upkeep leaves out %s: %s", what, error.message)
         breaks.take()
         self._optimise()
@@ -126,7 +126,7 @@ class Upkeep:
         yield len(self._container.curator.purge())
 
     def _orphans(self) -> Iterator[int]:
-        """Looks first, note by note, since removing them reads both stores at once."""
+        """Remove orphans; first checks note by note, since removing reads both stores at once."""
         live = self._container.live
         by_id = live.catalogue.by_id
         is_stray = any(node.path and by_id(node.id) is None for node in live.graph_view.nodes())
@@ -168,7 +168,7 @@ class Upkeep:
             yield deleted
 
     def _logs(self) -> Iterator[int]:
-        """The log before the current one, on a nearly full disk."""
+        """Delete the previous log if the disk is nearly full."""
         old = self._container.state.log.with_suffix(".log.1")
         if self.low_disk() and old.is_file():
             with suppress(OSError):
@@ -176,7 +176,7 @@ class Upkeep:
                 yield 1
 
     def _journals(self) -> Iterator[int]:
-        """Months ago, so that other devices have them, too. Nothing is left out."""
+        """Compress journals without loss, once they are so old that other devices have them."""
         container = self._container
         days = JOURNAL_DAYS_WHEN_FULL if self.low_disk() else JOURNAL_DAYS
         before = container.now() - timedelta(days=days)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class IndexCounters:
-    """Thread-safe.
+    """Counts indexed notes and the time spent. Thread-safe.
 
     Attributes:
-        notes: indexed since the engine started; a note indexed twice counts twice.
-        seconds: that this took. A rebuild next to the live indexes counts its own.
+        notes: number indexed since the engine started; a note indexed twice counts twice.
+        seconds: time spent on them, a rebuild's included.
     """
 
     def __init__(self) -> None:
@@ -42,15 +42,17 @@ TOP = 5
 
 
 class VaultStats:
-    """Concepts and counts. Thread-safe."""
+    """Counts the vault and finds its main concepts. Thread-safe."""
 
     def __init__(self, container: Callable[[], Container]) -> None:
         self._container = container
         self._connected: tuple[Indexer, int, list[ConceptShape]] | None = None
 
     def concepts(self) -> list[ConceptShape]:
-        """The memories that answers showed most; before any answer, the nodes with most relations,
-        none if the graph is unreachable."""
+        """The memories that answers showed most.
+
+        Before any answer, the nodes with most relations; none if the graph is unreachable.
+        """
         container = self._container()
         counted = ((-used.access_count, key) for key, used in container.activity.all().items())
         by_id, best = container.live.catalogue.by_id, list[tuple[int, Memory]]()
@@ -67,8 +69,8 @@ class VaultStats:
         ]
 
     def counts(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Counts of notes, chunks, nodes and edges, as far as the stores answer; for each store
-        "ok", or why it does not."""
+        """Counts of notes, chunks, nodes and edges, as far as stores answer; and for each store
+        "ok" or its error."""
         live = self._container().live
         counts, health = {"notes": len(live.catalogue)}, dict[str, str]()
 

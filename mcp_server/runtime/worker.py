@@ -1,11 +1,11 @@
-"""The engine's one background worker, and how threads share the processor.
+"""The engine's one background worker, and settings for sharing the processor between threads.
 
 A question multiplies matrices for a few milliseconds at a time. OpenBLAS divides each product among
-all cores, and its threads then wait for the next one at full speed: of 59 ms of processor time for
-a question about relations on two cores, 22 were spent waiting.
+all cores, and its threads then busy-wait for the next product: of 59 ms of processor time for a
+question about relations on two cores, 22 were spent waiting.
 
 Python lets a background thread keep the interpreter for 5 ms. A call releases it dozens of times,
-with each read of a store or a file, and would wait as long each time.
+at each read of a store or file, and could wait 5 ms each time.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ from threadpoolctl import threadpool_limits
 from memvault.model.errors import MemvaultError
 from memvault.model.priority import making_way
 
-# Objects made before the youngest are looked at, once all is open: 0.6 ms each time. With the
-# 50,000 of the start it is 16 ms, amid a question.
+# New objects that trigger a collection of the youngest generation after the start: 0.6 ms each
+# time. With the 50,000 used during the start, it would take 16 ms in the middle of a question.
 _YOUNG = 2_000
-# Of what outlives that, a look takes 1 ms for every 2,000. It is due between two questions from
-# four such lots on, and amid one only if there was no pause for twenty.
+# Young collections that trigger a collection of the next generation, which takes 1 ms for each of
+# them: between two questions after four, in the middle of a question only after twenty.
 DUE, _LATEST, _OLDEST = 4, 20, 500
 
 
 def settle() -> None:
-    """Collect once, look no more at what is left, and give back what is free; to be called when
-    indexes were opened or closed."""
+    """Collect garbage, exempt the remaining objects from collection, and return freed memory.
+
+    Call this after indexes were opened or closed.
+    """
     gc.unfreeze()
     gc.collect()
     gc.freeze()
@@ -42,14 +44,16 @@ def settle() -> None:
 
 
 def collect_between_questions() -> None:
-    """Look at what outlived the last looks, if it is time; to be called while no question runs."""
+    """Collect the second generation if it is due; call this while no question runs."""
     if gc.get_count()[1] >= DUE:
         gc.collect(1)
 
 
 def collect_recent() -> None:
-    """Collect what was made since `settle`, and give back what is free; to be called when a model
-    was unloaded. Looking at all that is open would stop every thread: 2 s with 100,000 notes."""
+    """Collect garbage made since `settle`, and return freed memory; for unloaded models.
+
+    Collecting older objects, too, would stop every thread: 2 s with 100,000 notes.
+    """
     gc.collect()
     give_back_memory()
 
@@ -62,14 +66,17 @@ def give_back_memory() -> None:
             trim(0)
 
 
-# glibc gives each of some 28 threads a heap of its own, with holes: with two heaps an idle engine
+# glibc gives each of about 28 threads a heap of its own, with holes: with two heaps, an idle engine
 # takes 12 MB less.
 _ARENA_MAX, _ARENAS = -8, 2
-TURN_SECONDS = 0.001  # that a thread may go on while others wait
+TURN_SECONDS = 0.001  # for which a thread may run while others wait
 
 
 def share_the_processor() -> None:
-    """Hold NumPy's products to one thread, turns short and heaps few, until the process ends."""
+    """Limit NumPy's products to one thread, the length of turns, and the number of heaps.
+
+    The limits hold until the process ends.
+    """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
         if mallopt is not None:
@@ -79,7 +86,7 @@ def share_the_processor() -> None:
 
 
 logger = logging.getLogger(__name__)
-THREADS = 3  # a long job (a model that loads, a search for tasks) must not hold up a lease
+THREADS = 3  # a long job (loading a model, searching for tasks) must not delay a lease
 RETRY_SECONDS = 10.0  # after a job failed
 
 Job = Callable[[], float | None]
@@ -92,7 +99,7 @@ class Worker:
     A job that fails is logged and run again later. Threads are started when they are needed.
 
     Args:
-        let_pass: waits for what goes before; see `make_way`.
+        let_pass: waits for requests; see `make_way`.
     """
 
     def __init__(self, let_pass: Callable[[], None] | None = None) -> None:
@@ -111,20 +118,20 @@ class Worker:
 
     @property
     def pending(self) -> list[str]:
-        """The names of the jobs that run or are due."""
+        """The names of jobs that run or are due."""
         with self._condition:
             now = time.monotonic()
             due = (name for name, (at, _) in self._due.items() if at <= now)
             return sorted({*self._running, *due})
 
     def run(self, name: str, job: Job, *, after: float = 0.0) -> None:
-        """Run a job in so many seconds, in place of one of this name that still waits."""
+        """Run a job in ``after`` seconds; replaces a waiting job of the same name."""
         with self._condition:
             if not self._stopped:
                 self._schedule(name, job, after)
 
     def cancel(self, name: str) -> None:
-        """Take back a job that waits; one that runs is not run again."""
+        """Cancel a waiting job; a running one is not repeated."""
         with self._condition:
             self._due.pop(name, None)
             if name in self._running:
@@ -132,7 +139,7 @@ class Worker:
             self._condition.notify_all()
 
     def wait(self, name: str, timeout: float) -> bool:
-        """Wait until no job of this name waits or runs; False when the time (seconds) ran out."""
+        """Wait until no job of this name waits or runs; False after ``timeout`` seconds."""
 
         def is_done() -> bool:
             return self._stopped or not (name in self._due or name in self._running)
@@ -148,7 +155,7 @@ class Worker:
             self._condition.notify_all()
 
     def stop(self, timeout: float) -> bool:
-        """The same, waiting for the jobs that run; False when the time (seconds) ran out."""
+        """As `ask_to_stop`, but wait for running jobs; False after ``timeout`` seconds."""
         self.ask_to_stop()
         deadline = time.monotonic() + timeout
         for thread in self._threads:
@@ -162,12 +169,12 @@ class Worker:
         self._condition.notify_all()
 
     def _start_thread_if_needed(self) -> None:
-        """So that one thread is free to wait for the next job."""
+        """Start a thread unless one is free to wait for the next job."""
         if self._due and not self._idle and len(self._threads) < THREADS:
             name = f"memvault-worker-{len(self._threads)}"
             thread = threading.Thread(target=self._work, name=name, daemon=True)
             self._threads.append(thread)
-            self._idle += 1  # from now on, so that no second one is started for the same job
+            self._idle += 1  # counted at once, so that no second thread is started for the same job
             thread.start()
 
     def _work(self) -> None:

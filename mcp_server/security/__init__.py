@@ -1,1 +1,1 @@
-"""Who may speak to the engine."""
+"""Access control of the engine."""

@@ -1,4 +1,4 @@
-"""Who may speak to the engine: checks every HTTP request and websocket before any route.
+"""Access control: checks every HTTP request and websocket before any route.
 
 A page on the web can make a browser send requests to 127.0.0.1, and by DNS rebinding even read
 the answers. Such requests carry a foreign ``Origin``, or the page's own name as ``Host``; both are
@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE = "memvault_token"
 PATH = "/sign-in"
-WEB_CLIENT = "web_client"  # of a request's state: the name under which the person approved it
+WEB_CLIENT = "web_client"  # in a request's state: the name that the person approved
 MAX_BYTES = 4_096
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
@@ -51,7 +51,7 @@ _CODE_SECONDS = 300
 
 
 class PageSessions:
-    """Browsers that the person signed in from this machine, with a code that works once."""
+    """Browsers that the person signed in from this machine, each with a one-time code."""
 
     def __init__(self) -> None:
         self._codes: dict[str, float] = {}
@@ -78,7 +78,7 @@ class PublicAccess:
     Attributes:
         url: the https address.
         client_of: the name of the client with a valid access token, else None.
-        metadata_url: where a refused client finds out how to sign in.
+        metadata_url: the address that says how to sign in, for refused clients.
         sessions: browsers that may open the pages.
     """
 
@@ -96,7 +96,7 @@ def _is_public(path: str) -> bool:
 
 
 def token_in_cookie(headers: Headers) -> str | None:
-    """The token that the browser was given."""
+    """The token in the browser's cookie, or None."""
     try:
         cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
@@ -105,7 +105,7 @@ def token_in_cookie(headers: Headers) -> str | None:
 
 
 def wants_a_page(scope: Scope, headers: Headers) -> bool:
-    """Whether a browser asks, which accepts HTML."""
+    """Whether the request is a browser's, which accepts HTML."""
     return scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
 
 
@@ -124,7 +124,7 @@ async def token_sent(scope: Scope, receive: Receive) -> str:
 
 
 def signed_in(scope: Scope, token: str, page: str = "/") -> Response:
-    """Redirects to a page, with the cookie; it lasts as long as the browser's session."""
+    """A redirect to a page that sets the cookie, which lasts for the browser's session."""
     response = RedirectResponse(page, 303, headers=PAGE_HEADERS)
     secure = scope.get("scheme") == "https"
     response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
@@ -132,7 +132,7 @@ def signed_in(scope: Scope, token: str, page: str = "/") -> Response:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address means this machine alone."""
+    """Whether a host name or address is a loopback one, which only this machine reaches."""
     if host.lower() == "localhost":
         return True
     try:
@@ -143,11 +143,11 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Who may ask for what.
+    """Decides which requests are allowed.
 
     Attributes:
-        engine_token: the one in ``engine.json``; opens everything.
-        client_token: the configured one; opens everything but ``/bridge`` and ``/admin``, as a
+        engine_token: the token in ``engine.json``; opens everything.
+        client_token: the configured token; opens all but ``/bridge`` and ``/admin``, as a
             header or, from a browser that signed in with it, as a cookie.
         public: set when clients reach the engine from the web. Everything then needs a token,
             since a tunnel can make a request look local. OAuth tokens open ``/mcp`` alone.
@@ -184,7 +184,7 @@ class AccessPolicy:
         return f'Bearer resource_metadata="{self.public.metadata_url}"'
 
     def cookie_for(self, code: str) -> str | None:
-        """The cookie that a one-time code from this machine gives a browser."""
+        """The cookie for a browser with this one-time code; None if the code is not valid."""
         return self.public.sessions.redeem(code) if self.public is not None else None
 
     def _token_fits(self, path: str, headers: Headers) -> bool:
@@ -235,7 +235,7 @@ def _same_origin(origin: str, host: str) -> bool:
 
 
 class AccessMiddleware:
-    """Refuses requests: HTTP with the status, websockets before they open."""
+    """Refuses requests by the policy: HTTP with a status, websockets before they open."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
         self._app = app
@@ -265,7 +265,8 @@ class AccessMiddleware:
             await response(scope, receive, send)
 
     def _while_approved(self, headers: Headers, send: Send) -> Send:
-        """Ends an answer, which may be a stream, when the client's token is no longer valid."""
+        """A send function that ends the answer, which may be a stream, once the client's token is
+        invalid."""
         is_ended = False
 
         async def checked(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""The pages on which a client on the web waits, and on which the person decides about it.
+"""The pages where web clients wait, and where the person approves them.
 
 ``/consent`` is open to everyone and only shows a number. ``/clients`` needs the cookie of a browser
 that was signed in on this machine, and ``/admin/clients`` the engine's token.
@@ -35,7 +35,7 @@ _PAGE = Markup(
 
 
 def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
-    """What anyone may open: OAuth's own routes, and the page of a waiting client."""
+    """The routes that anyone may open: OAuth's own, and the page of a waiting client."""
 
     async def consent(request: Request) -> Response:
         waiting = provider.request(request.query_params.get("request", ""))
@@ -72,7 +72,8 @@ def client_routes(provider: ApprovalProvider) -> list[BaseRoute]:
 def client_admin_routes(
     provider: ApprovalProvider | None, sessions: PageSessions | None
 ) -> list[BaseRoute]:
-    """``/admin/clients`` for the command line; the guard asks for the engine's token."""
+    """``/admin/clients`` and ``/admin/sign-in`` for the command line; the access policy requires
+    the engine's token."""
 
     async def show(_: Request) -> Response:
         if provider is None:
@@ -95,7 +96,8 @@ def client_admin_routes(
 
 
 def _act(provider: ApprovalProvider, action: str, key: str) -> bool:
-    """Approves or denies the number, or revokes the id; False if there is none."""
+    """Approves or denies the client with a number, or revokes the one with an id; False if there is
+    none."""
     match action:
         case "approve" | "deny":
             return provider.decide(key, approve=action == "approve") is not None
@@ -119,7 +121,7 @@ def _as_json(provider: ApprovalProvider) -> dict[str, Any]:
 
 
 def _warning(provider: ApprovalProvider, waiting: WaitingClient) -> str:
-    """What the person should know before they approve; usually nothing."""
+    """A warning for the person before they approve; usually empty."""
     known = provider.namesake(waiting)
     if known is None:
         return ""

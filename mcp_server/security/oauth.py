@@ -54,14 +54,14 @@ class ApprovedClient:
 
     @property
     def host(self) -> str:
-        """Where its approval was sent."""
+        """The hosts of its redirect addresses, where its approval was sent."""
         addresses = self.info.get("redirect_uris", [])
         return ", ".join(sorted({urlsplit(str(each)).netloc for each in addresses}))
 
 
 @dataclass(slots=True)
 class Grant:
-    """One token. ``grant_id`` is shared by an access token and the refresh token next to it."""
+    """One token; an access token and its refresh token share a ``grant_id``."""
 
     client_id: str
     kind: Literal["access", "refresh"]
@@ -78,7 +78,7 @@ class _Contents:
 
 
 class ClientRegistry:
-    """Reads the file once and writes it after every change."""
+    """The approved clients and their tokens; reads its file once and writes it at every change."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -90,7 +90,7 @@ class ClientRegistry:
         return self._contents.clients
 
     def approve(self, client_id: str, info: dict[str, Any]) -> None:
-        """Raises OSError: the file cannot be written."""
+        """Adds an approved client. Raises OSError: the file cannot be written."""
         now = time.time()
         self.clients[client_id] = ApprovedClient(info, now, now)
         self._write()
@@ -119,7 +119,7 @@ class ClientRegistry:
         return access, refresh
 
     def grant(self, token: str, kind: Literal["access", "refresh"]) -> Grant | None:
-        """What a token grants; None if it is unknown, expired or of the other kind."""
+        """The grant of a token; None if it is unknown, expired or of the other kind."""
         found = self._contents.tokens.get(_hash(token))
         if found is None or found.kind != kind or (found.expires or time.time()) < time.time() - 1:
             return None
@@ -149,7 +149,7 @@ def _hash(token: str) -> str:
 
 
 def _read(file: Path) -> _Contents:
-    """Empty if there is no file or it is damaged: the clients then ask for approval again."""
+    """The file's contents; empty if it is missing or damaged, so clients ask for approval again."""
     try:
         values = json.loads(file.read_bytes())
         clients = {key: ApprovedClient(**each) for key, each in values["clients"].items()}
@@ -186,18 +186,18 @@ class WaitingClient:
 
     @property
     def host(self) -> str:
-        """Where an approval is sent."""
+        """The host of the redirect address, where an approval is sent."""
         return urlsplit(str(self.params.redirect_uri)).netloc
 
 
 def shown_name(given: object) -> str:
-    """The name that a client gave itself, which anyone may claim, without what does not show."""
+    """The name that a client gave itself, without invisible characters; anyone may claim it."""
     visible = "".join(each for each in str(given or "") if each.isprintable() or each.isspace())
     return " ".join(visible.split())[:60] or "Unnamed client"
 
 
 def _likeness(name: str) -> str:
-    """The same for names that look the same."""
+    """A key that is equal for names that look the same."""
     return "".join(fold(name).text.split())
 
 
@@ -222,7 +222,7 @@ class ApprovalProvider(OAuthProvider):
 
     @property
     def metadata_url(self) -> str:
-        """Where a client that was refused finds out how to sign in (RFC 9728)."""
+        """The address that says how to sign in, for refused clients (RFC 9728)."""
         return f"{self.public_url}/.well-known/oauth-protected-resource{_MCP_PATH}"
 
     def routes(self) -> list[BaseRoute]:
@@ -235,7 +235,7 @@ class ApprovalProvider(OAuthProvider):
         return client.name if client is not None else None
 
     def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
-        """Another client whose name looks the same, which is approved already."""
+        """An approved client whose name looks the same, or None."""
         likeness = _likeness(waiting.name)
         others = (
             each
@@ -266,7 +266,7 @@ class ApprovalProvider(OAuthProvider):
         return found
 
     def finish(self, request: WaitingClient) -> str:
-        """The address that hands the decision to the client, once."""
+        """The address that passes the decision to the client, once."""
         self._waiting.pop(request.key, None)
         target, state = str(request.params.redirect_uri), request.params.state
         if not request.approved:
@@ -314,7 +314,7 @@ class ApprovalProvider(OAuthProvider):
         if params.resource is not None and not self._is_ours(params.resource):
             raise AuthorizeError("invalid_target", "This server has no such resource.")
         self._forget_old()
-        waiting = self._waiting.values()  # some clients try the address before the browser opens it
+        waiting = self._waiting.values()  # some clients request the address before the browser does
         request = next((w for w in waiting if w.client == client and w.params == params), None)
         if request is None:
             while len(self._waiting) >= _MAX_WAITING:

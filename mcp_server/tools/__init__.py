@@ -1,1 +1,1 @@
-"""The tools, by what they are for. Each validates, makes one call and shapes the answer."""
+"""The tools, by subject. Each validates, makes one call and shapes the answer."""

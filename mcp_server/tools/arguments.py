@@ -1,4 +1,4 @@
-"""The tools' arguments: their limits, and what a model reads of them."""
+"""The tools' arguments: their limits, and their descriptions for models."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ _LIMITED = frozenset({"rationale", "content"})  # longer texts are often tried t
 def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a tool's arguments, shortened to save tokens.
 
-    An optional argument has its own type only, since it can be left out. Lengths are checked by the
+    An optional argument has only its own type, without null, since it can be left
+    out. Lengths are checked by the
     tool, whose error names them; ranges of numbers and choices stay.
     """
     described = dereference_refs(dict(schema))
@@ -115,8 +116,10 @@ def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, objects and lists read where a client wrote them as JSON text, and
-    one text where a list is asked for as a list of it.
+    """The arguments of a call with texts converted to the types of the schema.
+
+    Objects and lists that a client sent as JSON text are parsed; a single text becomes a list of
+    one.
 
     Args:
         schema: the tool's input schema.
@@ -141,7 +144,7 @@ def _as_meant(text: str, part: Mapping[str, Any]) -> Any:
 
 
 def lean_output(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that an answer always has; the answer itself shows what they hold."""
+    """A schema that only names the required fields of an answer, to save tokens."""
     return {"type": "object", "required": schema.get("required", [])}
 
 

@@ -96,7 +96,7 @@ class ContextTools(Tools):
         return answer
 
 
-SHOWN_CHARS = 2_000  # of a note at verbosity 1
+SHOWN_CHARS = 2_000  # of a note, at verbosity 1
 NEAR: tuple[Aspect, ...] = ("neighborhood",)
 
 CitationTags = Annotated[
@@ -184,8 +184,8 @@ def _unresolved(tag: str, ids: Sequence[str] | None) -> str:
 
 
 def head(content: str, limit: int | None) -> tuple[str, int, int | None]:
-    """Whole lines up to so many characters, one at least; the number of the last, and of the line
-    after it if there is one."""
+    """Whole lines up to ``limit`` characters, at least one; the number of the last line, and of the
+    next if there is one."""
     end, number = 0, 0
     while end < len(content):
         following = content.find("\n", end) + 1 or len(content)

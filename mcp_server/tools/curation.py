@@ -139,7 +139,8 @@ class CurationTools(Tools):
     def _planned(
         self, found: Target, notice: str | None, *, at_once: bool, preview: bool
     ) -> ForgottenAnswer:
-        """The answer of a preview, and of a call that waits for the person, as ``notice`` says."""
+        """The answer of a preview, or of a call that waits for the person, which has a
+        ``notice``."""
         container = self._box.container
         ids = set(found.node_ids)
         naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
@@ -174,8 +175,8 @@ def why_of(rationale: str, reason: str | None = None) -> Attribution:
 
 
 MAX_CHANGES = 100  # that an answer shows
-MAX_NOTES = 20  # of each change …
-MAX_LINES = 20  # … and lines of each note
+MAX_NOTES = 20  # of each change
+MAX_LINES = 20  # of each note
 RATIONALE = "The person edited the manifest"
 
 Confirm = Annotated[
@@ -246,7 +247,7 @@ def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestCha
 
 
 def _path_in_vault(vault: Vault, path: str | None) -> str:
-    """The vault path of a manifest that a call names, absolute or not.
+    """The path in the vault of a manifest that a call names, absolute or not.
 
     Raises:
         OutsideVault: it is not in the vault.

@@ -12,7 +12,7 @@ from mcp_server.tools.arguments import ADDS, FULL, SessionId, WhyChanged
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase
 
-PATIENCE_SECONDS = 8.0  # clients give up on a call after some 60 seconds, people sooner
+PATIENCE_SECONDS = 8.0  # clients give up on a call after about 60 seconds, people sooner
 _PHASES = {"nrem": (DreamPhase.NREM,), "rem": (DreamPhase.REM,), "full": tuple(DreamPhase)}
 
 

@@ -38,7 +38,7 @@ LogType = Annotated[
     Field(description="The kind of entries."),
 ]
 
-# In the words of graph-tools; any other change annotates a note.
+# Change types of graph-tools; any other change is "annotated".
 _TYPES: dict[ChangeKind, ChangeType] = {
     ChangeKind.CREATED: "created",
     ChangeKind.IMPORTED: "created",
@@ -173,8 +173,10 @@ class HistoryTools(Tools):
         )
 
     def _safe(self, text: str) -> str:
-        """The text, unless it looks like orders: clients choose names, reasons and earlier texts,
-        which other clients read here."""
+        """The text, or a notice if it looks like orders to a model.
+
+        Clients write names, reasons and earlier texts, which other clients read here.
+        """
         return WITHHELD if self._box.container.immunity.check(text).adversarial else text
 
     def _safe_entry(self, entry: LogEntry) -> LogEntry:
@@ -193,7 +195,7 @@ class HistoryTools(Tools):
         file = next((each for each in change.files if paths & set(each.paths)), None)
         if file is None:
             return None, None
-        # What moved away is as it was.
+        # A moved file keeps its content.
         versions = (file.before, file.after or (file.before if file.moved_to else None))
         found = [None if key is None else history.content(key) for key in versions]
         texts = [None if data is None else data.decode("utf-8", "replace") for data in found]
@@ -210,7 +212,7 @@ def _type_of(change: Change, node_id: str) -> ChangeType:
 
 
 def _actions(change: Change) -> list[Action]:
-    """The entries of the log for a change; none for one that only adds."""
+    """The actions that the log lists for a change; none if it only adds."""
     found: list[Action] = []
     if change.forgot or change.kind is ChangeKind.PURGED:
         found.append("prune")
@@ -222,7 +224,7 @@ def _actions(change: Change) -> list[Action]:
 
 
 def _held_entry(held: QuarantinedText, wanted: Action | None) -> LogEntry:
-    """What is in quarantine: a whole note, or only lines that others added to one of the person."""
+    """The entry of a text in quarantine: a whole note, or lines added to a note of the person."""
     as_block = wanted == "adversarial_block" or not held.whole
     return LogEntry.of(
         held,

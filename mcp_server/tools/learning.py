@@ -1,4 +1,4 @@
-"""Tools about what is learnt from use and what it changes: rewards, drives, knobs, balance."""
+"""Tools about learning from use and its effects: rewards, drives, knobs, balance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from memvault.model.memory import (
 
 MAX_PENALTIES = 10
 MAX_DRIFTING = 10
-CO_OCCURRING = 5  # latest memories of a session that an emitted reward is shared among
+CO_OCCURRING = 5  # latest memories of a session, which share an emitted reward
 THIRD = 1 / 3
 TARGET = 0.2  # the average reward that the specification aims at
 
@@ -119,7 +119,7 @@ def _breakdown(rewards: Sequence[Reward]) -> RewardBreakdown:
 
 
 def _recommendations(rewards: Sequence[Reward]) -> list[str]:
-    """The worst first."""
+    """Advice for the client, the greatest loss first."""
     lost = {
         kind: sum(each.value for each in rewards if each.kind is kind and each.value < 0.0)
         for kind in _ADVICE
@@ -269,7 +269,8 @@ def _variance(values: Sequence[float]) -> float:
 
 
 def _scores(rewards: Sequence[Reward]) -> list[float | None]:
-    """Mean rewards of use, of fitting what was known, and of the person's judgement."""
+    """Mean rewards of use, of storing, and of the person's judgement; None for those without
+    any."""
     groups: tuple[list[float], list[float], list[float]] = ([], [], [])
     for each in rewards:
         if each.kind in USES or each.kind in (SignalKind.IGNORED, SignalKind.EMITTED):

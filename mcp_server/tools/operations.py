@@ -326,7 +326,7 @@ class OperationTools(Tools):
         return self._answer(done, preview=preview)
 
     def _persons_note(self, name: str) -> Memory | None:
-        """The note that this names, if a client calls and the person wrote in the note."""
+        """The named note, if a client calls and the person wrote in the note; else None."""
         note = self._box.container.actions.target(name).note
         return note if self._box.is_persons(note) else None
 

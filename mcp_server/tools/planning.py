@@ -1,4 +1,4 @@
-"""Which calls to make for a goal or a vague question, and which question to ask the person."""
+"""Plans calls for a goal or a vague question, and finds questions to ask the person."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from memvault.text.names import kind_of
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
 
-SESSIONS = 200  # whose last question is remembered
-PATIENCE_SECONDS = 5.0  # for the tasks to be found again after the answer was stored
+SESSIONS = 200  # for which the last question is remembered
+PATIENCE_SECONDS = 5.0  # for the search for tasks after the answer was stored
 
 
 class QuestionTools(Tools):
@@ -108,7 +108,7 @@ class QuestionTools(Tools):
         )
 
     def _hierarchy_now(self) -> Hierarchy:
-        """Of the live generation."""
+        """The hierarchy of the live generation."""
         live, hierarchy = self._box.container.live, self._hierarchy
         if hierarchy is None or hierarchy.edges is not live.graph_view:
             self._hierarchy = hierarchy = Hierarchy(live.graph_view, live.catalogue.by_id)
@@ -121,15 +121,15 @@ class QuestionTools(Tools):
 
 
 def _compared(last: OpenQuestion | None, found: Sequence[OpenQuestion]) -> SettledShape | None:
-    """The effect of the session's last question; None while it is still the one to ask."""
+    """The effect of the session's last question; None if it is still the first to ask."""
     if last is None or (found and found[0].key == last.key):
         return None
     now = next((each.entropy for each in found if each.key == last.key), 0.0)
     return SettledShape(question=last.text, entropy_before=last.entropy, entropy_after=now)
 
 
-GLANCE = 10  # memories that show the state of what is known about a goal
-LOOKED_AT = 20  # memories by which a vague question is split
+GLANCE = 10  # memories that show what is known about a goal
+LOOKED_AT = 20  # memories that decide how a vague question is split
 
 AimedAt = Annotated[
     str,
@@ -145,13 +145,13 @@ Queries = Annotated[int, Field(ge=1, le=10, description="How many questions at m
 
 
 class _Measure:
-    """How far apart memories lie."""
+    """Measures the entropy of memories."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
     def entropy_after(self, step: Step) -> float:
-        """Of what a call of recall_memory with these parameters finds."""
+        """The entropy of the memories that recall_memory finds with this step's parameters."""
         given = step.params.get("filters")
         scope = Scope(Filters(**given) if given else None, step.params.get("project"))
         hits = self._box.container.live.searcher.find(
@@ -160,7 +160,7 @@ class _Measure:
         return self._box.pulse_of(hits).entropy
 
     def entropy_of(self, found: Sequence[FoundMemory]) -> float:
-        """Of these memories, by their relevance."""
+        """The entropy of these memories, weighted by relevance."""
         ids = [each.memory.id for each in found]
         return self._box.meter.of(ids, [each.relevance for each in found]).entropy
 
@@ -254,7 +254,7 @@ class PlanningTools(Tools):
         )
 
     def _types(self) -> frozenset[str]:
-        """The types that notes have, worked out once per state of the index."""
+        """The types of all notes, computed once per state of the index."""
         indexer = self._box.container.live.indexer
         now = (indexer, indexer.version)
         if self._known is None or self._known[0] != now:

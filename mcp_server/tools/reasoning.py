@@ -247,7 +247,7 @@ class ReasoningTools(Tools):
     # -- arguments ------------------------------------------------------------------------------
 
     def _node(self, name: str, scope: Scope) -> NodeRef:
-        """Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
+        """The node with this name. Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
         node = node_named(self._box.container, name)
         memory = self._box.container.live.catalogue.by_id(node.id)
         if memory is not None and not in_scope(memory, scope):
@@ -269,7 +269,7 @@ class ReasoningTools(Tools):
         return float(value) if clamped.clamp_type == "scalar" else float(value >= 0.5)
 
     def _likeness(self, key: str, vector: list[float]) -> float:
-        """The cosine of an embedding and the nearest passage of a note; 0 where they are unlike."""
+        """The cosine of an embedding and the nearest passage of a note, in [0, 1]."""
         container = self._box.container
         if len(vector) != container.embedder.dimension:
             raise InvalidParams(
@@ -351,7 +351,7 @@ def _by_name(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
 
 
 def _shown(evidence: Sequence[EvidenceUsed], level: VerbosityLevel) -> Sequence[EvidenceUsed]:
-    if level is VerbosityLevel.RAW_ONLY:  # which tells of each note only that it was used
+    if level is VerbosityLevel.RAW_ONLY:  # which lists each note once, without its sentences
         evidence = list({each.memory_id: each for each in reversed(evidence)}.values())[::-1]
     return evidence[: SHOWN[level]]
 

@@ -1,7 +1,7 @@
 """Tools that find and read memories: recall_memory, vector_search, graph_query, get_memory.
 
-``search`` and ``fetch`` are what ChatGPT's connectors require
-(https://developers.openai.com/apps-sdk, "Company knowledge and deep research").
+ChatGPT's connectors require ``search`` and ``fetch`` (https://developers.openai.com/apps-sdk,
+"Company knowledge and deep research").
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class NoteTools(Tools):
         if (id is None) == (path is None):
             raise InvalidParams("Provide exactly one of id or path")
         given = id or path or ""
-        by_id = id is not None and is_uuid(given)  # models also give a name as the id
+        by_id = id is not None and is_uuid(given)  # models also pass a name as the id
         memory = self._box.memory(given) if by_id else self._box.memory_at(given)
         content = self._box.text_of(memory)
         self._box.record_read(self._box.touch(), [memory.id])
@@ -140,7 +140,7 @@ class ConnectorTools(Tools):
         )
 
     def _url(self, memory: Memory) -> str:
-        """Opens the note in Obsidian (https://help.obsidian.md/uri)."""
+        """The address that opens the note in Obsidian (https://help.obsidian.md/uri)."""
         vault = quote(self._box.container.vault.root.name, safe="")
         return f"obsidian://open?vault={vault}&file={quote(memory.path, safe='')}"
 
@@ -162,7 +162,7 @@ def _metadata(memory: Memory) -> dict[str, str]:
     return {key: value for key, value in values.items() if value}
 
 
-FIRST_PATIENCE = 10.0  # seconds that graph_query waits for relations that are first read
+FIRST_PATIENCE = 10.0  # seconds that graph_query waits while relations are first loaded
 
 
 class RecallTools(Tools):
@@ -261,7 +261,7 @@ class RecallTools(Tools):
         return lambda memories: self._passing(memories, filters)
 
     def _passing(self, memories: Sequence[Memory], filters: Filters) -> set[str]:
-        """Ids of the memories that pass the filters which stores cannot apply."""
+        """Ids of the memories that pass the filters that stores cannot apply."""
         quadrants, origins = filters.johari_quadrants, filters.origins
         ids = list(
             dict.fromkeys(

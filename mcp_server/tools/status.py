@@ -153,7 +153,7 @@ class NavigationTools(Tools):
         )
 
     def _likeness(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
-        """Cosine, at least 0, of each memory's text with the centre's."""
+        """The cosine of each memory's text with the centre's, in [0, 1], by id."""
         vectors = self._box.meter.similarity_index.vectors([centre, *keys])
         own = vectors.pop(centre, None)
         known = {key: vector for key, vector in vectors.items() if vector is not None}
@@ -164,7 +164,7 @@ class NavigationTools(Tools):
 
 
 def _neighbour(each: Neighbour, level: VerbosityLevel) -> NeighbourShape:
-    """What a level leaves out is None."""
+    """A neighbour at this level, with left out fields as None."""
     hidden = {"outgoing", "relevance"} if level is not VerbosityLevel.FULL_INSIGHTS else set()
     if level is VerbosityLevel.RAW_ONLY:
         hidden |= {"kind", "via", "sentence", "stated_in", "line"}

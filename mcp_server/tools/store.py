@@ -192,7 +192,7 @@ class StoreTools(Tools):
         return self._answer(stored, against, related)
 
     def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
-        """Only the person makes a memory permanent."""
+        """Propose to make the memory permanent, which only the person decides."""
         container = self._box.container
         memory = container.live.catalogue.by_path(stored.path)
         if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
@@ -239,7 +239,7 @@ class StoreTools(Tools):
 
 
 def _nearly_same(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
-    """The memory on the same matter that is as near in meaning as near-duplicates are."""
+    """The related memory that is a near-duplicate of the new one, or None."""
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
     return next((each for each in related if each.id == new.among[0]), None)
@@ -248,7 +248,7 @@ def _nearly_same(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None
 def _notice(
     stored: StoredMemory, memory: Memory, against: Sequence[Contradiction], same: Memory | None
 ) -> str | None:
-    """What the person should know about the stored note."""
+    """A notice about the stored note: missing links, secrets, contradictions or near-duplicates."""
     parts = []
     if stored.unlinked:
         missing = [

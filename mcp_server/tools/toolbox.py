@@ -1,4 +1,4 @@
-"""What all tools share: the container, the pulse, and how a memory is shown."""
+"""The services that all tools share: the container, the pulse, and the display of memories."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ Full = TypeVar("Full", bound=FullAnswer)
 
 
 def supersede_hint(title: str) -> str:
-    """What a client is told when what it wrote into this note contradicts other memories."""
+    """The notice for a client whose text in this note contradicts other memories."""
     return (
         "An older memory says otherwise (contradicts). Ask the person which is right; to "
         "supersede the older one: edit_memory with operation=append and "
@@ -106,7 +106,7 @@ def supersede_hint(title: str) -> str:
 
 
 class Toolbox:
-    """Made once per server; its methods may be called from any thread."""
+    """The services that all tools share. Made once per server; thread-safe."""
 
     def __init__(self, startup: Startup) -> None:
         self._startup = startup
@@ -131,12 +131,12 @@ class Toolbox:
 
     @property
     def container(self) -> Container:
-        """Raises StoreUnavailable while it opens; calls wait until it is open."""
+        """The open container. Raises StoreUnavailable while it opens; tool calls wait for that."""
         return self._startup.now()
 
     def warm_up(self) -> float | None:
-        """Measure all memories' states once the similarity index is loaded, in small steps, so that
-        the first questions need not wait for it (`bench_pulse`)."""
+        """Measure all memories' states in the background, so that the first questions need not wait
+        (`bench_pulse`). Returns seconds to wait if the similarity index is not loaded yet."""
         if not self.container.live.similarity_index.is_loaded:
             return LOOK_SECONDS
         self.meter.measure_all()
@@ -147,12 +147,12 @@ class Toolbox:
 
     @property
     def offered(self) -> Set[str]:
-        """Names of the tools that the client of the present call sees."""
+        """Names of the tools that the calling client sees."""
         is_full = (wanted_set() or self.tool_set) == "full"
         return self.tools if is_full else self.core_tools
 
     def offers(self, tool: str) -> bool:
-        """Whether the client of the present call sees this tool."""
+        """Whether the calling client sees this tool."""
         return tool in self.offered
 
     def _could_advise(self, tool: str) -> bool:
@@ -172,7 +172,7 @@ class Toolbox:
         return self.container.guarded.read(path)
 
     def is_persons(self, note: Memory | None) -> bool:
-        """Whether a client calls, and the person wrote, changed or moved this note."""
+        """Whether the caller is a client and the person wrote, changed or moved this note."""
         if note is None or is_person():
             return False
         return not self.container.actions.deletable(Target(note.title, note))
@@ -186,10 +186,9 @@ class Toolbox:
         *,
         preview: bool,
     ) -> str:
-        """Let a client's call wait for the person; gives what the client is told.
+        """Record a client's call as a proposal to the person; returns the notice for the client.
 
-        Args:
-            about: id and path of the note that is theirs, or that they changed.
+        Args: about: id and path of the person's note, or of the note that they changed.
         """
         if not preview:
             self.container.proposals.propose_call(kind, call, about, why.actor, why.rationale)
@@ -211,7 +210,8 @@ class Toolbox:
     def record_shown(
         self, session: Session, ids: Sequence[str], question: str = "", hits: Sequence[Hit] = ()
     ) -> None:
-        """Note which memories an answer shows, best first; the hits if it answers a question."""
+        """Record the memories that an answer shows, best first; with hits if it answers a
+        question."""
         session.accessed(ids)
         self.container.activity.accessed(ids)
         if hits:
@@ -221,18 +221,18 @@ class Toolbox:
     def record_answer(
         self, session: Session, query: str, result: SearchResult, scope: Scope | None = None
     ) -> None:
-        """Note which memories answer a question, and whether none does."""
+        """Record the memories that answer a question, or that none does."""
         self.log_question(query, result, scope)
         self.record_shown(session, [hit.memory.id for hit in result.hits], query, result.hits)
 
     def record_read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
-        """Note which memories are read whole, or because they were cited."""
+        """Record the memories that were read whole or as citations."""
         self.record_shown(session, ids)
         learning = self.container.learning
         learning.read(connection_id(), ids, cited=cited, client=client_name())
 
     def log_question(self, query: str, result: SearchResult, scope: Scope | None = None) -> None:
-        """Note what came of a question: that it found nothing, or claims on a sensitive matter."""
+        """Record the outcome of a question: no answer, or claims on a sensitive topic."""
         self.log_claims(query, result)
         name = client_name() or UNNAMED
         self.container.learning.asked(name, query, result, scope or Scope())
@@ -242,7 +242,7 @@ class Toolbox:
         self.container.gate_log.record(query, result, client_name() or "")
 
     def memory(self, memory_id: str) -> Memory:
-        """Raises NoteNotFound."""
+        """The memory with this id. Raises NoteNotFound, NoteQuarantined."""
         memory = self.container.live.indexer.catalogue.by_id(memory_id)
         if memory is None:
             self._raise_if_quarantined(memory_id)
@@ -253,7 +253,7 @@ class Toolbox:
         return memory
 
     def _raise_if_quarantined(self, name: str) -> None:
-        """Raises NoteQuarantined where the note of this id or path is in quarantine."""
+        """Raises NoteQuarantined: the note with this id or path is in quarantine."""
         for held in self.container.guarded.held():
             if held.whole and name in (held.note_id, held.path):
                 raise NoteQuarantined(
@@ -278,7 +278,7 @@ class Toolbox:
             ) from error
 
     def node(self, memory: Memory) -> MemoryNode:
-        """Raises NoteNotFound: the note was just removed."""
+        """The memory with its state. Raises NoteNotFound: the note was just removed."""
         node = self.memory_nodes.get(memory.id)
         if node is None:
             raise NoteNotFound(f"There is no note at {memory.path}", path=memory.path)
@@ -298,8 +298,8 @@ class Toolbox:
         """The memory of the note with this path, file name, alias or title.
 
         Raises:
-            NoteNotFound: no note has it; the message gives the nearest names.
-            AmbiguousTarget: several notes have it as their title.
+            NoteNotFound: no note has this name; the message has the nearest names.
+            AmbiguousTarget: several notes have this title.
         """
         indexer = self.container.live.indexer
         wanted = name.strip().lstrip("/")
@@ -333,7 +333,7 @@ class Toolbox:
         return []
 
     def scope(self, project: str | None, filters: Filters | None = None) -> Scope:
-        """What a search covers.
+        """The scope of a search.
 
         Raises:
             InvalidParams: no note belongs to this project.
@@ -350,14 +350,14 @@ class Toolbox:
         )
 
     def pulse_of(self, hits: Sequence[Hit], session: Session | None = None) -> CognitivePulse:
-        """The pulse of an answer to a question; of this session, if it ends a turn of one."""
+        """The pulse of an answer to a question, which ``session`` counts as a turn."""
         pulse = self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
         if session is not None:
             self.container.learning.answered(session.id, pulse.entropy, len(hits))
         return pulse
 
     def nodes(self, hits: Sequence[Hit], level: VerbosityLevel, query: str) -> list[NodeShape]:
-        """Memories as an answer to this question shows them."""
+        """The hits as an answer to this question shows them."""
         if level is VerbosityLevel.RAW_ONLY:
             return [bare(hit) for hit in hits]
         states = self.meter.states([hit.memory.id for hit in hits])
@@ -366,7 +366,7 @@ class Toolbox:
         choose = self.container.own_excerpts if gated else self.container.excerpts
         excerpts = choose.of(query, hits, excerpt_limits(len(hits), level))
         nodes = shown(hits, states, excerpts, self._utl_state if full else None)
-        if gated:  # what is embedded may be others' words
+        if gated:  # embedded text may be others' words
             return nodes
         parts = [
             [] if hit.withheld else self._embeds.of(hit.memory, excerpt.text, excerpt.lines)
@@ -396,11 +396,11 @@ class Toolbox:
         )
 
     def concluded(self, answer: Full, result: SearchResult, level: VerbosityLevel) -> Full:
-        """The answer; at the highest level with what follows from its memories."""
+        """The answer; at the highest level with conclusions from its memories."""
         if level is not VerbosityLevel.FULL_INSIGHTS:
             return answer
         if result.matter is not None and result.claims:
-            return answer  # what is concluded quotes claims, too
+            return answer  # conclusions may quote claims, too
         ids = [hit.memory.id for hit in result.hits]
         try:
             answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
@@ -415,7 +415,7 @@ class Toolbox:
         return answer.model_copy(update=told)
 
     def _utl_state(self, memory_id: str) -> UTLState | None:
-        """None if the note is gone or cannot be read."""
+        """The memory's state of learning; None if the note is gone or cannot be read."""
         with suppress(MemvaultError):
             node = self.memory_nodes.get(memory_id)
             return node.utl_state if node is not None else None
@@ -423,7 +423,7 @@ class Toolbox:
 
 
 class Tools:
-    """Tools that belong together; each method that `tool` marks is served."""
+    """A group of tools; each method marked with `tool` is served."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box

@@ -31,7 +31,7 @@ MAX_MOVES = 100  # that an answer lists
 
 
 class UndoTools(Tools):
-    """Tools that undo; whatever a change did to notes can be undone."""
+    """Tools that undo changes of notes."""
 
     @tool(annotations=SETS, tags=CORE, title="Undo changes")
     def undo_change(
@@ -78,8 +78,8 @@ class UndoTools(Tools):
     def _wait_for_person(
         self, planned: UndoResult, why: Attribution, *, preview: bool
     ) -> str | None:
-        """Where a client would undo what the person changed: lets its call wait for them, and gives
-        the notice that says so."""
+        """Record a proposal if a client would undo a change of the person; returns its notice, or
+        None."""
         own = next((each for each in planned.undone if each.actor.kind == "person"), None)
         if own is None or is_person():
             return None

@@ -1,4 +1,4 @@
-"""Checking a client's reasoning against the person's notes."""
+"""Checks a client's reasoning against the person's notes, and texts for orders."""
 
 from __future__ import annotations
 
