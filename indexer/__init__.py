@@ -1,1 +1,1 @@
-"""The application that keeps the indexes in step with the vault: watch, scan, index, rebuild."""
+"""The application that keeps the indexes up to date with the vault: watch, scan, index, rebuild."""

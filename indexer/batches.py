@@ -1,4 +1,4 @@
-"""Batches of notes: embedded ahead, then written."""
+"""Prepares and writes batches of notes; the next ones are embedded meanwhile."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_THE_FILE = re.compile("creat|updat|modif|edit|chang|verif|publish|import|syn
 
 @dataclass(frozen=True, slots=True)
 class PreparedNote:
-    """A note with all that is written of it; ``outline`` is None for a long note."""
+    """A note with all data to be written; ``outline`` is None for a long note."""
 
     reading: NoteReading
     memory: Memory
@@ -57,15 +57,17 @@ class PreparedNote:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Notes that are written together, with their edges as the names of ``version`` have them."""
+    """Notes that are written together; ``version`` is that of the names in their edges."""
 
     notes: list[PreparedNote]
     version: int
 
 
 class EarlyEmbedding:
-    """Embeds some notes while others are still read, so that the encoder need not wait for the last
-    one. It stops when it meets notes whose vectors are cached."""
+    """Embeds some notes while others are still read, so that the encoder need not wait.
+
+    It stops at notes whose vectors are cached.
+    """
 
     def __init__(self, embedder: Embedder, ahead: Executor) -> None:
         self._embedder = embedder
@@ -82,7 +84,7 @@ class EarlyEmbedding:
             self._running = self._ahead.submit(copy_context().run, self._embed, some)
 
     def _embed(self, readings: Sequence[NoteReading]) -> bool:
-        """Whether a text was new."""
+        """Embed these notes; returns whether any text was not cached."""
         before = self._embedder.reads.misses
         texts = note_texts([(each.note, each.data) for each in readings], self._embedder.tokens)
         pieces = {path: text.pieces for path, text in texts.items()}
@@ -92,7 +94,7 @@ class EarlyEmbedding:
         return self._embedder.reads.misses > before
 
     def take_texts(self, readings: Sequence[NoteReading]) -> dict[str, NoteText]:
-        """By path, the texts of those of the notes that it embedded."""
+        """The texts of those notes that were embedded early, by path."""
         if self._running is not None:
             self._running.result()
         texts = {}
@@ -141,7 +143,7 @@ class BatchWriter:
     def _linked(
         self, readings: Sequence[NoteReading], pending: ChangeSet
     ) -> tuple[list[tuple[ParsedNote, Memory]], tuple[NoteGraph, ...], int]:
-        """The notes with their memories and edges, and the version of the names in these."""
+        """The notes with their memories, their edges, and the version of the names in the edges."""
         with self._lock.after_others():
             notes = [(each.note, pending.memories[each.note.path]) for each in readings]
             return notes, self._graphs.graphs_of(notes), self._graphs.version
@@ -176,7 +178,7 @@ class BatchWriter:
         )
 
     def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
-        """Write those of the notes that are at these paths, and commit their records last."""
+        """Write the batch's notes at these paths, and commit their records last."""
         due = [each for each in batch.notes if each.memory.path in paths]
         graphs = tuple(each.graph for each in due)
         if batch.version != self._graphs.version:
@@ -222,8 +224,10 @@ class BatchWriter:
 
 
 def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
-    """The days that the note names, without those on which its file was written, and those that it
-    only leads to; what it says of "tomorrow" is meant from its own day on."""
+    """The days that the note names, except days of file changes and days that it only links to.
+
+    "Tomorrow" is relative to the note's own day.
+    """
     written = memory.moment.date()
     lines = [
         f"{key}: {value}"
@@ -236,7 +240,7 @@ def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
 
 
 def _only_leads_on(block: Block, links: Sequence[Link]) -> bool:
-    """Whether it is nothing but links, as those to the days before and after."""
+    """Whether the block is only links, such as those to the previous and next day."""
     own = [each.shown or each.target for each in links if each.sentence == block.text]
     rest = block.text
     for shown in own:

@@ -1,7 +1,7 @@
 """The records of indexed notes, in the key-value store and in memory.
 
-Writing a note's record commits its indexing and comes last. So the next scan indexes every note
-again whose record differs from the file.
+Writing a note's record commits its indexing and comes last. So, after a crash, the next scan finds
+every note whose record differs from the file, and indexes it again.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class NoteRecord(BaseModel):
     claimed_id: str | None = None  # the id in its frontmatter
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
-    days: tuple[date, ...] = ()  # that its text or its properties name
+    days: tuple[date, ...] = ()  # named in its text or its properties
     frontmatter_problem: str | None = None
     warnings: tuple[str, ...] = ()
     format: int  # without a default, so that it is always stored
 
     def packed(self) -> bytes:
-        """As JSON, without what is as usual."""
+        """The record as JSON, without fields that have their default values."""
         return self.model_dump_json(exclude_defaults=True).encode()
 
 
@@ -120,7 +120,7 @@ class Catalogue:
 
     @property
     def waiting_for_flush(self) -> int:
-        """How many notes this process has not flushed."""
+        """The number of notes that this process has not flushed."""
         return len(self._unflushed)
 
     def unflushed(self) -> set[str]:
@@ -206,14 +206,14 @@ class Catalogue:
         return {memory.project for memory in self.all() if memory.project}
 
     def project_named(self, name: str) -> str | None:
-        """A project of this name, or else one that notes spell otherwise: "aurora-west" for
-        "Aurora West"."""
+        """The project with this name, or one that notes spell differently ("aurora-west" for
+        "Aurora West"); None if there is neither."""
         if self._in_project.get(name.casefold()):
             return name
         return next((each for each in self.projects() if name_key(each) == name_key(name)), None)
 
     def types(self) -> list[str]:
-        """The types that notes have."""
+        """The types of all notes."""
         return [kind for kind, paths in list(self._of_type.items()) if paths]
 
     def of_type(self, kind: str) -> list[Memory]:

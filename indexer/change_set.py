@@ -1,4 +1,4 @@
-"""Changed notes: read, parsed, with their ids, ready to be indexed."""
+"""Changed notes that are read, parsed and given ids, ready to be indexed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class NoteReading:
         )
 
     def _is_verified(self, memory: Memory) -> bool:
-        """Whether the person verified it: ``verified: true`` written by a client does not count."""
+        """Whether the person verified the note; ``verified: true`` written by a client does not
+        count."""
         if self.provenance.is_person or not memory.verified:
             return memory.verified
         own = self.provenance.own_properties
@@ -77,7 +78,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
         raise Unreadable(f"{path}: cannot be read: {error}") from error
     try:
         note = parse_note(path, examined.data, max_bytes=max_bytes)
-    except Exception as error:  # it keeps no other note from being indexed
+    except Exception as error:  # a fault in one note must not stop the others
         logger.exception("The note %s cannot be parsed.", path)
         raise Unreadable(
             f"{path}: cannot be read because of a fault in memvault; engine.log has the details, "
@@ -85,14 +86,14 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
         ) from error
     known = examined.provenance
     is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person
-    if not is_own:  # a client's title of the person's note
+    if not is_own:  # the title is a client's, and the note may be the person's
         note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
     given = claimed if is_uuid(claimed) else None
     return NoteReading(note, stat, given, examined.provenance, examined.data)
 
 
-KEPT = 256  # notes; more are packed, which takes less memory and more time
+KEPT = 256  # notes kept as objects; others are pickled, which takes less memory and more time
 
 
 class ReadingBuffer:
@@ -111,7 +112,7 @@ class ReadingBuffer:
             yield pickle.loads(kept) if isinstance(kept, bytes) else kept
 
 
-LARGE_BYTES = 200_000  # of a note; more takes seconds
+LARGE_BYTES = 200_000  # of a note; a larger one takes seconds
 
 FIRST_BATCH = 16  # notes
 
@@ -126,7 +127,7 @@ class ChangeSet:
         gone: paths of deleted notes.
         restamped: records of notes that were saved without a change.
         large: paths of notes that take seconds each.
-        stats: by path, of the notes that were read; None of those that were not there.
+        stats: by path, for the notes that were read; None for notes that did not exist.
     """
 
     readings: ReadingBuffer = field(default_factory=ReadingBuffer)
@@ -155,8 +156,10 @@ class ChangeSet:
         )
 
     def batches(self, most: int) -> Iterator[list[NoteReading]]:
-        """Batches that grow to `most` notes: the first notes are soon searchable, and a large scan
-        needs few writes. Large notes come last, one at a time, so that no other note waits."""
+        """Batches that grow to `most` notes: the first are soon searchable, and writes are few.
+
+        Large notes come last, one at a time, so that no other note waits for them.
+        """
         rest = iter([path for path in self.memories if path not in self.large])
         size = min(FIRST_BATCH, most)
         while batch := list(islice(rest, size)):
@@ -192,11 +195,11 @@ class ChangeSetReader:
         forced: Collection[str] = (),
         read: Callable[[NoteReading], None] = lambda _: None,
     ) -> None:
-        """Read the notes and leave out unchanged ones, except those in ``forced``; deleted ones are
-        gone.
+        """Add these notes to ``pending``, deleted ones as gone; leave out unchanged ones unless
+        ``forced``.
 
         Args:
-            read: called with each note that is to be indexed.
+            read: called with each note to be indexed.
         """
         for done, path in enumerate(sorted(paths), 1):
             reading = self._read_one(path, pending, result, forced=path in forced)
@@ -236,7 +239,7 @@ class ChangeSetReader:
             record.format == FORMAT
             and reading.note.content_hash == record.memory.content_hash
             and reading.memory(record.memory.id) == record.memory
-            and self._names().memory(record.memory.path) == record.memory  # or another is to come
+            and self._names().memory(record.memory.path) == record.memory  # no change is pending
         )
 
     @staticmethod
@@ -251,8 +254,10 @@ class ChangeSetReader:
         pending.names[path] = names_of(reading.note, memory)
 
     def settle_ids(self, pending: ChangeSet) -> None:
-        """If several notes claim one id (copies), the shortest path gets it, as copies have longer
-        names. The id that is derived from the path of a note is nobody else's."""
+        """Decide which note gets an id that several claim (copies): the one with the shortest path.
+
+        Copies have longer names. An id derived from a note's path always belongs to that note.
+        """
         names = self._names()
         own = {id_of_path(path): path for path in pending.claims}
         asked = {claim for claim in pending.claims.values() if claim}
@@ -264,15 +269,15 @@ class ChangeSetReader:
         for memory_id in sorted(asked):
             owner = own.get(memory_id) or names.path_of(memory_id)
             if owner is not None and owner not in pending.claims and not self.is_there(owner):
-                pending.gone.add(owner)  # its event is still to come, but the id is free
+                pending.gone.add(owner)  # deleted: its event comes later, but its id is free now
             self._settle_id(memory_id, None if owner in pending.gone else owner, pending)
 
     def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
-        """Give the id to its owner, or else to the first of the notes that claim it."""
+        """Give the id to its owner, by default to the first note that claims it."""
         names = self._names()
         others = names.claimants(memory_id) - set(pending.claims) - pending.gone
         moved = {path for path in others if not self.is_there(path)}
-        pending.gone |= moved  # as above
+        pending.gone |= moved  # deleted; their events come later
         others -= moved
         here = {path for path, claim in pending.claims.items() if claim == memory_id}
         claimants = sorted(others | here, key=lambda path: (len(path), path))
@@ -282,7 +287,7 @@ class ChangeSetReader:
             known = names.memory(path)
             if path in others and known is not None and known.id != wanted:
                 reading = self._read_again(path)
-                if reading is None or reading.claimed_id != memory_id:  # its event is to come
+                if reading is None or reading.claimed_id != memory_id:  # its event comes later
                     pending.gone.add(path)
                     continue
                 self._add(reading, pending)
@@ -290,11 +295,11 @@ class ChangeSetReader:
                 pending.give_id(path, wanted)
 
     def is_there(self, path: str) -> bool:
-        """Whether there is a note at this path now."""
+        """Whether a note exists at this path."""
         return self._vault.is_note(path) and self._vault.stat(path) is not None
 
     def _read_again(self, path: str) -> NoteReading | None:
-        """Read a note that loses its id to another one; None if it cannot be read."""
+        """Read a note that loses its id to another; None if it cannot be read."""
         try:
             return read_note(self._vault, path, self._max_bytes)
         except Unreadable:

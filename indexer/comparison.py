@@ -1,4 +1,4 @@
-"""What the vault, the catalogue and the stores disagree on."""
+"""Compares the vault, the catalogue and the stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memvault.vault.files import NoteStat, Vault
 
 @dataclass(frozen=True, slots=True)
 class ScanDifference:
-    """Notes that differ from their records, and the paths of deleted ones; the number on disk."""
+    """Notes that differ from their records, paths of deleted notes, and the number on disk."""
 
     changed: dict[str, NoteStat]
     gone: set[str]
@@ -32,7 +32,7 @@ class Comparison:
         """The notes that a scan would index; reads only file names, sizes and times.
 
         Args:
-            also: paths without a record, which may be of deleted notes, too.
+            also: further paths, without records, of notes that may be deleted.
 
         Raises:
             VaultMissing: the vault's folder does not exist.
@@ -63,7 +63,7 @@ class Comparison:
         )
 
     def strays(self) -> tuple[set[str], set[str]]:
-        """Ids of the notes that have nodes, and of those that have chunks, but no record."""
+        """Ids of notes without a record: those that have nodes, and those that have chunks."""
         known = {memory.id for memory in self.catalogue.all()}
         nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
         return nodes, set(self.stores.vectors.note_ids()) - known

@@ -1,4 +1,4 @@
-"""The second pass over a note: the names that only a trained pipeline finds.
+"""The second pass over a note, for names that only a trained pipeline finds.
 
 It runs after a note has become searchable. Its findings are cached by the note's content hash, so
 neither a rebuild nor a link from another note runs the pipeline again.
@@ -33,7 +33,7 @@ class EntityPass:
         self._found = found
         self._is_off = settings.ner == "off"
         self._lock = threading.Lock()
-        self._queue: dict[str, None] = {}  # paths, in the order in which they came
+        self._queue: dict[str, None] = {}  # paths, in the order of arrival
         self._in_step = 0
         self._pipeline: EntityPipeline | None = None
 
@@ -66,7 +66,7 @@ class EntityPass:
         return 0.0 if self._queue else None
 
     def release(self) -> None:
-        """Unload the pipeline, which takes some 100 MB, until it is needed again."""
+        """Unload the pipeline, which takes about 100 MB, until it is needed again."""
         if not self._queue:
             self._pipeline = None
 
@@ -75,7 +75,7 @@ class EntityPass:
         if not new:
             return
         self._pipeline = pipeline = self._pipeline or open_entity_pipeline()
-        if pipeline is None:  # without the extra `memvault[ner]` there is nothing to do
+        if pipeline is None:  # the extra `memvault[ner]` is not installed
             self._is_off = True
             self._queue.clear()
             return

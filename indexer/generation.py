@@ -2,8 +2,8 @@
 
 A pointer names the live folder. It is replaced atomically, so a crash leaves either the old or the
 new generation live; folders that it does not name can be deleted. Data on servers is named after
-its generation's folder. If the key-value store is on a server, so is the pointer, and machines that
-share the indexes share it.
+its generation's folder. If the key-value store is on a server, so is the pointer, which machines
+that share the indexes share.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Report = Callable[[Progress], None]
 
 
 def report_nothing(_: Progress) -> None:
-    """Report to nobody."""
+    """Ignore the progress."""
 
 
 @dataclass(slots=True)
 class ScanReport:
-    """What a scan or a batch of changes came to."""
+    """The result of a scan or a batch of changes."""
 
     indexed: int = 0
     relinked: int = 0  # unchanged notes whose edges changed because other notes did
-    unfinished: bool = False  # whether something is left for `Indexer.finish_some`
+    unfinished: bool = False  # whether work is left for `Indexer.finish_some`
     removed: int = 0
     unchanged: int = 0
     problems: list[str] = field(default_factory=list)
@@ -52,8 +52,8 @@ class ScanReport:
 
 logger = logging.getLogger(__name__)
 POINTER = "current"
-DAMAGED = "damaged"  # the last generation that could not be opened, for who wants to look
-Drop = Callable[[Path], None]  # removes what servers keep of a folder's generation
+DAMAGED = "damaged"  # the last generation that could not be opened, kept for inspection
+Drop = Callable[[Path], None]  # removes the data of a folder's generation from servers
 
 
 class Pointer(Protocol):
@@ -62,24 +62,24 @@ class Pointer(Protocol):
     def read(self) -> str | None: ...
 
     def write(self, name: str | None) -> None:
-        """Name another, durably, or none."""
+        """Durably set the name of the live generation; None removes it."""
         ...
 
     def claim(self, name: str) -> str:
-        """Name this one if none is named; the one that is named then."""
+        """Set this name if none is set; returns the name that is set then."""
         ...
 
     def close(self) -> None: ...
 
 
 class FilePointer:
-    """A file next to the generations, ``indexes/current``, of one machine's one engine."""
+    """The pointer of a single engine: the file ``indexes/current`` next to the generations."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self) -> str | None:
-        """None also where the folder that it names is gone."""
+        """The name in the file; None if there is none or its folder is gone."""
         file = self._folder / POINTER
         name = file.read_text(encoding="utf-8").strip() if file.is_file() else ""
         return name if name and (self._folder / name).is_dir() else None
@@ -117,7 +117,7 @@ class Generations:
         return self._pointer.read()
 
     def live(self) -> Path:
-        """The folder of the live generation, made if there is none yet."""
+        """The folder of the live generation, which is created if needed."""
         name = self._pointer.read()
         if name is None:
             fresh = self.new()
@@ -137,18 +137,20 @@ class Generations:
         self._pointer.write(folder.name)
 
     def put_aside(self, folder: Path) -> None:
-        """Keep a damaged generation out of the way, in place of one kept earlier."""
+        """Move a damaged generation aside, in place of the one kept earlier."""
         self._pointer.write(None)
         self._dropped(folder)
         kept = self._folder / DAMAGED
         shutil.rmtree(kept, ignore_errors=True)
-        # Where a file in it is still held open (Windows), it stays, and is removed as stale later.
+        # If a file in it is still open (Windows), the folder stays and is later removed as stale.
         with suppress(OSError):
             folder.rename(kept)
 
     def remove_stale(self, in_use: Collection[Path] = ()) -> None:
-        """Delete generations that are neither live nor in use (left by a rebuild that was cut off).
-        A folder stays as long as a server that keeps some of its generation does not answer."""
+        """Delete generations that are neither live nor in use, as after an interrupted rebuild.
+
+        A folder stays while a server with data of its generation does not answer.
+        """
         live = self.live()
         for entry in self._folder.iterdir():
             if entry.name in (POINTER, DAMAGED) or entry == live or entry in in_use:

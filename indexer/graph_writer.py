@@ -91,12 +91,13 @@ class SuppressedNodes:
             self._store.put_many(NAMESPACE, rows)
 
     def returned(self) -> dict[str, set[str]]:
-        """The recorded nodes that are neither forgotten nor merged any more, with the paths of the
-        notes that may name them."""
+        """The recorded nodes that are no longer forgotten or merged, with the paths of notes that
+        may name them."""
         return self.recorded(lambda key: key not in self.forgotten() and key not in self.joined())
 
     def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
-        """The recorded nodes with such ids, and the paths of the notes that may name them."""
+        """The recorded nodes whose ids ``which`` accepts, with the paths of notes that may name
+        them."""
         found: dict[str, set[str]] = defaultdict(set)
         for row, _ in self._store.items(NAMESPACE):
             key, _, path = row.partition("\t")
@@ -111,7 +112,7 @@ class SuppressedNodes:
 
 
 def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
-    """The edges, with new ordinals where a merge made two of them equal."""
+    """The edges, with new ordinals for those that a merge made equal."""
     taken: set[str] = set()
     apart = []
     for edge in edges:
@@ -153,7 +154,7 @@ class GraphWriter:
         hidden: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
-        report: called with what `rewrite_edges` and `remove_forgotten` wrote.
+        report: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class GraphWriter:
 
     @property
     def version(self) -> int:
-        """That of the names which edges are resolved by."""
+        """The version of the names by which edges are resolved."""
         return self._names().version
 
     def graphs_of(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
@@ -201,12 +202,14 @@ class GraphWriter:
             self._report(NotesIndexed(frozenset(batch), graphs))
 
     def unindexed_edges(self, path: str) -> int:
-        """How many edges of this note were omitted because it has too many."""
+        """The number of this note's edges that were omitted because it has too many."""
         return self._unindexed.get(path, 0)
 
     def write(self, graphs: Sequence[NoteGraph]) -> None:
-        """Write these nodes and edges in place of those of the same notes. The caller has their
-        `sentences_between_notes` embedded."""
+        """Write these nodes and edges in place of those of the same notes.
+
+        The caller embeds their `sentences_between_notes`.
+        """
         some: list[NoteGraph] = []
         edges = 0
         for graph in graphs:

@@ -8,8 +8,8 @@ The order of every change lets the next scan repair a crash at any step:
    notes are found.
 3. The chunks are flushed, and the queued notes are relinked.
 
-A change of a few notes is indexed at once. One of many, as a first scan, is indexed in batches,
-between which other changes are: of each note the newest reading is written.
+A change of a few notes is indexed at once. A change of many, such as a first scan, is indexed in
+batches, and other changes are indexed between them: the newest reading of each note is written.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex
 
 logger = logging.getLogger(__name__)
-FEW = 64  # notes that a tool may wait for
+FEW = 64  # notes for which a tool may wait
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 Listener = Callable[[NotesIndexed], None]
 BatchListener = Callable[[int, float], object]  # takes how many notes, and the seconds they took
 FLUSH_AFTER = 2_000  # notes; a flush holds the interpreter for up to 0.2 s on a busy disk
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
-LOOK_SECONDS = 0.01  # between two looks whether others have finished
+LOOK_SECONDS = 0.01  # between two checks whether other changes are done
 
 
 class Indexer:
@@ -81,7 +81,7 @@ class Indexer:
         self.version = 0  # counts changes; caches of computed values compare it
         self.on_change: list[Listener] = []  # called after every write
         self.on_batch: list[BatchListener] = []
-        # Called between two steps of what nobody waits for: questions go first.
+        # Called between two steps of background work, so that questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.problems: list[str] = []
         self.last_scan: tuple[datetime, ScanReport] | None = None
@@ -112,8 +112,10 @@ class Indexer:
         self._batches = BatchWriter(stores, self.catalogue, self._graphs, embedder, self._lock)
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
-        """Compare the whole vault with the catalogue and index the difference; while another scan
-        runs, only what that one does not know of."""
+        """Compare the whole vault with the catalogue and index the difference.
+
+        While another scan runs, only index changes that it does not know.
+        """
         with making_way(self.let_pass):
             with self._lock:
                 is_first, self._scanning = not self._scanning, True
@@ -160,8 +162,8 @@ class Indexer:
         """Index these notes as they are on disk now; deleted ones are removed.
 
         Args:
-            finish_later: leave three things to `finish_some`: to relink many other notes, to find
-                notes whose text has a changed name, and to flush.
+            finish_later: leave three steps to `finish_some`: relinking many other notes, finding
+            notes whose text has a changed name, and flushing.
         """
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if few else nullcontext():
@@ -178,8 +180,10 @@ class Indexer:
             return result
 
     def stop(self) -> None:
-        """End scans after the current batch, with StoreUnavailable; the next scan continues. A few
-        notes are still indexed."""
+        """End scans after the current batch, with StoreUnavailable; the next scan continues.
+
+        Changes of a few notes are still indexed.
+        """
         self._stopped.set()
 
     @property
@@ -187,7 +191,7 @@ class Indexer:
         return self._stopped.is_set()
 
     def wait_until_idle(self, timeout: float) -> bool:
-        """Wait for the running changes; False after so many seconds."""
+        """Wait for the running changes; False after ``timeout`` seconds."""
         end = time.monotonic() + timeout
         while self._lock.acquire(timeout=max(0.0, end - time.monotonic())):
             is_idle = not self._changes
@@ -234,14 +238,14 @@ class Indexer:
         return None if reading is None else reading.memory(reading.claimed_id or id_of_path(path))
 
     def relink(self, paths: Collection[str]) -> None:
-        """Write the edges of unchanged notes again, after more of their names became known."""
+        """Write the edges of unchanged notes again, after the pipeline found more names in them."""
         with self._lock, making_way(self.let_pass):
             self._graphs.rewrite_edges(paths)
 
     def finish_some(self) -> bool:
-        """Do one step of what `index` left for later; False when nothing is left."""
+        """Do one step of the work that `index` left for later; False when nothing is left."""
         with self._lock, making_way(self.let_pass):
-            if self._changes:  # the last of them does it
+            if self._changes:  # the last of them finishes the work
                 return False
             self.flush()
             _, goes_on = self._relinking.step()
@@ -256,8 +260,9 @@ class Indexer:
                 self.catalogue.mark_flushed(unflushed)
 
     def remove_orphans(self) -> int:
-        """Remove nodes and chunks without a record; how many notes these were of. Removes nothing
-        while notes are being indexed.
+        """Remove nodes and chunks without a record; returns the number of their notes.
+
+        Removes nothing while notes are being indexed.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -347,8 +352,10 @@ class Indexer:
 
     @contextmanager
     def _at_work(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
-        """Have these notes indexed by this change, and none that began before. Ends when those that
-        a later one took over are indexed, too."""
+        """Take over these notes from earlier changes while the block runs.
+
+        Then waits until notes that later changes took over are indexed, too.
+        """
         with self._lock:
             self._changes += 1
             self._due.update(dict.fromkeys(paths, pending))
@@ -365,7 +372,7 @@ class Indexer:
             time.sleep(LOOK_SECONDS)
 
     def _release(self, pending: ChangeSet) -> bool:
-        """Let go of the change's notes; whether none of another change is due."""
+        """Remove the change's notes from those due; returns whether no others are due."""
         with self._lock:
             for path in [path for path, due in self._due.items() if due is pending]:
                 del self._due[path]
@@ -405,10 +412,10 @@ class Indexer:
                 self.progress = None
 
     def _finish(self, fresh: Collection[str], version: int) -> int:
-        """Flush, and relink all that is queued; how many notes these were.
+        """Flush, and relink all queued notes; returns their number.
 
         Args:
-            fresh: notes that were just written, with the names of this version.
+            fresh: notes that were just written with the names of ``version``.
         """
         relinked, goes_on = 0, True
         self.flush()

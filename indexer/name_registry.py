@@ -1,7 +1,7 @@
-"""What notes know of each other: the names that links and mentions resolve to.
+"""The names of all notes, to which links and mentions resolve.
 
-A note's edges depend on the other notes' names. The directory holds those names and tells, when
-one changes, which other notes have to be linked again.
+A note's edges depend on other notes' names. When a name changes, the registry reports which links
+and names are affected, so that the notes with them can be relinked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memvault.vault.links import LinkIndex, keys_of
 
 @dataclass(slots=True)
 class AffectedLinks:
-    """What changed names affect: links, projects and mentions in other notes."""
+    """The links, projects and mentions in other notes that changed names affect."""
 
     link_keys: set[str] = field(default_factory=set)
     projects: set[str] = field(default_factory=set)
@@ -65,7 +65,7 @@ class NameRegistry:
         self._by_id: dict[str, Memory] = {}
         self._claims: dict[str, str] = {}  # ids in frontmatter, by path
         self._claimants: dict[str, set[str]] = defaultdict(set)
-        self._paths: dict[str, str] = {}  # by the id that a note without one in it gets
+        self._paths: dict[str, str] = {}  # by the id derived from the path
         self.links = LinkIndex()
         self._names = NameMatcher()
         for record in known:
@@ -83,7 +83,7 @@ class NameRegistry:
         return self._claims.get(path)
 
     def path_of(self, own_id: str) -> str | None:
-        """The path of the note from whose path this id is derived, whatever id it has."""
+        """The path from which this id is derived, even if its note has another id."""
         return self._paths.get(own_id)
 
     def claimants(self, memory_id: str) -> set[str]:
@@ -97,7 +97,7 @@ class NameRegistry:
         names: Iterable[Name] = (),
         claimed_id: str | None = None,
     ) -> AffectedLinks:
-        """Replace the note at this path (None: deleted); returns what that affects."""
+        """Replace the note at this path (None: deleted); returns the affected links."""
         if (before := self._claims.pop(path, None)) is not None:
             self._claimants[before].discard(path)
         if new is not None and claimed_id is not None:
@@ -138,7 +138,8 @@ class NameRegistry:
     ) -> NoteGraph:
         """The note's nodes and edges, with links and mentions resolved.
 
-        Its entities include the notes that its edges end at, so that it can be written before them.
+        Its entities include the notes at which its edges end, so that it can be written before
+        them.
         """
         graph = note_graph(note, memory, self.links, self._memories, self._names)
         graph = with_entities(graph, found, names=self._names)

@@ -1,4 +1,4 @@
-"""Which notes' edges depend on changed names, and writing these edges again."""
+"""Finds the notes whose edges depend on changed names, and writes these edges again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ class Relinking:
         self._catalogue = catalogue
         self._stores = stores
         self._graphs = graphs
-        self._next: list[str] = []  # of the queue as it was when it was last read
+        self._next: list[str] = []  # the rest of the queue, as last read
 
     def queue(self, affected: AffectedLinks, also: Collection[str], fresh: set[str]) -> set[str]:
-        """Queue the notes whose edges change and, to be looked up in `step`, the phrases that other
-        notes may contain. Returns the notes' paths.
+        """Queue the notes whose edges change; returns their paths.
+
+        Also queues phrases that other notes may contain; `step` finds those notes.
 
         Args:
             also: further notes to relink.
@@ -38,11 +39,12 @@ class Relinking:
         return again
 
     def step(self, fresh: Collection[str] = ()) -> tuple[int, bool]:
-        """Find the notes that contain queued phrases, or relink some notes; the number relinked,
-        and whether anything is left.
+        """Find the notes that contain queued phrases, or relink some notes.
+
+        Returns the number relinked, and whether any are left.
 
         Args:
-            fresh: notes that know of the phrases, and need not be relinked.
+            fresh: notes written with the phrases, which need not be relinked.
         """
         names = self._catalogue.queued_names()
         if names:

@@ -1,4 +1,4 @@
-"""Several processes on the same stores: one holds the lease and indexes, the others follow it."""
+"""Coordinates processes on the same stores: one holds the lease and indexes, the others follow."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def publish_status(store: KeyValueStore, status: IndexerStatus) -> None:
 
 
 def published_status(store: KeyValueStore) -> IndexerStatus | None:
-    """What was published last; None if no process has for a while, or one of another version."""
+    """The last published status; None if it has expired or is of another version."""
     value = store.get(NAMESPACE, KEY)
     try:
         return None if value is None else IndexerStatus(**json.loads(value))
@@ -167,16 +167,16 @@ def published_status(store: KeyValueStore) -> IndexerStatus | None:
         return None
 
 
-SECONDS = 1.0  # between two looks
-PATIENCE_SECONDS = 5.0  # for a note that was just written here to be indexed elsewhere
+SECONDS = 1.0  # between two checks for changes
+PATIENCE_SECONDS = 5.0  # wait for another process to index a note that was just written here
 
 
 class Replica:
     """Follows the changes of another process, while it is active.
 
     Args:
-        indexer: the live one.
-        move: opens the live generation, if that is another by now.
+        indexer: returns the live indexer.
+        move: opens the live generation if another process replaced it.
     """
 
     def __init__(self, indexer: Callable[[], Indexer], move: Callable[[], None]) -> None:
@@ -184,12 +184,12 @@ class Replica:
         self._move = move
         self._following: Indexer | None = None
         self._seen = 0
-        self.indexing: IndexerStatus | None = None  # elsewhere; None if nobody seems to
+        self.indexing: IndexerStatus | None = None  # of the process that indexes, if there is one
         self.active = False
         self._lock = threading.Lock()
 
     def step(self) -> float | None:
-        """Take over what changed, while active; the seconds until the next look."""
+        """Catch up with changes, while active; returns the seconds until the next check."""
         if not self.active:
             return None
         try:
@@ -200,7 +200,7 @@ class Replica:
         return SECONDS
 
     def catch_up(self) -> None:
-        """Take over what has changed since the last time.
+        """Take over the changes since the last call.
 
         Raises:
             StoreUnavailable: a server does not answer.
@@ -218,7 +218,7 @@ class Replica:
             self.indexing = published_status(indexer.stores.keyvalue)
 
     def wait_for(self, paths: Collection[str]) -> bool:
-        """Whether another process has indexed these notes as they are on disk, in good time."""
+        """Wait for another process to index these notes as on disk; False after some seconds."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not all(map(self._indexer().comparison.is_current, paths)):
             if time.monotonic() > deadline or not self.active:

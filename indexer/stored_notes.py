@@ -1,4 +1,4 @@
-"""Notes as the stores have them, for the views in memory of what another process indexed."""
+"""Reads notes from the stores, to update views in memory after another process indexed them."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ logger = logging.getLogger(__name__)
 warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
 RETRY_SECONDS = 5.0  # after a failure, and between two checks whether the vault is back
-PROBE_SECONDS = 1.0  # until the event of the test file must have come
-# Not that a file was opened: a scan opens every note, which would fill the system's queue of events
-# and take as long to be told of as to do.
+PROBE_SECONDS = 1.0  # in which the event of the test file must arrive
+# Without events of opened files: a scan opens every note, which would fill the system's event
+# queue, and handling the events would take as long as the scan.
 CHANGES: list[type[FileSystemEvent]] = [
     FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileClosedEvent, FileMovedEvent,
     FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
@@ -66,7 +66,7 @@ if sys.platform == "linux":
     )
 
     class _SystemQueue(InotifyFD):
-        """Reports events and folders that watchdog leaves out without a word."""
+        """Reports lost events and unwatched folders, about which watchdog is silent."""
 
         def __init__(self, lost: Callable[[], None], limited: Callable[[], None]) -> None:
             super().__init__()
@@ -100,7 +100,7 @@ def _event_observer(lost: Callable[[], None], limited: Callable[[], None]) -> Ba
 
     Args:
         lost: called when the system dropped events.
-        limited: called when the system watches no more folders, so that some are not watched.
+        limited: called when the system's limit of watched folders is reached.
     """
     return _LinuxObserver(lost, limited) if sys.platform == "linux" else Observer()
 
@@ -197,12 +197,12 @@ class Watcher:
         self._stopped = threading.Event()
         # Not a job of the worker: it waits for file events, so it would occupy a thread for good.
         self._thread = threading.Thread(target=self._run, name="memvault-watch", daemon=True)
-        self._behind_since = 0.0  # 0 while every change that was taken is indexed
+        self._behind_since = 0.0  # 0 while every change that was read is indexed
         self._is_limited = False  # some folders are not watched
         self.polling = False
 
     def start(self) -> None:
-        """Start watching. A scan after this misses no change."""
+        """Start watching; a scan after this call misses no change."""
         if self._indexer.vault.is_missing():
             self.polling = self._settings.polling == "always"
             self._thread.start()  # it waits for the vault
@@ -287,7 +287,7 @@ class Watcher:
         while not self._stopped.is_set():
             try:
                 self._take_next()
-            except Exception:  # watching must never end by an error
+            except Exception:  # an error must not end watching
                 logger.exception("Watching failed; continuing.")
                 with suppress(OSError):
                     self._stopped.wait(RETRY_SECONDS)
