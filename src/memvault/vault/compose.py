@@ -1,4 +1,4 @@
-"""Composing notes: frontmatter, titles, file names, and text appended to what a note has."""
+"""Composes notes: frontmatter, titles, file names, and appended text."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from memvault.model.moments import iso_utc
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 MAX_TITLE_CHARS = 80
-MIN_TITLE_CHARS = 20  # a title continues past the end of a shorter sentence
+MIN_TITLE_CHARS = 20  # after a shorter first sentence, the title continues
 
-MAX_MARKED_CHARS = 1_000  # of a line: patterns of emphasis take quadratic time
+MAX_MARKED_CHARS = 1_000  # of a line, since the emphasis pattern takes quadratic time
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+)")
 FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
@@ -125,8 +125,10 @@ def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """One line of Markdown without the markup of links, emphasis and code, of which only the first
-    `MAX_MARKED_CHARS` are searched for it."""
+    """A line of Markdown without the markup of links, emphasis and code.
+
+    Markup after the first `MAX_MARKED_CHARS` stays.
+    """
     text = _WIKILINK.sub(lambda found: found["shown"], markdown[:MAX_MARKED_CHARS])
     text = _LINK.sub(lambda found: found["shown"], text)
     text = _EMPHASIS.sub(lambda found: found["text"], text)
@@ -159,13 +161,13 @@ def fenced(text: str, language: str) -> str:
 
 
 class CodeFences:
-    """Follows the code fences of a text line by line; ``open`` is the mark of the open one."""
+    """Tracks the code fences of a text line by line; ``open`` is the mark of the open fence."""
 
     def __init__(self) -> None:
         self.open = ""
 
     def is_code(self, line: str) -> bool:
-        """Whether the next line is code or a fence of it."""
+        """Whether the next line is code or a fence."""
         found = FENCE.match(line)
         if not self.open:
             self.open = found["mark"] if found else ""
@@ -316,7 +318,8 @@ _HTML = re.compile(r"<(?=[A-Za-z/!])")
 
 
 def inert(text: str) -> str:
-    """Text in which nothing reads as a link, tag, field, comment or HTML of the note."""
+    """The text on one line, escaped so that a note shows it without links, tags, fields, comments
+    or HTML."""
     text = text.replace("[[", "\\[\\[").replace("::", ":\\:").replace("%%", "%\\%")
     text = _TAG.sub(r"\1\\#", text)
     text = _HTML.sub(r"\\<", text)

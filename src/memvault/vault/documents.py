@@ -1,6 +1,6 @@
-"""Documents next to notes, which are read and never written: PDF files and Obsidian's canvases.
+"""Reads documents among notes, never writes them: PDF files and Obsidian's canvases.
 
-A document is indexed as a note of its text (`note_text`). A PDF becomes plain text with a line
+A document is indexed as a note with its text (`note_text`). A PDF becomes plain text with a line
 ``Page 3`` in front of each page, marked by a form feed as by pdftotext, and `parse_pages` parses
 that. A canvas becomes Markdown with a heading ``Card 3`` for each card, and its connections.
 """
@@ -31,7 +31,7 @@ MAX_PAGES = 2_000
 MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
 
-_FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs give their source's as the title
+_FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs set the source's file name as title
 _LIGATURES = {ord(each): unicodedata.normalize("NFKC", each) for each in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
@@ -88,7 +88,7 @@ def note_text(path: str, data: bytes) -> bytes:
     is_pdf = PurePosixPath(path).suffix.lower() == PDF
     try:
         text = _pdf_text(stem, data) if is_pdf else _canvas_text(stem, data)
-    except Exception as error:  # the readers raise whatever a damaged file leads them to
+    except Exception as error:  # a damaged file may cause any error in the readers
         _log.info("%s cannot be read: %s", path, type(error).__name__)
         text = stem if is_pdf else f"# {stem}\n"
     return text[:MAX_TEXT_CHARS].encode("utf-8", "replace")
@@ -97,10 +97,10 @@ def note_text(path: str, data: bytes) -> bytes:
 def _pdf_text(stem: str, data: bytes) -> str:
     import pypdf  # takes 0.6 s
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # else each oddity of a file
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # else it logs every oddity
     reader = pypdf.PdfReader(io.BytesIO(data))
     if reader.is_encrypted:
-        reader.decrypt("")  # many files only restrict printing
+        reader.decrypt("")  # many files are encrypted only to restrict printing
     title = reader.metadata.title if reader.metadata else None
     named = " ".join(_clean(title or "").split())
     parts, length = [stem if not named or _FILE_NAME.search(named) else named], 0
@@ -175,7 +175,7 @@ def _canvas_text(stem: str, data: bytes) -> str:
 
 
 def _card(card: dict[str, Any]) -> str:
-    """A card's Markdown, its headings below that of the card."""
+    """A card's Markdown, with its headings moved below the card's own."""
     text = str(card.get("text") or "")
     if card.get("type") == "file":
         file = str(card.get("file") or "").removesuffix(".md")

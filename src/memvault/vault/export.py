@@ -166,7 +166,7 @@ def _write_json(vault: Vault, stream: TextIO, progress: Progress | None) -> int:
     count = 0
     for count, path in enumerate(files_of(vault), 1):
         content = json.dumps(_encoded((vault.root / path).read_bytes()), ensure_ascii=False)
-        # a name that is not Unicode survives only as escapes
+        # A name that is not Unicode survives only as escapes.
         item = f'{{"path": {json.dumps(path)}, {content[1:]}'
         stream.write((",\n" if count > 1 else "\n") + item)
         if progress is not None:
@@ -210,8 +210,8 @@ def _decoded(item: Any, name: str) -> tuple[str, bytes]:
 
 
 def _check_path(path: str) -> None:
-    """Check that `files_of` could list the path: inside the vault, no dot folder but the journal's
-    and the archive's.
+    """Check that `files_of` could list the path: in the vault, and in no dot folder but the
+    journal's and the archive's.
 
     Raises:
         OutsideVault: it could not.

@@ -54,7 +54,7 @@ class NoteStat:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A note's bytes as they may be shown, and whose words they are."""
+    """A note's bytes that may be shown, and their provenance."""
 
     data: bytes
     provenance: Provenance
@@ -69,8 +69,8 @@ class Vault:
     Attributes:
         problems: by path, why a file or folder could not be read in the last walk.
         unreadable: folders that could not be read in the last walk; empty text for the vault's own.
-        had_notes: whether notes of this vault are indexed, so that an empty folder in its place
-            is the mount point of a drive that is not there.
+        had_notes: returns whether notes of this vault are indexed. If so, an empty folder is the
+        mount point of a drive that is not connected.
     """
 
     def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
@@ -85,7 +85,7 @@ class Vault:
         self._writer = WriterLock(self.root)
 
     def is_missing(self) -> bool:
-        """Whether the vault's folder is not there, or empty though its notes are indexed."""
+        """Whether the vault's folder does not exist, or is empty although its notes are indexed."""
         try:
             with os.scandir(self.root) as entries:
                 return next(entries, None) is None and self.had_notes()
@@ -95,7 +95,7 @@ class Vault:
             return False
 
     def check(self) -> None:
-        """Raises VaultMissing where the vault's folder is not there."""
+        """Check that the vault's folder exists. Raises VaultMissing."""
         if self.is_missing():
             raise vault_missing(self.root)
 
@@ -105,7 +105,7 @@ class Vault:
         A folder or file that cannot be read is recorded in `problems` and skipped.
 
         Raises:
-            VaultMissing: the vault's folder is not there, or went away meanwhile.
+            VaultMissing: the vault's folder does not exist, or disappeared meanwhile.
         """
         self.check()
         self.problems, self.unreadable = {}, set()
@@ -187,11 +187,12 @@ class Vault:
         return _note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
 
     def examined(self, path: str) -> Examined:
-        """A note as it may be shown; raises as `read`. Here: whole, and all of it the person's."""
+        """A note as it may be shown: here the whole note, all of it the person's. Raises as
+        `read`."""
         return Examined(self.read(path), Provenance())
 
     def stamp(self, path: str, note_id: str) -> str:
-        """Another text whenever the provenance of this note may have changed."""
+        """A text that changes whenever the provenance of this note may have changed."""
         return ""
 
     def _is_too_large(self, stat: NoteStat) -> bool:
@@ -204,7 +205,7 @@ class Vault:
             NoteNotFound: there is no such file.
             OutsideVault: the path leads out of the vault.
             StorageError: it cannot be read.
-            VaultMissing: nor is the vault's folder there.
+            VaultMissing: the vault's folder does not exist.
         """
         place = self._inside(path)
         try:
@@ -216,7 +217,7 @@ class Vault:
             raise
 
     def create_at(self, path: str, data: bytes) -> bool:
-        """Write a new file at exactly this path; False, without any effect, if the path is taken.
+        """Write a new file at exactly this path; returns False, without any effect, if it exists.
 
         Raises:
             OutsideVault, DiskFull, StorageError: nothing was written.
@@ -233,7 +234,7 @@ class Vault:
         return True
 
     def edit(self, path: str, change: Callable[[bytes], bytes]) -> bytes:
-        """Replace a note's bytes by `change` of them, atomically.
+        """Replace a note's bytes by the result of `change`, atomically.
 
         If another program saves the note in the meantime, its version is read and changed
         instead, so `change` may be called several times.
@@ -296,7 +297,7 @@ class Vault:
         return stat_module.S_ISDIR(_mode_of(self.root / path))
 
     def remove_empty_folder(self, path: str) -> None:
-        """Remove a folder that holds nothing; another stays, and so does a link."""
+        """Remove a folder if it is empty and not a link."""
         with contextlib.suppress(OSError):
             if (place := self._inside(path)) == self.root / path:
                 place.rmdir()
@@ -309,7 +310,8 @@ class Vault:
                 return replace_unchanged(temporary, place, before, after)
 
     def _settled(self, path: str) -> bytes:
-        """The note's bytes; waits for text, as editors that save in place empty the file first."""
+        """The note's bytes; waits if they are empty, as editors that save in place first empty the
+        file."""
         data = self.read(path)
         for _ in range(EDIT_ATTEMPTS):
             if data:
@@ -319,8 +321,9 @@ class Vault:
         return data
 
     def note_folder(self, folder: str) -> str:
-        """A folder's checked path, in the case that the vault has it: most systems know no other.
-        Parts with characters that some system forbids are made safe.
+        """A folder's checked path, in the upper and lower case of an existing folder.
+
+        Most systems ignore case. Characters that some system forbids are replaced.
 
         Raises:
             OutsideVault: it is outside or hidden, or the ignore rules exclude it.
@@ -340,8 +343,7 @@ class Vault:
         return path
 
     def _spelled(self, folder: str, name: str) -> str:
-        """The name of the folder in a folder that differs from this name in case alone, or else
-        the name."""
+        """The name of an existing subfolder that differs only in case, by default ``name``."""
         with contextlib.suppress(OSError):
             for entry in sorted((self.root / folder).iterdir()):
                 if entry.name.casefold() == name.casefold() and entry.is_dir():
@@ -365,7 +367,7 @@ class Vault:
         if not path:
             return self.root
         place = self._place(path)
-        with storage_errors(_shown(path)):  # a folder may be swapped for a link at this moment
+        with storage_errors(_shown(path)):  # a folder may be replaced by a link meanwhile
             real = Path(os.path.realpath(place))
         if not real.is_relative_to(self.root):
             raise OutsideVault(f"{_shown(path)!r} leads out of the vault")
@@ -374,7 +376,7 @@ class Vault:
     def leftovers(self) -> list[str]:
         """Paths of the temporary files that killed writes left behind.
 
-        One may hold what a person saved at that moment, so memvault never deletes them.
+        A file may hold text that a person saved at that moment, so memvault never deletes it.
         """
         found = []
         for folder, names, files in os.walk(self.root):

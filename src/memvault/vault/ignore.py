@@ -27,10 +27,10 @@ _WILDCARD = re.compile(r"([\\*?\[\]])")
 class IgnoreRules:
     """The ignore rules of a vault.
 
-    Excluded are dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, the
-    folders of templates that Obsidian's settings name, and what `.memvaultignore` lists in
-    gitignore's syntax, in which ``!/Templates/`` takes such a folder back. These files are read
-    again when they change. Paths are relative to the vault, with forward slashes.
+    They exclude dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, the
+    template folders in Obsidian's settings, and the patterns in `.memvaultignore`, in gitignore's
+    syntax; ``!/Templates/`` includes such a folder again. These files are read again when they
+    change. Paths are relative to the vault, with forward slashes.
     """
 
     def __init__(self, root: Path) -> None:
@@ -103,7 +103,7 @@ class IgnoreRules:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Modification time and size of a file; None if it is not there."""
+    """Modification time and size of a file; None if it does not exist."""
     try:
         found = file.stat()
     except OSError:
@@ -116,14 +116,14 @@ def _hidden(path: str) -> bool:
 
 
 def is_link(entry: os.DirEntry[str]) -> bool:
-    """Whether the entry is a symbolic link, or a junction of Windows."""
+    """Whether the entry is a symbolic link or a Windows junction."""
     if entry.is_symlink() or os.name != "nt":
         return entry.is_symlink()
     return _is_junction(entry.stat(follow_symlinks=False))
 
 
 def is_link_path(path: Path) -> bool:
-    """Whether the path is a symbolic link, or a junction of Windows."""
+    """Whether the path is a symbolic link or a Windows junction."""
     try:
         found = path.lstat()
     except OSError:

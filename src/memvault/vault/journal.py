@@ -4,8 +4,8 @@ Append-only JSON lines in ``.memvault/journal/``, one file per month. A crash ma
 line, and a sync tool may create a "conflicted copy" of a file. Both are read without loss: a
 truncated line is kept and reported, and a duplicate entry counts once.
 
-Months that are over are compressed (`Journal.compress`). No entry is ever left out: whose words a
-note holds, and what can be undone, is told by all of them.
+Past months are compressed (`Journal.compress`). No entry is ever removed: all of them are needed to
+know who wrote which words of a note, and which changes can be undone.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Journal:
     """The journal of one vault. Safe for several threads and processes at once.
 
     Args:
-        folder: where it is, relative to the vault.
-        writer: part of the names of the files that are written, if each writer has its own: then
+        folder: the journal's folder, relative to the vault.
+        writer: part of the names of written files, if each writer has its own files; then
             a sync tool never finds one file changed on two devices.
     """
 
@@ -107,8 +107,9 @@ class Journal:
         self._lengths: dict[str, tuple[int, int, int]] = {}  # of compressed files
 
     def append(self, entry: JournalEntry, *, flush: bool = True) -> None:
-        """Append the entry durably: when this returns, it is on disk. Without ``flush`` it
-        survives the end of the process, but perhaps not a power cut.
+        """Append the entry durably: it is on disk when this returns.
+
+        Without ``flush``, the entry survives the end of the process, but perhaps not a power cut.
 
         Raises:
             StorageError: the journal cannot be written, or another process locks it too long.
@@ -135,8 +136,9 @@ class Journal:
             ) from error
 
     def compress(self, before: datetime) -> Iterator[int]:
-        """Compress the files of the months before this moment's, of this writer; yields the bytes
-        that each saves. Cut off anywhere, both files are there, and are read as one.
+        """Compress this writer's files of months before that of ``before``; yields the bytes saved.
+
+        If interrupted, both files may exist; they are then read as one.
 
         Raises:
             StorageError, DiskFull: a file cannot be read or written; it stays as it is.
@@ -152,7 +154,7 @@ class Journal:
         size = before = len(data)
         if not data.endswith(b"\n"):
             data += b"\n"
-        if target.is_file():  # left by a crash, or an entry came late
+        if target.is_file():  # left by a crash, or an entry was added late
             before += target.stat().st_size
             try:
                 known = gzip.decompress(target.read_bytes())
@@ -163,7 +165,7 @@ class Journal:
         self._prepare()
         with self._alone():
             if file.stat().st_size != size:
-                return 0  # an entry came just now
+                return 0  # an entry was added just now
             with temporary_path_for(target, packed) as temporary:
                 replace(temporary, target)
             file.unlink()
@@ -182,9 +184,9 @@ class Journal:
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
         """The entries after these marks, and the new marks.
 
-        A mark is a byte offset by file name, in a compressed file one of its text. A file that is
-        shorter than its mark, or has no end of a line there, is read from its start, so entries may
-        be repeated; invalid lines are skipped.
+        Marks are byte offsets by file name; in a compressed file, offsets in its text. A file that
+        is shorter than its mark, or has no line end there, is read from its start, so entries may
+        be repeated. Invalid lines are skipped.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -192,7 +194,7 @@ class Journal:
         with storage_errors(self._name):
             try:
                 return self._entries_after(marks)
-            except FileNotFoundError:  # it was compressed just now
+            except FileNotFoundError:  # a file was compressed just now
                 return self._entries_after(marks)
 
     def _entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
@@ -203,14 +205,14 @@ class Journal:
         for name, size in sizes.items():
             key, twin = name, name + COMPRESSED
             start = marks.get(name, marks.get(name.removesuffix(COMPRESSED), 0))
-            if twin in sizes:  # left by a crash, or made again by an entry that came late
+            if twin in sizes:  # left by a crash, or created by a late entry
                 key = f"{name}#{crc32(self._start_of(name))}"
                 if key not in marks and (seen := marks.get(twin, start)):
                     entries, _ = self._entries_of(twin, sizes[twin], 0, seen)
                     known.update(entry.id for entry in entries)
                 start = marks.get(key, 0)
             reached[key] = size
-            if start and size == start:  # as before: asked for every note read
+            if start and size == start:  # unchanged: a shortcut, as this runs for every note read
                 continue
             entries, reached[key] = self._entries_of(name, size, start)
             for entry in entries:
@@ -221,7 +223,7 @@ class Journal:
     def _entries_of(
         self, name: str, size: int, start: int, end: float = math.inf
     ) -> tuple[list[JournalEntry], int]:
-        """The entries of a file between two marks, and the mark that was reached."""
+        """The entries of a file between two marks, and the mark where reading ended."""
         found = []
         with _opened(self._folder / name) as stream:
             stream.seek(start if start <= size and _ends_line(stream, start) else 0)
@@ -240,7 +242,7 @@ class Journal:
             return stream.read(64)  # with the id of the first entry
 
     def sizes(self) -> dict[str, int]:
-        """The bytes of text in each of the journal's files, by name; a mark at its end."""
+        """The bytes of text in each file of the journal, by name; these are marks at the ends."""
         return {file.name: self._length(file) for file in self.files()}
 
     def _length(self, file: Path) -> int:
@@ -290,7 +292,7 @@ class Journal:
                         yield entry
 
     def _prepare(self) -> None:
-        self._vault.check()  # a new folder would be mistaken for the vault
+        self._vault.check()  # creating a missing folder would make it look like the vault
         self._folder.mkdir(parents=True, exist_ok=True)
         if not self._folder.resolve().is_relative_to(self._root.resolve()):
             raise OutsideVault(
@@ -299,12 +301,12 @@ class Journal:
 
 
 def file_of(mark: str) -> str:
-    """The name of the file that a mark is of, as it was before it was compressed."""
+    """The name of a mark's file, without the suffix of a compressed one."""
     return mark.partition("#")[0].removesuffix(COMPRESSED)
 
 
 def _opened(file: Path) -> BinaryIO | gzip.GzipFile:
-    """The text of a file, also if it was compressed since it was listed."""
+    """The opened file, decompressed if needed; it may have been compressed since it was listed."""
     if file.suffix != COMPRESSED:
         try:
             return file.open("rb")
@@ -314,7 +316,7 @@ def _opened(file: Path) -> BinaryIO | gzip.GzipFile:
 
 
 def _lines(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
-    """The lines of a file; where a compressed one is damaged, that is its last line."""
+    """The lines of a file; for a damaged compressed file, the last line reports the damage."""
     try:
         yield from iter(stream.readline, b"")  # a generator of the stream would close it
     except _DAMAGED as error:

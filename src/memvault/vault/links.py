@@ -1,4 +1,4 @@
-"""Links between notes: resolved as Obsidian resolves them, written, and redirected."""
+"""Resolves links between notes as Obsidian does, writes and redirects them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUFFIXES = (".md", ".markdown")
 
 
 class _Entry(NamedTuple):
-    """A note by its path without extension: as written, and folded for comparison."""
+    """A note's path, and that without extension, as written and folded for comparison."""
 
     path: str
     written: str
@@ -244,7 +244,7 @@ class _Rewriter:
         self._in_table = _table_lines(text)
 
     def rewritten(self) -> str:
-        """The text with rewritten links; code is copied."""
+        """The text with rewritten links; code is unchanged."""
         pieces = []
         for first, last, is_text in self._stretches():
             part = "".join(self._lines[first:last])
@@ -289,7 +289,7 @@ class _Rewriter:
         line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
         bar = r"\|" if line in self._in_table else "|"
         heading = f"#{led.subpath}" if led.subpath else ""
-        # Obsidian shows a path with its folders.
+        # Obsidian shows a path including its folders.
         reads_so = "/" not in led.name and Wikilink(led.name, led.subpath, None).text == link.text
         shown = "" if reads_so else bar + link.text
         return f"{found['embed']}[[{led.name}{heading}{shown}]]", end

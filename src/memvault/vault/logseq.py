@@ -22,7 +22,7 @@ _JOURNAL = re.compile(r"(\d{4})_(\d{2})_(\d{2})")
 
 
 def page_name(path: str) -> str | None:
-    """The page's name, by its file name; None if the file is not in a folder of Logseq's."""
+    """The page's name from its file name; None if the file is not in a folder of Logseq's."""
     file = PurePosixPath(path)
     if file.parent.name == "pages":
         return unquote(file.stem.replace("___", "/"))
@@ -31,8 +31,9 @@ def page_name(path: str) -> str | None:
 
 
 def link_names(path: str, content: Content, title: str) -> Iterator[str]:
-    """The names by which links lead to this note besides its file name: those of the page, of its
-    day if it is a journal, and its aliases.
+    """The names of this note for links, in addition to its file name.
+
+    They are the page's name, the day's names for a journal page, and the aliases.
 
     Args:
         title: the property ``title`` of the frontmatter, empty without one.
@@ -48,7 +49,7 @@ def link_names(path: str, content: Content, title: str) -> Iterator[str]:
 
 
 def _property(content: Content, keys: tuple[str, ...]) -> Iterator[str]:
-    """The values of a property in the first block: targets of links, and names between commas."""
+    """The values of a property in the first block: link targets and names separated by commas."""
     if not content.blocks:
         return
     last = content.blocks[0].lines.last

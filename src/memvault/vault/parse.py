@@ -1,4 +1,4 @@
-"""Parsing a note's bytes."""
+"""Parses a note's bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BINARY_PROBE_BYTES = 8192
 _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
-_PLACEHOLDER = re.compile(r"\{\{|<%")  # that a template fills in
+_PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
 
 
 class Decoded(NamedTuple):
@@ -60,7 +60,7 @@ def decode(data: bytes, max_bytes: int) -> Decoded:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether there is a NUL near the start, as git decides, or too many control characters."""
+    """Whether there is a NUL near the start (git's rule), or too many control characters."""
     probe = data[:BINARY_PROBE_BYTES]
     if b"\0" in probe:
         return True
@@ -68,7 +68,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def _count_invalid(data: bytes) -> int:
-    """How many bytes are not part of any UTF-8 character."""
+    """The number of bytes that are not part of a UTF-8 character."""
     return len(data) - len(data.decode("utf-8", errors="ignore").encode("utf-8"))
 
 
@@ -82,12 +82,12 @@ _TAG_GAPS = re.compile(r"[,\s]+")
 def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
     """Parse a note. A pure function; never raises, whatever the bytes.
 
-    The title is the property ``title``, else the text of a first-level heading at the start of the
-    body, else the name of the Logseq page or the file's stem.
+    The title is the first of: the property ``title``, a first-level heading at the start of the
+    body, the name of the Logseq page, the file's stem.
 
     Args:
         path: relative to the vault, with forward slashes.
-        max_bytes: the rest is not read, and a warning says so.
+        max_bytes: more is not read, which a warning reports.
     """
     text, warnings = decode(data, max_bytes)
     if path.lower().endswith(PDF):

@@ -1,4 +1,4 @@
-"""The lines of a captured session's note: what was said, below headings, with who said it."""
+"""Reads the lines of a captured session's note: items below headings, each with its speaker."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def items_by_heading(data: bytes) -> dict[str, list[tuple[int, str]]]:
 
 
 def without_speaker(item: str) -> str:
-    """What was said, whoever said it."""
+    """The item's text without its speaker."""
     return item.removesuffix(" (person)").removesuffix(" (assistant)")

@@ -1,4 +1,4 @@
-"""Old versions of changed notes, and the full texts of faded ones, stored in the vault so that they
+"""Stores old versions of changed notes, and full texts of faded notes, in the vault, so that they
 are synced with it."""
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ KEPT_BYTES = 2 * 1024 * 1024  # a larger version is deleted once its change is c
 class VersionStore:
     """One zip file of versions per change, each version named by its content hash.
 
-    Versions are only ever deleted from a zip file, so sync tools have nothing to merge. A version
-    in the archive, where each has a file of its own, is not stored a second time.
+    After it is written, versions are only deleted from a zip file, so sync tools have nothing to
+    merge. A version in the archive, which has a file for each, is not stored again.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -47,7 +47,7 @@ class VersionStore:
         return found if found is not None else self.archived(version)
 
     def packs(self) -> dict[str, int]:
-        """The bytes that the versions of each change take."""
+        """The size of each change's zip file in bytes, by name."""
         folder = self._root / FOLDER
         files = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
         return {file.stem: file.stat().st_size for file in files}
@@ -56,7 +56,7 @@ class VersionStore:
         """Delete all versions of a change; the change can then not be undone.
 
         Raises:
-            StorageError: they are still there.
+            StorageError: the versions were not deleted.
         """
         self._vault.check()
         with storage_errors(self._name(self._file(pack))):
@@ -73,7 +73,7 @@ class VersionStore:
             self._write(self._file(key, ARCHIVE), {key: data})
 
     def archived(self, version: str) -> bytes | None:
-        """The bytes of an archived version, or None if there is none that is intact."""
+        """The bytes of an archived version; None if it is missing or damaged."""
         found = _read(self._file(version, ARCHIVE), version)
         return found if found is not None and content_hash(found) == version else None
 
@@ -81,7 +81,7 @@ class VersionStore:
         """Delete a version from the archive.
 
         Raises:
-            StorageError: it is still there.
+            StorageError: the version was not deleted.
         """
         with storage_errors(self._name(self._file(version, ARCHIVE))):
             self._file(version, ARCHIVE).unlink(missing_ok=True)

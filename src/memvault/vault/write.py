@@ -1,4 +1,4 @@
-"""Writing files so that a crash, a full disk or another writer never leaves half a file."""
+"""Writes files so that a crash, a full disk or another writer never leaves half a file."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def rename_if_free(source: Path, target: Path) -> bool:
     Returns False, without any effect, if the system does not support it.
 
     Raises:
-        FileExistsError: the name is taken.
+        FileExistsError: the target exists.
         OSError: the file does not exist or cannot be moved.
     """
     if sys.platform == "win32":
-        source.rename(target)  # refuses an existing target there
+        source.rename(target)  # on Windows, this refuses an existing target
         return True
     if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
         names = (_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target))
@@ -117,7 +117,7 @@ def storage_errors(name: str) -> Iterator[None]:
 def temporary_path_for(target: Path, data: bytes) -> Iterator[Path]:
     """A flushed temporary file with this content in the target's folder, deleted on exit.
 
-    Its mode is the target's, else the system's default.
+    It has the target's mode, or the system's default if there is no target.
     """
     handle, name = tempfile.mkstemp(TEMPORARY_SUFFIX, TEMPORARY_PREFIX, target.parent)
     temporary = Path(name)
@@ -151,11 +151,11 @@ def _patiently(rename: Callable[[], object]) -> None:
 
 
 def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes) -> bool:
-    """Replace the target by the temporary file, which holds `after`, if it still holds `before`.
+    """Replace the target by the temporary file with `after`, if the target still has `before`.
 
-    Returns False, with the target as another program saved it, if it does not. Another program
-    can save the file between a check and a rename. So the two files swap names and the displaced
-    content is checked afterwards: if it is not `before`, it is swapped back.
+    Otherwise returns False, and the target stays as another program saved it. As that can happen
+    between a check and a rename, the two files swap names and the displaced content is checked
+    afterwards: if it is not `before`, it is swapped back.
     """
     if target.read_bytes() != before:
         return False
@@ -179,13 +179,13 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
 
 
 def publish(temporary: Path, target: Path) -> None:
-    """Rename the temporary file to its final name, if that is free.
+    """Rename the temporary file to its final name, if no other file has it.
 
     Raises:
         FileExistsError: the name is taken, perhaps by another process just now.
     """
     if os.name == "nt":
-        temporary.rename(target)  # refuses an existing target there
+        temporary.rename(target)  # on Windows, this refuses an existing target
         return
     try:
         os.link(temporary, target)
@@ -253,8 +253,8 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, getattr(errno, "ENOTSUP",
 class WriterLock:
     """Lock that memvault holds while it changes a file of the folder.
 
-    Editors take no lock; `replace_unchanged` detects what they save. But while that swaps a
-    version back, another memvault writer could mistake the displaced version for the person's.
+    Editors take no lock; `replace_unchanged` detects their saves. But while it swaps a version
+    back, another memvault writer could mistake the displaced version for the person's.
 
     The lock is flock(2) on the folder itself, so it ends with its process and needs no file. On
     Windows, and on file systems without locks, it only excludes threads of this process.

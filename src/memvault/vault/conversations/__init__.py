@@ -1,1 +1,1 @@
-"""Conversations that a person had elsewhere, read from the exports of ChatGPT and Claude."""
+"""Reads conversations from the exports of ChatGPT and Claude."""

@@ -1,4 +1,4 @@
-"""A conversation as ChatGPT exports it: a tree of messages, of which one branch was last shown."""
+"""Reads ChatGPT's conversations: trees of messages, of which the branch last shown is kept."""
 
 from __future__ import annotations
 

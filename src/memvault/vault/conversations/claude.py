@@ -1,4 +1,4 @@
-"""Conversations, projects and memories as Claude exports them."""
+"""Reads the conversations, projects and memories of a Claude export."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _message_text(message: dict[str, Any]) -> str:
 def project_documents(
     entry: Any, name: str, names: dict[str, str]
 ) -> Iterator[Document | Unreadable]:
-    """A project of Claude and its files; ``names`` gets the project's name by its id."""
+    """A Claude project and its files, as documents; adds the project's name to ``names`` by id."""
     if not isinstance(entry, dict) or not text_of(entry.get("uuid")):
         yield Unreadable(name, "it is not a project")
         return
@@ -97,7 +97,7 @@ def project_documents(
 def memory_documents(
     entry: Any, name: str, projects: dict[str, str]
 ) -> Iterator[Document | Unreadable]:
-    """What Claude remembers of the person, and for each project."""
+    """Claude's memories of the person and of each project, as documents."""
     if not isinstance(entry, dict):
         yield Unreadable(name, "it is not a memory")
         return

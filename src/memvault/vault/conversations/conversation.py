@@ -1,4 +1,4 @@
-"""A conversation of an AI client, or a text that belongs to some, as an export has it."""
+"""Conversations and other texts from the export of an AI client."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Text of an export that is no conversation: a project, one of its files, or a memory.
+    """A text of an export other than a conversation: a project, one of its files, or a memory.
 
     Attributes:
-        project: the project's name; None for what belongs to no project.
+        project: the project's name, or None.
     """
 
     provider: Provider
@@ -129,7 +129,7 @@ class Malformed(Exception):
 def conversation_of(
     provider: Provider, external_id: Any, title: Any, created: datetime | None, turns: list[Turn]
 ) -> Conversation:
-    """Raises Malformed: it has no id, no date or no turns."""
+    """The conversation with these turns. Raises Malformed: it has no id, no date or no turns."""
     if not isinstance(external_id, str) or not external_id.strip():
         raise Malformed("it has no id")
     if created is None:
@@ -150,12 +150,12 @@ def add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
 
 
 def text_of(value: Any) -> str:
-    """A text without spaces around it; empty for anything else."""
+    """The stripped text; empty if the value is not a string."""
     return storable_text(value).strip() if isinstance(value, str) else ""
 
 
 def joined(parts: list[str]) -> str:
-    """The parts of a message that are not blank, as paragraphs."""
+    """The non-blank parts of a message, as paragraphs."""
     return "\n\n".join(
         part.strip("\n").rstrip() for part in map(storable_text, parts) if part.strip()
     )
@@ -166,7 +166,7 @@ def list_of(value: Any) -> list[Any]:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Seconds since 1970, or ISO 8601; None for anything else."""
+    """The time given in seconds since 1970 or ISO 8601; None for other values."""
     try:
         if isinstance(value, str):
             return in_utc(datetime.fromisoformat(value))

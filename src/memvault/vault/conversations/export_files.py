@@ -34,7 +34,7 @@ _EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
 
 
 class _NotAnExport(Exception):
-    """The file is no export; the message says why."""
+    """The file is not an export; the message says why."""
 
 
 def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreadable]:
@@ -74,8 +74,8 @@ def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | Unrea
 
 
 def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[Any]]]:
-    """Name, kind and entries of each file of the export: conversations, then projects, then
-    memories, which name projects."""
+    """Name, kind and entries of each file of the export, in the order conversations, projects,
+    memories (which name projects)."""
     wanted = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
 
     def kind_of(name: str) -> str:

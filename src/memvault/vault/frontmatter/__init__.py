@@ -1,1 +1,1 @@
-"""Frontmatter: read even if it is malformed, and edited key by key, byte for byte."""
+"""Frontmatter: read even if malformed, and edited by key without changing other bytes."""

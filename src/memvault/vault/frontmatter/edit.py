@@ -1,4 +1,4 @@
-"""Editing one key of a note's frontmatter without changing any other byte."""
+"""Edits one key of a note's frontmatter without changing any other byte."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Parts(NamedTuple):
 
 
 def set_key(data: bytes, key: str, value: object) -> bytes:
-    """Set a key; every byte outside this key's old value stays.
+    """Set a key; every byte outside its old value stays.
 
     A new key is added last; a note without frontmatter gets one.
 
@@ -62,7 +62,7 @@ def set_key(data: bytes, key: str, value: object) -> bytes:
 
 
 def remove_key(data: bytes, key: str) -> bytes:
-    """Remove a key with its lines; fences that would be empty are removed, too.
+    """Remove a key with its lines; empty frontmatter is removed, too.
 
     Without the key, the bytes are returned unchanged.
 
@@ -84,7 +84,7 @@ def remove_key(data: bytes, key: str) -> bytes:
 
 
 def body_of(data: bytes) -> bytes:
-    """What follows the frontmatter; all but a byte order mark without one.
+    """The text after the frontmatter; without frontmatter, all but a byte order mark.
 
     Raises:
         MalformedFrontmatter: the frontmatter is not UTF-8.
@@ -209,8 +209,10 @@ def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> 
 
 
 def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) -> str | None:
-    """Delete the lines of removed items and append the new ones, so that comments and quoting of
-    the other items stay; None if the new list is not such a change of the old one."""
+    """The header with removed items' lines deleted and new items appended.
+
+    Comments and quoting of other items stay. None if the new list differs in other ways.
+    """
     spans = entry.items
     starts = [_line_start(header, span.start) for span in spans]
     if len(set(starts)) < len(starts) or starts[0] <= entry.line:
@@ -251,7 +253,7 @@ def _line_end(text: str, offset: int) -> int:
 
 
 def _verify(before: str, after: str, key: str, value: object, *, removed: bool = False) -> None:
-    """Check that both headers differ in this key's value only.
+    """Check that both headers differ only in this key's value.
 
     Raises:
         MalformedFrontmatter: they differ elsewhere, for instance in values that use an anchor.

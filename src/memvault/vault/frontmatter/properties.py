@@ -1,4 +1,4 @@
-"""A note's properties: its memory, its dates, and its domain of knowledge."""
+"""Reads a note's properties: its memory, its dates, and its domain of knowledge."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _HAPPENED_KEYS = (
     "happened_on", "decided", "decided_on", "met_on",
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
-_NEAR = 80  # characters after it in which its date is searched
+_NEAR = 80  # characters after `_TOOK_PLACE` in which the date is searched
 _STEM_WEEK = re.compile(r"(\d{4})-?W(\d{2})(?!\w)")
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
@@ -133,8 +133,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
     """A note's memory: its metadata from frontmatter, path and text.
 
     Args:
-        fallback_time: the creation time, if the note states neither that nor a date of its own.
-        id: overrides the frontmatter's and the path's.
+        fallback_time: the creation time, if the note states neither that nor its own date.
+        id: overrides the id in the frontmatter or from the path.
     """
     values = {key_of(key): value for key, value in reversed(note.frontmatter.items())}
     created = next((day for key in CREATED_KEYS if (day := read_date(values.get(key)))), None)
@@ -167,7 +167,7 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
 
 
 def key_of(name: str) -> str:
-    """A property's name as it is looked up: "Created-At", "created at" and "created_at" are one."""
+    """A property's name for look-ups: "Created-At", "created at" and "created_at" are equal."""
     return _GAP.sub("_", name.strip().casefold())
 
 
@@ -178,7 +178,7 @@ def _is_denial(key: str, value: Any) -> bool:
 
 def read_importance(value: Any) -> float:
     """The importance of a name (critical, high, medium, low) or a number, clamped to [0, 1];
-    else the default."""
+    otherwise the default."""
     if isinstance(value, str):
         named = IMPORTANCE_NAMES.get(value.strip().casefold())
         if named is not None:
@@ -221,7 +221,7 @@ def _lifecycle(value: Any, path: str) -> Lifecycle:
 
 
 def lifecycle_of_folder(path: str) -> Lifecycle:
-    """The lifecycle of a note in this folder whose properties do not say another."""
+    """The lifecycle of a note at this path, unless its properties state another."""
     folder, _, rest = _unarchived(path).partition("/")
     return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "", Lifecycle.PERMANENT)
 
@@ -235,19 +235,21 @@ def _project(value: Any, path: str) -> str | None:
 
 
 def is_archived(path: str) -> bool:
-    """Whether a note is one of a finished project."""
+    """Whether the path is in the archive of finished projects."""
     return path.casefold().startswith(f"{ARCHIVE}/")
 
 
 def _unarchived(path: str) -> str:
-    """Where a note was before its project was archived."""
+    """The note's path before its project was archived."""
     return path.partition("/")[2] if is_archived(path) else path
 
 
 def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
-    """The date of the event that a note describes: from its frontmatter, a line such as
-    ``When: 4 April 2025``, its path, a day in its title, or the only date on which it says
-    something took place."""
+    """The date of the event that a note describes, or None.
+
+    The first of: its frontmatter, a line such as ``When: 4 April 2025``, its path, a day in its
+    title, the only date on which its text says that something took place.
+    """
     candidates = [values.get(key) for key in _HAPPENED_KEYS]
     for field in note.fields:
         if key_of(field.key) in _HAPPENED_KEYS:
@@ -334,7 +336,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def domain_of(memory: Memory) -> Domain:
-    """The domain that a note's properties name, else `Domain.GENERAL`.
+    """The domain that a note's properties name, by default `Domain.GENERAL`.
 
     The properties are checked in this order: ``domain``, ``type``, tags, folders. The first whose
     words (singular or plural) belong to exactly one domain decides; a property that names several

@@ -1,4 +1,4 @@
-"""Reading frontmatter, even if its YAML is malformed."""
+"""Reads frontmatter, even if its YAML is malformed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAYBE_DEEP = re.compile(r"(?:[-?][ \t]+){8}|^ {64}|(?:[\[{][^\[\]{}]*){16}", re
 _BOOL = "tag:yaml.org,2002:bool"
 _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
-# What PyYAML raises beside its own errors for a value that is not what its tag says.
+# Errors that PyYAML raises, in addition to its own, for a value that contradicts its tag.
 _VALUE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
@@ -85,7 +85,7 @@ class Header:
     """A note's frontmatter.
 
     Attributes:
-        values: by key; dates are `date` or `datetime`.
+        values: the values by key; dates are `date` or `datetime`.
         source: the text between the fences; empty without frontmatter.
         body_start: offset of the first character after the frontmatter.
         body_line: line of that character, counted from 1.
@@ -117,7 +117,8 @@ def read_header(text: str) -> Header:
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
-    """Parse a header's YAML; of malformed YAML, the readable lines and the problem."""
+    """The values of a header's YAML; for malformed YAML, those of readable lines, and the
+    problem."""
     try:
         if is_deep(source):
             return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
@@ -151,8 +152,8 @@ def is_deep(source: str) -> bool:
 
 
 def read_lines(source: str) -> dict[str, Any]:
-    """Best effort for malformed YAML: each ``key: value`` line separately, ``- item`` lines as
-    lists."""
+    """The readable values of malformed YAML: each ``key: value`` line by itself, ``- item`` lines
+    as lists."""
     values: dict[str, Any] = {}
     key: str | None = None
     for line in source.split("\n"):
@@ -168,7 +169,7 @@ def read_lines(source: str) -> dict[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """A property's value as its YAML says; the text where that says nothing or is malformed."""
+    """A property's value by its YAML; the text itself if that is a mapping, empty or malformed."""
     text = text.strip()
     if text.startswith("[["):
         return text
@@ -182,8 +183,10 @@ def read_value(text: str) -> Any:
 
 
 class _Bounded:
-    """Copies a loaded value to a tree of limited size and depth, because anchors can build cycles
-    and trees of exponential size."""
+    """Copies a loaded value to a tree of limited size and depth.
+
+    YAML anchors can build cycles and trees of exponential size.
+    """
 
     def __init__(self) -> None:
         self.left = MAX_VALUES

@@ -1,4 +1,4 @@
-"""Entries of a YAML header, and values as text that YAML 1.1 and 1.2 read alike."""
+"""Finds the entries of a YAML header, and writes values that YAML 1.1 and 1.2 read alike."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _entries(source: str) -> Iterator[Entry]:
         last_of_key = _last(key, events)[0]
         value = next(events)
         yield _entry(source, key, last_of_key, value, events)
-    for _rest in events:  # a fault after the mapping shows only when it is read
+    for _rest in events:  # an error after the mapping is raised only when it is parsed
         pass
 
 
@@ -152,8 +152,8 @@ def _line(event: Event) -> int:
 def _last(first: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...]]:
     """The event in which a node's text ends, and the spans of a list's one-line items.
 
-    A block collection ends only where the next entry starts, after comments that are not its own;
-    so its last content is what counts.
+    YAML ends a block collection at the start of the next entry, after comments that do not belong
+    to it. So this returns the event of its last content.
     """
     if not isinstance(first, _STARTS):
         return first, ()
@@ -181,16 +181,16 @@ def _last(first: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...
 
 MAX_KEY_CHARS = 500
 
-# Certainly one string in every version of YAML, once words such as ``yes`` are ruled out.
+# A string in every version of YAML, once words such as ``yes`` are excluded.
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()'+;-]*[\w./()'+;-])?")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def scalar_text(value: object) -> str:
-    """One value on one line.
+    """A value as YAML on one line.
 
     Raises:
-        InvalidParams: not a string, number, bool, None, date or datetime, or no Unicode text.
+        InvalidParams: not a string, number, bool, None, date or datetime, or not valid Unicode.
     """
     if value is None:
         return "null"
@@ -210,7 +210,7 @@ def scalar_text(value: object) -> str:
 
 
 def key_text(key: str) -> str:
-    """A key in front of its colon.
+    """A key as YAML, without its colon.
 
     Raises:
         InvalidParams: empty, or longer than YAML allows.
@@ -225,7 +225,7 @@ def flow_text(values: list[object]) -> str:
 
 
 def items_text(values: list[object], indent: str, newline: str) -> str:
-    """Lines of a list, each with a line end in front."""
+    """The lines of a list, each with a line end before it."""
     return "".join(f"{newline}{indent}- {scalar_text(value)}" for value in values)
 
 

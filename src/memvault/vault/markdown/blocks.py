@@ -123,8 +123,8 @@ class _Reader:
         self._block(inline, lines)
 
     def _row(self, index: int) -> int:
-        """A table row is one sentence, in which an empty cell keeps its place; returns the index of
-        its last token."""
+        """Add a table row as one sentence, including empty cells; returns the index of its last
+        token."""
         opening = self._tokens[index]
         cells: list[list[Token]] = []
         while self._tokens[index].type != "tr_close":
@@ -186,7 +186,7 @@ class _Reader:
         )
 
     def _block_id_alone(self, inline: InlineText) -> None:
-        """``^id`` on a line of its own names the block above it."""
+        """Give the block above the id of a line that consists only of ``^id``."""
         blocks = self._content.blocks
         if inline.block_id and blocks:
             blocks[-1] = replace(blocks[-1], block_id=inline.block_id)

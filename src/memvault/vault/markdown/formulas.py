@@ -1,8 +1,8 @@
-"""Formulas, ``$…$`` and ``$$…$$``, which stay as they are written.
+"""Formulas, ``$…$`` and ``$$…$$``, whose text is kept as written.
 
-In a formula ``_``, ``*``, ``\\`` and ``[[`` mean what TeX says. As in Obsidian, a formula in ``$``
-has no space inside its ends, and no digit follows it: "$5 or $10" is none. Nor is "$5 for [[Ann]]
-and 6$", which has a link in it: TeX has ``[[`` behind something, as in ``k[[t]]``.
+In a formula, ``_``, ``*``, ``\\`` and ``[[`` have TeX's meaning. As in Obsidian, a formula in ``$``
+has no space just inside its ends, and no digit follows it: "$5 or $10" is no formula. Nor is "$5
+for [[Ann]] and 6$", which contains a link: in TeX, ``[[`` follows a symbol, as in ``k[[t]]``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FORMULA = re.compile(
     rf"\$\$(?:\\[\s\S]|(?<!\s)\[|(?!{_LINK})\[|\$(?!\$)|[^\\$[])+\$\$"
     rf"|\$(?![\s$])(?:\\[\s\S]|(?<!\s)\[|(?!{_LINK})\[|[^\\$`[])+(?<!\s)\$(?!\d)"
 )
-# What no line of a formula has: a heading, or a link to a note.
+# A heading or a link to a note, neither of which is in a formula.
 _NO_TEX = re.compile(rf"[ \t]*#{{1,6}}[ \t]|(?:.*\s)?{_LINK}")
 
 
@@ -36,7 +36,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A paragraph with a formula of several lines, of which none starts another block."""
+    """Parse a paragraph with a formula of several lines, none of which starts another block."""
     if silent or DISPLAYED not in state.src:
         return False
     terminators = state.md.block.ruler.getRules("paragraph")

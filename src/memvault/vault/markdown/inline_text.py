@@ -43,7 +43,7 @@ class TagMark:
 
 @dataclass(frozen=True, slots=True)
 class FieldMark:
-    """``[key:: value]``: the value lies in [start, end)."""
+    """``[key:: value]``: the value is at [start, end)."""
 
     start: int
     end: int
@@ -82,7 +82,7 @@ class InlineText:
 class InlineReader:
     """Converts inline tokens to `InlineText`, with one method per token type.
 
-    One instance reads one note: a comment that spans several blocks is left out of all of them.
+    One instance reads one note, since a comment may span several blocks and is left out of all.
     """
 
     def __init__(self, comment_marks: int) -> None:

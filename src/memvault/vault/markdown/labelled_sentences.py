@@ -1,4 +1,4 @@
-"""Splits a block into sentences, and finds the labels that people put in front of them.
+"""Splits a block into sentences, and finds the labels before them.
 
 A field ``key:: value`` fills a line. A label ``Label: rest`` starts a line or a sentence, so
 "Lead: [[A]]. Team: [[B]], C." has two sentences with different labels.
@@ -21,7 +21,7 @@ _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*\Z")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
 _WORD_WINDOW = 40
 
-# Abbreviations that precede names or examples, so a capital letter after them ends no sentence.
+# Abbreviations before names or examples: a capital letter after them does not start a sentence.
 _ABBREVIATIONS = frozenset({
     "mr", "mrs", "ms", "mx", "dr", "prof", "st", "mt", "hr", "fr", "sr", "sra", "dra", "mme",
     "mlle", "rev", "gen", "col", "sgt", "capt", "lt", "gov", "hon", "messrs", "e.g", "i.e", "eg",
@@ -35,7 +35,7 @@ _NUMBERED = frozenset({
     "oct", "okt", "nov", "dec", "dez", "ver", "v", "est",
 })  # fmt: skip
 _DAY = re.compile(r"\d{1,2}\.\d{1,2}")
-# German writes a stop behind ordinals, and capital letters after them: "bis 15. Januar", "im 2.
+# German has a stop after ordinals, often followed by a capital letter: "bis 15. Januar", "im 2.
 # Stock".
 _GERMAN_MONTH = re.compile(
     r"(?:Jan(?:uar)?|Jän(?:ner)?|Feb(?:ruar|er)?|März?|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?"
@@ -49,7 +49,7 @@ def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> lis
 
     Args:
         text: one paragraph; line ends count as spaces.
-        protected: spans that no sentence ends in, such as the text of a link; in order, disjoint.
+        protected: ordered, disjoint spans in which no sentence ends, such as the text of a link.
     """
     starts = [0]
     span_starts = [start for start, _ in protected]
@@ -69,7 +69,7 @@ def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> lis
 
 
 def sentences_in(text: str) -> list[str]:
-    """The sentences of one paragraph, each with the spaces behind it."""
+    """The sentences of one paragraph, each with the spaces after it."""
     starts = sentence_starts(text)
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
@@ -111,8 +111,8 @@ _LABEL = re.compile(
 )
 _SEPARATORS = frozenset(";|·•；")
 _LABEL_TEXT = re.compile(r"[^\W\d_][^\n:：;!?,`\[\](){}|<>=\"“”]*")
-# Words that several words before a colon contain only if these are a sentence ("They had two
-# children: …"), or start with only if these are an adverbial ("For example: …").
+# Several words before a colon are a sentence if they contain one of `_SENTENCES` ("They had two
+# children: …"), and an adverbial if they start with one of `_ADVERBIALS` ("For example: …").
 _SENTENCES = """
 i you he she it we they there is are was were am be has have had do does did can could will would
 shall should may might must include includes included including follows following says said states
@@ -150,7 +150,7 @@ class _Label(NamedTuple):
 
 
 def is_label(text: str) -> bool:
-    """Whether text in front of a colon, or in a table's first cell, can be a label.
+    """Whether text before a colon, or in a table's first cell, can be a label.
 
     A label is a short noun or verb phrase without punctuation, not a sentence or an adverbial.
     """
@@ -229,8 +229,8 @@ def _label_before(
 
     Args:
         after: start of the previous label's value; no label starts before it.
-        named_line_end: end of a line that has a label already, where another one may follow a
-            comma ("Time: 10:30, Place: Oslo").
+        named_line_end: end of a line that already has a label; on it, another label may follow a
+        comma ("Time: 10:30, Place: Oslo").
     """
     text = inline.text
     position = max(after, colon.start() - MAX_LABEL_CHARS)
@@ -247,7 +247,7 @@ def _label_before(
 
 
 def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
-    """`free`: a label may start here even if no sentence does."""
+    """Whether the match is a label; ``free``: it may start here even if no sentence does."""
     first, last = match.span("name")
     if not is_label(match["name"]) or inline.touches_protected(first, last):
         return False
@@ -262,9 +262,9 @@ def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], 
 
 
 def _deliberate_lines(inline: InlineText) -> list[int]:
-    """Line starts that the person chose, as opposed to an editor that wraps lines.
+    """Line starts that the person chose, in contrast to lines that an editor wrapped.
 
-    An editor wraps a line only where the next word does not fit. So a line break is deliberate if
+    An editor wraps a line only if the next word does not fit. So a line break is deliberate if
     the next word would have fitted within the paragraph's widest line and is not in lower case.
     """
     text = inline.text

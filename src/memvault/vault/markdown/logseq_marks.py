@@ -1,9 +1,9 @@
-"""What Logseq writes into a note for itself, which is not read.
+"""Removes the marks that Logseq writes into a note for its own use.
 
-Ids of blocks (``id:: 64a0…``), what is folded (``collapsed:: true``), the states of tasks, of flash
-cards and of highlights, time logs, references to blocks (``((64a0…))``, which no other program
-resolves), sizes of pictures, and macros (``{{query …}}``) except what they show. Each has a form
-that a person hardly writes; in code all stay.
+They are ids of blocks (``id:: 64a0…``), folding (``collapsed:: true``), states of tasks, flash
+cards and highlights, time logs, references to blocks (``((64a0…))``, which no other program
+resolves), sizes of pictures, and macros (``{{query …}}``) except the text they show. People hardly
+write these forms. In code, all stay.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REFERENCE = re.compile(rf"\(\({_ID}\)\)")
 
 
 def without_marks(text: str) -> str:
-    """A paragraph without Logseq's marks, in as many lines."""
+    """A paragraph without Logseq's marks, with the same number of lines."""
     if not any(sign in text for sign in _SIGNS):
         return text
     return _MARKS.sub(_kept, text)

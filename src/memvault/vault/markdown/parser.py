@@ -1,4 +1,4 @@
-"""CommonMark with tables and strikethrough, and what Obsidian and Logseq add."""
+"""CommonMark with tables, strikethrough, and the additions of Obsidian and Logseq."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MAX_NESTING = 100
 MAX_INLINE_CHARS = 200_000
 MAX_LINK_CHARS = 1000
 
-# Where a rule can start (or a link's text ends); at each of these places all rules are tried.
-# Each alternative starts with a literal, so that `re` can search for these characters.
+# Places where a rule can start, or a link's text end; all rules are tried at each of them. Each
+# alternative starts with a literal, so that `re` can search for these characters.
 _STOPS = re.compile(
     r"\n|\*|\[|\]|\\|`|\$(?=\S)|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|&(?=[#\w])|<(?=[\w/!?])"
     r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
 )
 
-# What a picture that is written into the text consists of: megabytes that nobody reads or seeks.
+# The data of a picture embedded in the text: megabytes that nobody reads or searches for.
 _EMBEDDED_DATA = re.compile(r"(?<=;base64,)[A-Za-z0-9+/=_-]{100,}")
 
 
@@ -93,8 +93,10 @@ def _text(state: StateInline, silent: bool) -> bool:
 
 
 def _closes_soon(state: StateInline, start: int) -> bool:
-    """Whether a link's text can end nearby. Without this limit, a long run of ``[`` would take
-    quadratic time."""
+    """Whether a link's text can end nearby.
+
+    Without this limit, a long run of ``[`` would take quadratic time.
+    """
     end = start + MAX_LINK_CHARS
     closing = "]" if "references" in state.env else "]("
     return state.src.find(closing, start, end) >= 0

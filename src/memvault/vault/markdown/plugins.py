@@ -20,7 +20,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
         return False
     end = source.find(MARK, position + 2, state.posMax)
     if not silent:
-        # A mark that this paragraph does not close is paired across the note by `InlineReader`.
+        # `InlineReader` pairs marks that this paragraph does not close, across the note.
         token = state.push("comment" if end >= 0 else "comment_mark", "", 0)
         token.meta = {"lines": source.count("\n", position, end + 2) if end >= 0 else 0}
     state.pos = (end if end >= 0 else position) + 2
@@ -28,8 +28,10 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A line that starts with an unclosed ``%%`` opens a comment up to the next ``%%`` or, as in
-    Obsidian, to the end of the note."""
+    """Parse a comment that opens with an unclosed ``%%`` at the start of a line.
+
+    It extends to the next ``%%`` or, as in Obsidian, to the end of the note.
+    """
     first = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith(MARK, first) or state.is_code_block(start):
         return False
@@ -115,7 +117,7 @@ def field_plugin(md: MarkdownIt) -> None:
 
 _BLOCK_ID = re.compile(r"\^([A-Za-z0-9-]{1,100})\s*\Z")
 _CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\][+-]?[ \t]*")
-_TASK = re.compile(r"\[[^\]\n]\][ \t]+(?=\S)|\[[ xX]\]\Z")  # the second is an empty one
+_TASK = re.compile(r"\[[^\]\n]\][ \t]+(?=\S)|\[[ xX]\]\Z")  # the second: a task without text
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,100}\]")
 _FOOTNOTE_LABEL = re.compile(r"\[\^[^\]\s]{1,100}\]:[ \t]*")
 
@@ -149,8 +151,10 @@ def _footnote(state: StateInline, silent: bool) -> bool:
 
 
 def _footnote_text(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a footnote's text as a paragraph; CommonMark would take it for a link definition and
-    drop the text."""
+    """Parse a footnote's text as a paragraph.
+
+    CommonMark would parse it as a link definition and drop the text.
+    """
     first = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith("[^", first) or state.is_code_block(start):
         return False
@@ -201,8 +205,8 @@ def marker_plugin(md: MarkdownIt) -> None:
     md.core.ruler.after("block", "strip_markers", _strip_markers)
 
 
-# Obsidian's character class: no space, no ASCII punctuation but - _ /, no general punctuation
-# (except the joiner inside emoji), no CJK or full-width punctuation, which ends a word.
+# Obsidian's character class: no space, no ASCII punctuation except - _ /, no general punctuation
+# except the joiner inside emoji, and no CJK or full-width punctuation, which ends a word.
 _NAME = (
     r"(?:[^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
     r"\uff3b-\uff40\uff5b-\uff65'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\])+"
