@@ -1,7 +1,7 @@
 """The command line, ``memvault``.
 
-AI clients start ``memvault mcp`` and ``memvault hook``, several at a time, and these must answer at
-once. So they run without Typer, Rich and the library that the other commands load.
+AI clients start ``memvault mcp`` and ``memvault hook``, often several at a time, and wait for them.
+So these commands run without Typer, Rich and the library that the other commands load.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import gc
 import sys
 
-# Objects made before the youngest are looked at. With Python's own choice, 700, all modules are
-# looked at again and again while they load: 0.2 s of an engine's start.
+# New objects that trigger a garbage collection. With Python's default, 700, loading the modules
+# triggers many: 0.2 s of an engine's start.
 _YOUNG = 50_000
 
 
 def main() -> None:
-    """Runs the command that the process was started with, and exits with its code."""
+    """Run the command of this process, and exit with its code."""
     gc.set_threshold(_YOUNG, 20, 100)
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):

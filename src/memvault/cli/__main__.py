@@ -1,4 +1,4 @@
-"""``python -m memvault.cli``: how a bridge starts the engine of its own installation."""
+"""``python -m memvault.cli``, with which a bridge starts the engine of its own installation."""
 
 from memvault.cli import main
 

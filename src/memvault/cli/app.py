@@ -1,4 +1,4 @@
-"""All commands in one program; an error is printed as one line."""
+"""The program with all commands; an error is printed as one line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ for _group in (vaults, clients, web_clients, hooks, ask, changes, engine):
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code: 0 done, 1 failed, 2 bad usage."""
+    """Run a command; returns its exit code: 0 done, 1 failed, 2 bad usage."""
     given = take_global_options(arguments)
     front = ["--debug"] if given.debug else []
     front += [f"--vault={given.vault}"] if given.vault is not None else []

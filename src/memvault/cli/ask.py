@@ -1,4 +1,4 @@
-"""Ask from the terminal: ``search``, ``show`` and ``related``."""
+"""Commands that ask: ``search``, ``show`` and ``related``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search the vault: best-matching notes and where they are."""
-    # What is withheld from clients until the person verifies it is never withheld from the person.
+    # Unverified text is withheld from clients, never from the person.
     arguments: dict[str, Any] = {
         "query": " ".join(query),
         "top_k": most,

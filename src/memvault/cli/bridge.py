@@ -1,4 +1,4 @@
-"""``memvault mcp``, in a file of its own because it must import little: see `memvault.cli`."""
+"""``memvault mcp``, in a separate file because it must import little: see `memvault.cli`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from memvault.model.errors import InvalidParams
 
 
 def run_bridge_command(arguments: list[str]) -> int | None:
-    """Runs the bridge until its client leaves; returns the exit code.
+    """Run the bridge until its client leaves; returns the exit code.
 
-    None if Typer has to handle the arguments: help, a mistake or another command.
+    None if Typer must handle the arguments: help, a mistake or another command.
     """
     options = take_global_options(arguments)
     tools = _tools_in(options.rest)
@@ -35,7 +35,7 @@ def run_bridge_command(arguments: list[str]) -> int | None:
 
 
 def _tools_in(rest: list[str]) -> str | None:
-    """The set of tools that ``mcp`` with these arguments offers; None if Typer has to decide."""
+    """The tool set of ``mcp`` with these arguments; None if Typer must handle them."""
     match rest:
         case ["mcp"]:
             return "core"

@@ -1,4 +1,4 @@
-"""The history: ``log``, ``undo``, ``learnt``, ``forget``, ``reconstruct``, ``manifest``."""
+"""``log``, ``undo``, ``learnt``, ``forget``, ``reconstruct`` and ``manifest``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REASON = "Undone from the command line."
 _HASH_DIGITS = 8
 _MANIFEST_VERBS = {"delete": "forget", "merge": "merge", "annotate": "add to"}
 _YOU = "you"
-_MAX_MOVED = 20  # files that undoing lists
+_MAX_MOVED = 20  # moved files that an undo lists
 
 ClientOption = Annotated[
     str | None,
@@ -122,7 +122,7 @@ def learnt(
 def _changes(
     places: Places, note: str | None, client: str | None, day: datetime | None
 ) -> list[Change]:
-    """Read from the vault's journal, so no engine has to run."""
+    """The changes in the vault's journal, which needs no running engine."""
     from memvault.curation.changes.history import History
     from memvault.vault.files import Vault
     from memvault.vault.journal import Journal
@@ -144,7 +144,7 @@ def _author(change: Change) -> str:
 
 
 def _about(note: str, changes: Sequence[Change]) -> list[Change]:
-    """The changes of a note that this names now, or named once."""
+    """The changes of the note that has, or once had, this name."""
     from memvault.text.words import name_key
 
     wanted, key = note.strip().lstrip("/"), name_key(note)
@@ -243,7 +243,7 @@ def _print_undone(answer: dict[str, Any]) -> None:
 
 
 def _print_lines(lines: Sequence[dict[str, Any]], path: str | None = None) -> None:
-    """Each line as it is and as it would be; without ``path``, the line names its own."""
+    """Print each line before and after the change; without ``path``, also its path."""
     for line in lines:
         place = f"{line['line']:>4}" if path is not None else f"{line['path']}:{line['line']}"
         for mark, key, style in (("-", "before", "red"), ("+", "after", "green")):

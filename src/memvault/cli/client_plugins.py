@@ -1,8 +1,8 @@
-"""What ``connect --hooks`` installs in each client: hooks, skills, agents and commands.
+"""Installs hooks, skills, agents and commands in clients, for ``connect --hooks``.
 
-Claude Code and Gemini CLI take a folder of their own as a plugin. The others keep hooks, skills
-and agents in folders that people share with other programs, so each file of ours says that it is,
-and nothing else there is touched.
+Claude Code and Gemini CLI accept a separate folder as a plugin. The others keep hooks, skills and
+agents in folders that other programs also use, so each file of ours is marked as such, and no other
+file is touched.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _GEMINI_MATCHERS = {
 }
 _CODEX_EVENTS = [event for event in LIMITS if event != "Notification"]
 _CODEX_MATCHERS = {**_MATCHERS, "SessionStart": "startup|resume|clear|compact"}
-_CODEX_SESSION_END_SECONDS = 3  # more is cut, with a warning at each start
+_CODEX_SESSION_END_SECONDS = 3  # Codex reduces a longer limit, with a warning at each start
 _CURSOR_EVENTS = {
     "SessionStart": "sessionStart",
     "PreToolUse": "preToolUse",
@@ -69,7 +69,7 @@ _VSCODE_EVENTS = [
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """The command that runs ``memvault hook``, without its event."""
+    """The command ``memvault hook`` of a client, without its event."""
 
     launch: tuple[str, ...]
     client: str
@@ -78,7 +78,7 @@ class Hook:
     config: str | None = None
 
     def command(self, event: str) -> str:
-        """One line for the client's shell."""
+        """The command for an event, as one line for the client's shell."""
         config = [f"--config={self.config}"] if self.config else []
         words = [
             *self.launch, "hook", event, f"--client={self.client}",
@@ -89,10 +89,10 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """Files of our own, and hooks put into a file that other programs share.
+    """Our files in a client, and our hooks in a file that it shares with other programs.
 
     Attributes:
-        roots: the folders that hold ``files``; they themselves stay when emptied.
+        roots: the folders that hold ``files``; they are not removed, even if empty.
         hooks: entries by the client's own event name, for ``hooks_file``.
     """
 
@@ -102,7 +102,7 @@ class Plugin:
     hooks: Mapping[str, Any] = field(default_factory=dict)
 
     def install(self) -> bool:
-        """False when everything is there already.
+        """Install the plugin; returns False if it is already installed.
 
         Raises:
             StorageError: a file of the same name is not ours, or one cannot be written. Nothing
@@ -128,8 +128,8 @@ class Plugin:
         return self._put_hooks() or changed
 
     def remove(self) -> bool:
-        """Take out all that `install` put in, and folders that are empty then; False when nothing
-        was there."""
+        """Remove what `install` added, and folders that are then empty; False if nothing was
+        installed."""
         found = self._installed()
         for path in found:
             path.unlink()
@@ -140,14 +140,14 @@ class Plugin:
         return self._cut_hooks() or bool(found)
 
     def is_installed(self) -> bool:
-        """Whether `install` put in its files, and they were not removed since."""
+        """Whether any of the files that `install` writes exist."""
         return bool(self._installed())
 
     def _installed(self) -> list[Path]:
         return [path for path in self.files if path.exists() and _is_ours(path)]
 
     def shown(self) -> str:
-        """What would be installed, for a person."""
+        """The files and hooks that would be installed, as text for a person."""
         parts = [f"{path}" for path in self.files]
         if self.hooks_file is not None:
             hooks = json.dumps({"hooks": {k: [v] for k, v in self.hooks.items()}}, indent=2)
@@ -191,7 +191,7 @@ class Plugin:
             ) from error
 
     def _is_whole_ours(self, entries: int) -> bool:
-        """Whether `install` made the hooks file, and nobody added to it since."""
+        """Whether `install` created the hooks file, and it has only our ``entries``."""
         assert self.hooks_file is not None
         whole, path = self.hooks_file.get([]), self.hooks_file.path
         backed_up = any(path.parent.glob(f"{path.name}.before-memvault*"))
@@ -264,7 +264,8 @@ def _gemini_extension(hook: Hook, extensions: Path) -> Plugin:
 
 
 def _codex_files(hook: Hook, root: Path) -> Plugin:
-    """Codex has no commands of people's own any more; there, ``$remember`` is a skill."""
+    """The files for Codex, which has no custom commands any more; there, ``$remember`` is a
+    skill."""
     files = _skills(root)
     for name, text in _texts("commands"):
         fields, body = _split(text)
@@ -283,7 +284,7 @@ def _codex_files(hook: Hook, root: Path) -> Plugin:
 
 
 def _cursor_files(hook: Hook, root: Path) -> Plugin:
-    def plain(text: str) -> str:  # what follows the command's name is appended
+    def plain(text: str) -> str:  # Cursor appends the text after the command's name
         return _split(text)[1].replace("$ARGUMENTS", "what follows the command")
 
     files = _skills(root) | _placed(root, "agents") | _placed(root, "commands", change=plain)
@@ -316,7 +317,8 @@ def _groups(
     *,
     milliseconds: bool = False,
 ) -> dict[str, Any]:
-    """Hook groups by the client's own event name, as Claude Code and its likes write them."""
+    """Hook groups by the client's own event name, in the format of Claude Code and similar
+    clients."""
     groups: dict[str, Any] = {}
     for event, own_name in events.items():
         limit = int(LIMITS[event] * (1_000 if milliseconds else 1))
@@ -344,7 +346,7 @@ def _placed(
 
 
 def _texts(kind: str) -> Iterator[tuple[str, str]]:
-    """Names and texts of the skills, agents or commands that this package carries."""
+    """Names and texts of the skills, agents or commands in this package."""
     folder = package_files("memvault") / "plugin" / kind
     for file in sorted(folder.iterdir(), key=lambda each: each.name):
         if file.name.endswith(".md"):
@@ -371,7 +373,7 @@ def _json(value: Any) -> bytes:
 
 
 def _toml(**values: str) -> bytes:
-    """Strings as TOML, which JSON writes alike."""
+    """Strings as TOML, whose strings are written as in JSON."""
     lines = [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in values.items()]
     return "\n".join([f"# {MARK}", *lines, ""]).encode()
 

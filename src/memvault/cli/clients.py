@@ -1,4 +1,4 @@
-"""``connect`` and ``disconnect``: memvault in the configuration of an AI client."""
+"""``connect`` and ``disconnect``: add memvault to an AI client's configuration, or remove it."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Where a client lists its servers: under ``key`` in ``file``.
+    """A client's list of servers: under ``key`` in ``file``.
 
-    A client with ``typed`` entries wants each to name its transport.
+    In a list with ``typed`` entries, each entry must name its transport.
     """
 
     file: ConfigFile
@@ -74,7 +74,7 @@ class Registry:
         return entry | {"command": command[0], "args": command[1:]}
 
     def snippet(self, name: str, entry: dict[str, Any]) -> str:
-        """What a person would add by hand."""
+        """The text that a person would add by hand."""
         if self.file.format is TOML:
             return put_toml("", [self.key, name], entry)
         return json.dumps({self.key: {name: entry}}, indent=2, ensure_ascii=False)
@@ -219,7 +219,7 @@ def disconnect(
 
 
 def clients_with_hooks() -> list[str]:
-    """The clients that have memvault's hooks, for whichever vault, by the name that people know."""
+    """The labels of clients with memvault's hooks, for any vault."""
     plugins = {client.label: _plugin(client, _DEFAULT_NAME, None) for client in Client}
     return [label for label, plugin in plugins.items() if plugin and plugin.is_installed()]
 
@@ -249,14 +249,14 @@ def _check_name(name: str) -> None:
 
 
 def _launch_command() -> list[str]:
-    """With absolute paths, because desktop programs do not see the shell's PATH."""
+    """The start of our command, with absolute paths: desktop programs lack the shell's PATH."""
     script = Path(sys.executable).with_name("memvault.exe" if os.name == "nt" else "memvault")
     return [str(script)] if script.is_file() else [sys.executable, "-m", "memvault.cli"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """How an entry starts the bridge: the vault, the configuration file, the other arguments."""
+    """The arguments with which an entry starts the bridge: vault, configuration file, others."""
 
     vault: str | None
     config: str | None
@@ -268,7 +268,7 @@ class _Start:
         return ["mcp", *vault, *config, *self.others]
 
     def over(self, before: _Start) -> _Start:
-        """This start, with what only the present entry says kept."""
+        """These arguments, with those that only the existing entry has."""
         kept = _without_tools(before.others) if self.others else before.others
         return _Start(self.vault, self.config or before.config, (*kept, *self.others))
 
@@ -325,10 +325,10 @@ def _refuse_other_vault(client: Client, name: str, before: _Start, start: _Start
 def _put_entry(
     client: Client, registry: Registry, name: str, places: Places, tools: ToolSet | None
 ) -> bool:
-    """False when there is nothing to change.
+    """Add or update the client's entry; returns False if it is already current.
 
     Raises:
-        InvalidParams: the name stands for another vault.
+        InvalidParams: the name belongs to another vault.
         StorageError: the file is malformed or cannot be written; it is as it was.
     """
     launch, start = _launch_command(), _start_of(places, tools)

@@ -1,4 +1,4 @@
-"""Edit the configuration files of other programs, and undo the edit to the byte."""
+"""Edits the configuration files of other programs, and can undo the edit to the byte."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from memvault.model.errors import StorageError
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """Another program's file; it need not exist. A link to it stays a link."""
+    """Another program's file; it need not exist. If it is a link, it stays a link."""
 
     path: Path
     format: Format
 
     def text(self) -> str:
-        """The whole text; empty when there is no file.
+        """The whole text; empty if there is no file.
 
         Raises:
             StorageError: it cannot be read.
@@ -37,7 +37,7 @@ class ConfigFile:
             raise StorageError(f"{self.path} cannot be read: {error.strerror}.") from error
 
     def get(self, steps: Steps) -> Any:
-        """The value there; None when there is none.
+        """The value at these steps, or None.
 
         Raises:
             CannotEdit: the file is malformed.
@@ -53,11 +53,11 @@ class ConfigFile:
         return value
 
     def put(self, values: Sequence[tuple[Steps, Any]]) -> bool:
-        """Set values, after a backup of the file; False when they are set already.
+        """Set values, after a backup of the file; False if they are already set.
 
         Raises:
-            CannotEdit: the file is malformed; it is as it was.
-            StorageError: it cannot be written; it is as it was.
+            CannotEdit: the file is malformed; it is unchanged.
+            StorageError: it cannot be written; it is unchanged.
         """
         before = after = self.text()
         for steps, value in values:
@@ -65,11 +65,11 @@ class ConfigFile:
         return self._write(before, after)
 
     def cut(self, every: Sequence[Steps]) -> bool:
-        """Take values out; False when none is there. For several positions in one list, name the
-        last first.
+        """Remove values; False if none exists. For several positions in one list, give the last
+        first.
 
-        Where the backup with these values put in would give the file as it is, nothing else has
-        changed since: the file becomes the backup, to the byte, and a file that `put` made goes.
+        If a backup plus these values equals the file, nothing else has changed since: the backup is
+        restored, to the byte. A file that `put` created is deleted.
 
         Raises:
             CannotEdit, StorageError: as `put`.
@@ -93,11 +93,11 @@ class ConfigFile:
 
     @property
     def _place(self) -> Path:
-        """Where the file is kept: people link such files to a folder of their own."""
+        """The file's real path, as people link such files to folders of their own."""
         return Path(os.path.realpath(self.path))
 
     def _backups(self) -> Iterator[Path]:
-        """The newest first."""
+        """The backups of this file, newest first."""
         stem = f"{self._place.name}.before-memvault"
         found = [path for path in self._place.parent.iterdir() if path.name.startswith(stem)]
         yield from sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)

@@ -1,4 +1,4 @@
-"""Change one value in a JSON or TOML text and keep every other byte, comments included."""
+"""Changes one value in a JSON or TOML text and keeps every other byte, comments included."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Steps = Sequence[str | int]
 
 @dataclass(slots=True)
 class _Node:
-    """A value and its span in the text; ``items`` are the members of an object or a list."""
+    """A value and its span in the text; ``items`` are the members of an object or list."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _Item:
-    """``start`` is where the key begins, or the value in a list."""
+    """A member; ``start`` is the offset of its key, or of its value in a list."""
 
     key: str | int
     start: int
@@ -47,7 +47,7 @@ _COMMENT_ON_THE_LINE = re.compile(r"[ \t]*(?://[^\r\n]*?(?=[ \t]*(?:[\r\n]|\Z))|
 
 
 def read_json(text: str) -> Any:
-    """The value of a JSON text, which may have comments and trailing commas; {} for none.
+    """The value of a JSON text, which may have comments and trailing commas; {} if it is empty.
 
     Raises:
         CannotEdit: the text is malformed.
@@ -56,12 +56,12 @@ def read_json(text: str) -> Any:
 
 
 def put_json(text: str, steps: Steps, value: Any) -> str:
-    """The text with the value set; missing objects and lists on the way are made.
+    """The text with the value set; missing objects and lists on the way are created.
 
-    A position that is the length of a list appends to it.
+    A position equal to the length of a list appends to it.
 
     Raises:
-        CannotEdit: the text is malformed, a key on the way is there twice, or a value on the way
+        CannotEdit: the text is malformed, a key on the way exists twice, or a value on the way
             is neither an object nor a list.
     """
     if not text.strip():
@@ -78,7 +78,7 @@ def put_json(text: str, steps: Steps, value: Any) -> str:
 
 
 def cut_json(text: str, steps: Steps) -> str:
-    """The text without the value, its comma and its line; unchanged when it is not there.
+    """The text without the value, its comma and its line; unchanged if there is no such value.
 
     Raises:
         CannotEdit: as `put_json`.
@@ -122,7 +122,7 @@ def _parse_value(text: str, at: int) -> _Node:
 
 
 def _parse_container(text: str, start: int) -> _Node:
-    """An object or a list, from its opening bracket."""
+    """Parse an object or a list from its opening bracket."""
     is_object, items = text[start] == "{", list[_Item]()
     close, at = ("}" if is_object else "]"), _skip(text, start + 1)
     while text[at] != close:
@@ -168,7 +168,7 @@ def _nested(steps: Steps, value: Any) -> Any:
 
 
 def _insert(text: str, holder: _Node, step: str | int, value: Any) -> str:
-    """A new last member, written like its neighbours: on its own line, or on the same."""
+    """The text with a new last member, on its own line or on the same, like its neighbours."""
     newline, unit = _newline(text), _unit(text)
     if not holder.items:
         outer = _indent_of_line(text, holder.start)
@@ -232,7 +232,7 @@ def _indent_of_line(text: str, at: int) -> str:
 
 
 def _removed(text: str, holder: _Node, item: _Item) -> str:
-    """Without the member, the blanks before it, and the one comma that it needs."""
+    """The text without the member, the blanks before it, and its comma."""
     position = holder.items.index(item)
     floor = holder.items[position - 1].node.end if position else holder.start + 1
     begin = floor + len(text[floor : item.start].rstrip(" \t\r\n"))
@@ -263,10 +263,10 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def put_toml(text: str, steps: Steps, value: Any) -> str:
-    """The text with the value set; missing tables on the way are made.
+    """The text with the value set; missing tables on the way are created.
 
     Raises:
-        CannotEdit: the text is malformed, or a value on the way is no table.
+        CannotEdit: the text is malformed, or a value on the way is not a table.
     """
     values = read_toml(text)
     if _found(values, steps) == value:
@@ -275,7 +275,7 @@ def put_toml(text: str, steps: Steps, value: Any) -> str:
 
 
 def cut_toml(text: str, steps: Steps) -> str:
-    """The text without the value; unchanged when it is not there.
+    """The text without the value; unchanged if there is no such value.
 
     Raises:
         CannotEdit: as `put_toml`.
@@ -296,7 +296,7 @@ def _found(values: Any, steps: Steps) -> Any:
 
 
 def _toml_edited(text: str, steps: Steps, value: Any) -> str:
-    """The text with one value set, or taken out for None; read back to be sure of the rest."""
+    """The text with one value set, or removed for None; checks that all other values are equal."""
     import tomlkit  # here, because only `connect` and `disconnect` need it
     from tomlkit.items import InlineTable
 
@@ -330,7 +330,7 @@ def _set(values: dict[str, Any], steps: Steps, value: Any) -> dict[str, Any]:
 
 
 def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
-    """Without None and empty tables: a table that loses its last member may go as well."""
+    """The values without None and empty tables, as a table may vanish with its last member."""
     pruned = {
         key: _without_empty(value) if isinstance(value, dict) else value
         for key, value in values.items()
@@ -340,7 +340,7 @@ def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a kind of file is read and edited."""
+    """The functions that read and edit a kind of file."""
 
     read: Callable[[str], Any]
     put: Callable[[str, Steps, Any], str]

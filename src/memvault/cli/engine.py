@@ -1,4 +1,4 @@
-"""The engine: run it, stop it, look at it and rebuild its indexes."""
+"""Commands that run, stop and check the engine, and rebuild its indexes."""
 
 from __future__ import annotations
 
@@ -117,12 +117,12 @@ def serve(
 def _assemble(
     places: Places, settings: Settings, tools: ToolSet, watch: bool
 ) -> tuple[FastMCP, Startup]:
-    """The server, whose container opens in the background."""
+    """The server and its startup, which opens the container in the background."""
     from mcp_server.engine.startup import Startup
     from mcp_server.server import build_server
 
     def open_all(report: Callable[[str], None]) -> Container:
-        # Takes seconds; clients can list the tools meanwhile.
+        # This takes seconds; clients can list the tools meanwhile.
         from mcp_server.runtime.container import Container
 
         return Container(places.vault, settings, places.state, report)
@@ -203,7 +203,7 @@ def _watch_until_stopped(places: Places, settings: Settings) -> None:
         for signum in (signal.SIGINT, signal.SIGTERM):
             signal.signal(signum, end)
         console.print(f"Watching {places.vault}. Ctrl-C stops.")
-        while not stop.wait(0.5):  # a wait without end would keep Windows from seeing Ctrl-C
+        while not stop.wait(0.5):  # on Windows, an endless wait would block Ctrl-C
             pass
     finally:
         container.close()
@@ -219,7 +219,7 @@ def _log_to_stderr() -> None:
 
 
 def _is_not_a_lost_client(record: logging.LogRecord) -> bool:
-    """False for a client that left before its request was read: nothing of ours failed."""
+    """False for a client that left before its request was read, which is not our error."""
     from starlette.requests import ClientDisconnect
 
     return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
@@ -281,7 +281,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 def how_far(status: dict[str, Any]) -> dict[str, str]:
-    """In words, what an engine's status says while it starts or indexes."""
+    """The parts of an engine's status that change while it starts or indexes, in words."""
     words = {} if status["notes"] is not None else {"notes": "loading"}
     if indexing := status["indexing"]:
         words["indexing"] = progress_in_words(indexing)
@@ -321,7 +321,7 @@ def doctor(
 
 
 def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[tuple[Text, Text]]:
-    """Rows; what to do about several findings stands once, below them."""
+    """The rows of a table; advice that several findings share is printed once, below them."""
     alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for finding in findings:
         alike.setdefault((finding["severity"], finding["advice"]), []).append(finding)

@@ -1,8 +1,8 @@
-"""``memvault hook EVENT``: what the clients' hooks run.
+"""``memvault hook EVENT``, which clients' hooks run.
 
 It passes the client's JSON from stdin to the engine, and the engine's answer to stdout. Clients
-wait for it at every prompt and tool call, so it loads nothing but a little of the standard
-library, and whatever goes wrong ends in exit code 0, no output and a line in the log.
+wait for it at every prompt and tool call, so it loads only a little of the standard library. Any
+error ends in exit code 0, no output and a line in the log.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import time
 
 from memvault.config.hook_files import KEPT, LIMITS, MAX_TIMEOUTS, HookFiles
 
-# Clients end sooner than that when a session ends (Claude Code after 1.5 s, Codex after 3 s). The
-# engine only has to take the request in that time; its work may take the 120 seconds.
+# When a session ends, clients exit soon (Claude Code after 1.5 s, Codex after 3 s). The engine must
+# only accept the request in that time; its work may take 120 seconds.
 _HANDOVER_SECONDS = 1.2
-_MARGIN = 0.9  # of the limit, so that the client's own limit is never what ends this process
-_START_SECONDS = 60.0  # an engine that was started less long ago may still be opening
+_MARGIN = 0.9  # of the limit, so that this process ends before the client's own limit
+_START_SECONDS = 60.0  # in which a started engine may still be opening
 _MAX_INPUT = 16_000_000
-_ending = threading.Lock()  # taken by the one thread that counts the timeout and ends the process
+_ending = threading.Lock()  # for the thread that counts the timeout and ends the process
 
 
 def run_hook_command(arguments: list[str]) -> int:
-    """Run one hook. Exit code 0 whatever happens: clients take 2 as an order to block."""
+    """Run one hook. The exit code is always 0, because clients block on 2."""
     options = _options(arguments)
     event, client = options["event"], options["client"]
     try:
@@ -67,10 +67,10 @@ def _run(files: HookFiles, client: str, event: str, options: dict[str, str]) -> 
 
 
 def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
-    """The engine's answer; None where no engine takes the request.
+    """The engine's answer; None if no engine accepts the request.
 
     Raises:
-        TimeoutError: it took the connection and did not answer in time.
+        TimeoutError: it accepted the connection but did not answer in time.
     """
     try:
         with open(os.path.join(state, "engine.json"), "rb") as file:
@@ -108,7 +108,7 @@ def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
 def _without_engine(
     files: HookFiles, client: str, event: str, data: bytes, options: dict[str, str]
 ) -> None:
-    """Keep what the engine must know of later, and start it for the next call."""
+    """Save the input if the engine needs it later, and start the engine for the next call."""
     if event in KEPT and data.strip():
         from memvault.capture.hook_input import kept_input
 
@@ -127,7 +127,7 @@ def _without_engine(
 
 
 def _start_is_due(files: HookFiles) -> bool:
-    """Whether this process is the one to start the engine; of a hundred at once, one is."""
+    """Whether this process should start the engine; of concurrent processes, only one should."""
     mark = os.path.join(files.folder, "starting")
     os.makedirs(files.folder, mode=0o700, exist_ok=True)
     try:
@@ -151,7 +151,7 @@ def _start_engine(files: HookFiles, options: dict[str, str]) -> None:
         flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     with open(os.path.join(files.state, "engine.log"), "ab") as log:
         subprocess.Popen(
-            # -P: the folder a client was started in must not lend modules to the engine.
+            # -P: the engine must not import modules from the folder that a client was started in.
             [sys.executable, "-P", "-m", "memvault.cli", "--vault", options["vault"], *config,
              "serve", "--idle-exit"],
             stdin=subprocess.DEVNULL,
@@ -164,7 +164,7 @@ def _start_engine(files: HookFiles, options: dict[str, str]) -> None:
 
 
 def _timed_out(files: HookFiles, client: str, event: str) -> None:
-    """End the process: also called from a thread, while stdin or the engine keeps it waiting."""
+    """End the process; also called by the timer while the process waits for stdin or the engine."""
     _ending.acquire()  # the other thread waits here until the process ends
     try:
         off = files.count_timeout(event)
@@ -188,7 +188,7 @@ def _write(data: bytes) -> None:
 
 
 def _options(arguments: list[str]) -> dict[str, str]:
-    """Options by name, and ``event``; what a later version may add is passed over."""
+    """Options by name, and ``event``; unknown options, perhaps of later versions, are ignored."""
     options = {"vault": "", "config": "", "state": "", "client": "claude-code", "event": ""}
     rest = iter(arguments)
     words = []
@@ -203,7 +203,7 @@ def _options(arguments: list[str]) -> dict[str, str]:
 
 
 def _state_of(options: dict[str, str]) -> str:
-    """The state folder where the command does not name it: `memvault connect` always does."""
+    """The state folder for a command without ``--state``, which `memvault connect` always adds."""
     from memvault.cli.options import find_places
 
     places = find_places(options["vault"] or None, options["config"] or None)

@@ -1,4 +1,4 @@
-"""``memvault hooks``: the state and the log of clients' hooks, and switching them off and on."""
+"""``memvault hooks``: shows clients' hooks and their log, and switches them off and on."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _checked(event: str) -> str:
 
 
 def _logged(files: HookFiles) -> list[dict[str, str]]:
-    """The log's lines, oldest first: time, client, event and outcome."""
+    """The lines of the log, oldest first, with time, client, event and outcome."""
     found: list[dict[str, str]] = []
     for name in (files.log_file + ".1", files.log_file):
         file = Path(name)

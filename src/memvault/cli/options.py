@@ -18,7 +18,7 @@ _VALUED = ("--vault", "--config")
 
 @dataclass(slots=True)
 class GlobalOptions:
-    """``rest`` is what remains: the command and its own arguments."""
+    """The global options; ``rest`` has the command and its own arguments."""
 
     vault: str | None = None
     config: str | None = None
@@ -27,9 +27,9 @@ class GlobalOptions:
 
 
 def take_global_options(arguments: list[str]) -> GlobalOptions:
-    """Take out ``--vault``, ``--config`` and ``--debug``, wherever they are before ``--``.
+    """Extract ``--vault``, ``--config`` and ``--debug``, anywhere before ``--``.
 
-    An option without its value is all that remains, so that Typer reports it.
+    If an option lacks its value, only this option remains, so that Typer reports it.
     """
     options = GlobalOptions()
     waiting = list(arguments)
@@ -52,7 +52,7 @@ def take_global_options(arguments: list[str]) -> GlobalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """``config`` is the file given with ``--config``, else None."""
+    """The vault, its state folder and the file given with ``--config``."""
 
     vault: Path
     state: StateFolder
@@ -60,7 +60,7 @@ class Places:
 
     @property
     def config_file(self) -> Path:
-        """``--config``, else the vault's own in its state folder, else the user's."""
+        """The file to read: ``--config``, else the vault's in its state folder, else the user's."""
         if self.config is not None:
             return self.config
         own = self.state.config_file
@@ -68,23 +68,25 @@ class Places:
 
 
 def find_places(vault: str | None, config: str | None) -> Places:
-    """The vault is the one given, else ``MEMVAULT_VAULT``, else the configuration's ``vault``,
-    else ``~/Documents/Memory-Vault``. It need not exist.
+    """The places of a command.
+
+    The vault, which need not exist, is the first of: ``vault``, ``MEMVAULT_VAULT``, the
+    configuration's ``vault``, ``~/Documents/Memory-Vault``.
 
     Raises:
-        InvalidParams: the configuration file is missing or cannot be read, or the vault's path
-            can be none.
+        InvalidParams: the configuration file is missing or cannot be read, or the vault's path is
+        not valid.
     """
     config_file = Path(config).expanduser() if config else None
     if config_file is not None and not config_file.is_file():
         raise InvalidParams(f"There is no configuration file {config}.")
     named = vault or os.environ.get("MEMVAULT_VAULT") or _configured_vault(config_file)
     try:
-        # Absolute, since the engine runs in another folder; a link in the path stays one.
+        # Absolute, since the engine runs in another folder; links in the path are kept.
         path = Path(os.path.abspath(Path(named or DEFAULT_VAULT).expanduser()))  # noqa: PTH100
-        path.is_dir()  # raises what later looks at it would
+        path.is_dir()  # raises the error that later calls would
         return Places(path, StateFolder.of_vault(path), config_file)
-    except (OSError, RuntimeError, ValueError) as error:  # too long, a circle of links, not UTF-8
+    except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, not UTF-8
         reason = error.strerror if isinstance(error, OSError) else error
         shown = str(named)[:200].encode("utf-8", "backslashreplace").decode()
         raise InvalidParams(
@@ -94,10 +96,10 @@ def find_places(vault: str | None, config: str | None) -> Places:
 
 
 def expanded(path: Path) -> Path:
-    """A path that may begin with ``~``.
+    """The path with a leading ``~`` expanded.
 
     Raises:
-        InvalidParams: it names a person that this computer does not know.
+        InvalidParams: it names a user that this computer does not have.
     """
     try:
         return path.expanduser()
@@ -106,7 +108,7 @@ def expanded(path: Path) -> Path:
 
 
 def require_vault(places: Places) -> None:
-    """Raises InvalidParams when the vault does not exist, VaultMissing when it did."""
+    """Check that the vault exists. Raises InvalidParams, or VaultMissing if it once existed."""
     if not places.vault.is_dir():
         if (places.state.root / "indexes").is_dir():
             from memvault.vault.files import vault_missing

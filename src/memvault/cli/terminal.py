@@ -1,4 +1,4 @@
-"""What the commands share: the vault, the engine, and how output is printed.
+"""Functions that commands share: find the vault, connect to the engine, print output.
 
 On a terminal, output is wrapped to its width. Piped, each line is whole and columns are separated
 by tabs.
@@ -31,7 +31,7 @@ from rich.text import Text
 from memvault.cli.options import Places, find_places, require_vault
 from memvault.model.errors import EngineUnavailable
 
-# What only some commands need is imported when they run: `--help` should answer at once.
+# Modules that only some commands need are imported when they run, so that `--help` is fast.
 if TYPE_CHECKING:
     from mcp_server.engine.client import EngineClient
     from memvault.config.settings import Settings
@@ -61,9 +61,9 @@ def settings_of(places: Places) -> Settings:
 
 @contextmanager
 def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
-    """The vault's engine, started if need be; says on a terminal what takes long.
+    """A client of the vault's engine, which is started if needed; shows long steps on a terminal.
 
-    Without ``wait`` its indexes may still be opening.
+    Without ``wait``, its indexes may still be opening.
     """
     from mcp_server.engine.client import connect
     from mcp_server.engine.launcher import Launcher, engine_command
@@ -80,12 +80,12 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
 
 
 def print_json(value: Any) -> None:
-    """Prints one JSON document, without colours and wrapping."""
+    """Print one JSON document, without colours and wrapping."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_line(*parts: str | tuple[str, str] | Text) -> None:
-    """Prints one line, which no width breaks: a path broken in two cannot be clicked or copied."""
+    """Print one line without wrapping, because a wrapped path cannot be clicked or copied."""
     line = Text.assemble(*parts)
     if console.is_terminal:
         console.print(line, soft_wrap=True)
@@ -94,7 +94,7 @@ def print_line(*parts: str | tuple[str, str] | Text) -> None:
 
 
 def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
-    """Prints a paragraph: wrapped at words on a terminal, as one line elsewhere."""
+    """Print a paragraph: wrapped at words on a terminal, as one line elsewhere."""
     if console.is_terminal:
         console.print(Padding(Text(text, style), (0, 0, 0, indent), expand=False))
     else:
@@ -102,7 +102,7 @@ def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
 
 
 def print_table(rows: Iterable[Sequence[str | Text]], styles: Sequence[str] = ()) -> None:
-    """Prints rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere."""
+    """Print rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere."""
     if not console.is_terminal:
         for row in rows:
             print_line("\t".join(str(cell) for cell in row))
@@ -129,7 +129,7 @@ class _Rate(ProgressColumn):
 
 
 def bar() -> Progress:
-    """A progress bar that disappears when it is done; none where stdout is no terminal."""
+    """A progress bar that disappears when done; disabled if stdout is not a terminal."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -150,8 +150,10 @@ def progress_in_words(report: dict[str, Any]) -> str:
 
 
 def follow(reports: Iterable[dict[str, Any]]) -> None:
-    """Shows ``{stage, done, total}`` as they come; each stage starts the bar again. Where stdout is
-    no terminal, stderr gets a line every few seconds, none twice in a row."""
+    """Show each ``{stage, done, total}``; each stage restarts the bar.
+
+    If stdout is not a terminal, print a line to stderr every few seconds, except repeated ones.
+    """
     with bar() as progress:
         stage, task = "", progress.add_task("starting", total=None)
         last_line, last_time = "", time.monotonic()
@@ -168,7 +170,7 @@ def follow(reports: Iterable[dict[str, Any]]) -> None:
 
 
 def follow_first_scan(engine: EngineClient) -> dict[str, Any]:
-    """Waits until the engine has scanned every note once; returns its status then.
+    """Wait until the engine has scanned every note once; returns its status.
 
     Raises:
         EngineUnavailable: the engine or its scan stopped.

@@ -1,4 +1,4 @@
-"""Make a vault, write a note, import conversations, export everything."""
+"""Commands that create a vault, write a note, import conversations, and export everything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _FOLDERS = ("permanent", "projects", "sessions")
-_MANY = 100  # notes, which are not indexed at once
+_MANY = 100  # imported notes; indexing more takes a while
 _RATIONALE = "Written from the command line."
 
 
@@ -72,9 +72,9 @@ def _vault_hint(places: Places) -> str:
 
 
 def make_vault(vault: Path) -> str:
-    """Makes the folder a vault; returns in a few words what was done.
+    """Make the folder a vault; returns a short description of the changes.
 
-    Example notes go only into a folder without notes. A folder with notes gains no more than the
+    Example notes are added only to a folder without notes. A folder with notes only gets the
     folders that memvault writes to.
 
     Raises:
@@ -102,7 +102,7 @@ def _has_notes(vault: Path) -> bool:
 
 
 def _copy_template(vault: Path) -> int:
-    """Copies the files that the vault lacks; returns how many."""
+    """Copy the template's files that the vault lacks; returns their number."""
     template, added = _template(), 0
     for source in sorted(path for path in template.rglob("*") if path.is_file()):
         target = vault / source.relative_to(template)
@@ -114,7 +114,7 @@ def _copy_template(vault: Path) -> int:
 
 
 def _template() -> Path:
-    """Inside the package in a wheel, at the top of a checkout."""
+    """The template vault: inside the package in a wheel, at the top of a checkout."""
     package = Path(memvault.__file__).parent
     for folder in (package / "vault_template", package.parents[1] / "vault_template"):
         if folder.is_dir():
@@ -154,7 +154,7 @@ def new(
 def _write_note(
     vault: Vault, title: str, content: str, project: str | None, tags: list[str]
 ) -> str:
-    """Writes a note as the person's own words; returns its path in the vault."""
+    """Write a note as the person's own words; returns its path in the vault."""
     from memvault.curation.changes.curator import Curator
     from memvault.curation.operations.draft import Draft
     from memvault.curation.operations.remember import remember
@@ -200,11 +200,11 @@ def import_(
 
 
 def _check_ordinary(file: Path) -> None:
-    """Raises InvalidParams: it is a pipe or a device, of which reading may never end."""
+    """Check that reading ends. Raises InvalidParams: it is a pipe or a device."""
     try:
         mode = file.stat().st_mode
     except (OSError, ValueError):
-        return  # whoever reads it says why it cannot be read
+        return  # the reader reports why it cannot be read
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InvalidParams(f"{file} is neither a file nor a folder; save its content to a file.")
 

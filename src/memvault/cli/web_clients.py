@@ -1,4 +1,4 @@
-"""``clients``: AI clients on the web, which sign in with OAuth and which the person approves."""
+"""``clients``: approves and lists AI clients on the web, which sign in with OAuth."""
 
 from __future__ import annotations
 

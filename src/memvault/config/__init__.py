@@ -1,1 +1,1 @@
-"""Settings and the places on disk where state is kept."""
+"""Settings, and the folders on disk where state is kept."""

@@ -1,6 +1,6 @@
-"""The files of the hooks in a vault's state folder: switches, time-outs, the log, what waits.
+"""The files of the hooks in a vault's state folder: switches, time-outs, log, waiting captures.
 
-Hooks run at every prompt, so this needs little of the standard library.
+Hooks run at every prompt, so this imports little of the standard library.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIMITS = {
     "PermissionRequest": 2.0,
 }
 CAPTURES = frozenset({"PreCompact", "Stop", "SubagentStop", "SessionEnd"})
-KEPT = CAPTURES | {"SessionStart"}  # until an engine runs
+KEPT = CAPTURES | {"SessionStart"}  # saved until an engine runs
 MAX_TIMEOUTS = 3  # in a row; one more switches the hook off
 _LOG_BYTES = 1_000_000
 
@@ -38,18 +38,19 @@ class HookFiles:
         self.pending = os.path.join(self.folder, "pending")
 
     def switch(self, event: str) -> str:
-        """Exists while the event's hook is off; ``all`` is every event's."""
+        """The path of a file that exists while the event's hook is off; ``all`` is for every
+        event."""
         return os.path.join(self.folder, f"{event}.off")
 
     def timeouts(self, event: str) -> str:
-        """Holds one byte for each time-out in a row."""
+        """The path of a file with one byte for each time-out in a row."""
         return os.path.join(self.folder, f"{event}.timeouts")
 
     def is_off(self, event: str) -> bool:
         return os.path.exists(self.switch("all")) or os.path.exists(self.switch(event))
 
     def log(self, client: str, event: str, outcome: str) -> None:
-        """Add one line; a log that grew large becomes ``hooks.log.1``."""
+        """Add one line to the log; a large log is renamed to ``hooks.log.1``."""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -63,7 +64,7 @@ class HookFiles:
             pass  # a full disk: the client must not notice
 
     def keep(self, client: str, event: str, data: bytes) -> None:
-        """Keep a capture that the engine has not taken, for its next start."""
+        """Save a capture, which the engine makes now or at its next start."""
         os.makedirs(self.pending, mode=0o700, exist_ok=True)
         path = os.path.join(self.pending, f"{time.time_ns()}-{os.getpid()}")
         try:
@@ -78,9 +79,9 @@ class HookFiles:
             raise
 
     def count_timeout(self, event: str) -> bool:
-        """Count a time-out, and tell whether the hook is off from now on.
+        """Count a time-out; returns whether the hook is off from now on.
 
-        Several at once, as when a machine wakes up, are one.
+        Several at once, as when a machine wakes up, count once.
         """
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         with suppress(FileNotFoundError):

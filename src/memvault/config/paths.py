@@ -17,14 +17,16 @@ DEFAULT_VAULT = Path("~/Documents/Memory-Vault")
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """The state folder of one vault. Its content can be rebuilt from the vault."""
+    """The state folder of one vault, whose content can be rebuilt from the vault."""
 
     root: Path
 
     @classmethod
     def of_vault(cls, vault: Path, base: Path | None = None) -> StateFolder:
-        """``<base>/<vault name>-<hash of its real path>``; ``base`` defaults to ``MEMVAULT_STATE``,
-        else to the system's folder for user state."""
+        """The folder ``<base>/<vault name>-<hash of its real path>``.
+
+        ``base`` defaults to ``MEMVAULT_STATE``, else to the system's folder for user state.
+        """
         real = vault.expanduser().resolve()
         digest = hashlib.blake2b(str(real).encode(), digest_size=5).hexdigest()
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", real.name).strip("-")[:40] or "vault"
@@ -34,7 +36,7 @@ class StateFolder:
 
     @property
     def indexes(self) -> Path:
-        """One folder per generation of indexes; the file ``current`` names the live one."""
+        """The folder of all generations of indexes; the file ``current`` names the live one."""
         return self.root / "indexes"
 
     @property

@@ -24,7 +24,7 @@ from pydantic_settings import (
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import NAMESPACE
 
-SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # from the environment only
+SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # only from the environment
 
 
 class EmbeddingSettings(BaseModel):
@@ -76,7 +76,7 @@ class EngineSettings(BaseModel):
     @field_validator("public_url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
-        """Without a path, since OAuth's metadata is served at the root."""
+        """Check that the URL has no path, because OAuth's metadata is served at the root."""
         if value is None:
             return None
         parts = urlsplit(value)
@@ -312,8 +312,8 @@ def load_settings(config_file: Path | None) -> Settings:
 
 
 def user_id(settings: Settings) -> str:
-    """The configured user, else an id derived from this account's home folder.
+    """The configured user, or an id derived from this account's home folder.
 
-    All clients of one account are the same person, without any state to keep.
+    So all clients of one account are the same person, and no state is needed.
     """
     return settings.user.strip() or str(uuid5(NAMESPACE, f"user:{Path.home()}"))
