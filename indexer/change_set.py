@@ -195,8 +195,7 @@ class ChangeSetReader:
         forced: Collection[str] = (),
         read: Callable[[NoteReading], None] = lambda _: None,
     ) -> None:
-        """Add these notes to ``pending``, deleted ones as gone; leave out unchanged ones unless
-        ``forced``.
+        """Add changed, deleted and ``forced`` notes to ``pending``.
 
         Args:
             read: called with each note to be indexed.

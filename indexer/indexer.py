@@ -163,7 +163,7 @@ class Indexer:
 
         Args:
             finish_later: leave three steps to `finish_some`: relinking many other notes, finding
-            notes whose text has a changed name, and flushing.
+                notes whose text has a changed name, and flushing.
         """
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if few else nullcontext():
@@ -233,7 +233,7 @@ class Indexer:
                 self._report(as_stored(self.stores, self.catalogue, batch))
 
     def as_on_disk(self, path: str) -> Memory | None:
-        """The note on disk, perhaps not yet indexed, with the id that it probably gets."""
+        """The note on disk, which may not be indexed yet, with the id that it probably gets."""
         reading = read_note(self.vault, path, self.max_note_bytes)
         return None if reading is None else reading.memory(reading.claimed_id or id_of_path(path))
 

@@ -1,4 +1,4 @@
-"""How answers show a change of the history."""
+"""Answers that show changes of the history."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def bare(hit: Hit) -> NodeShape:
 
 
 def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
-    """Bytes of text for each of so many memories, best first."""
+    """Bytes of text for each of ``count`` memories, best first."""
     if level is VerbosityLevel.FULL_INSIGHTS:
         return [PASSAGE_BYTES] * count
     later = max(0, count - len(ANSWERING_BYTES))

@@ -125,8 +125,8 @@ class Bridge:
             self._unanswered[_key(id_)] = _Request(line, method, tool)
 
     def _drain(self) -> None:
-        """Pass on the outstanding answers to a client that sends no more; this includes waiting for
-        an engine that is starting."""
+        """Wait for outstanding answers after the client's last message, also of an engine that is
+        still starting."""
         left = _DRAIN_SECONDS
         while self._unanswered and left > 0:
             time.sleep(_POLL_SECONDS)

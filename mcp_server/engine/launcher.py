@@ -94,7 +94,7 @@ def engine_command(vault: Path, config: Path | None = None) -> list[str]:
 
 
 class Launcher:
-    """Connects to the engine of one vault and starts it when there is none."""
+    """Connects to the engine of one vault, and starts it if none runs."""
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ def ask(address: EngineAddress, method: str, path: str) -> bytes:
     """The engine's answer to a short request over HTTP.
 
     Raises:
-        EngineUnavailable: there is none, or it refuses.
+        EngineUnavailable: no engine answers, or it refuses.
     """
     from http.client import HTTPConnection, HTTPException
 

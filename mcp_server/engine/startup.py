@@ -112,14 +112,15 @@ class Startup:
         return self._opened.result()
 
     def wait(self) -> Container:
-        """As `now`, but waits as long as a call does."""
+        """The open container, after waiting for it as long as a call may. Raises as `now`."""
         try:
             return self._opened.result(self._patience)
         except WaitedInVain:
             raise self._not_yet() from None
 
     async def ready(self) -> None:
-        """As `wait`, without blocking a thread."""
+        """Wait for the container, then for the first scan, without blocking a thread. Raises as
+        `now`."""
         if not self._opened.done():
             with_limit = asyncio.wrap_future(self._opened)
             try:

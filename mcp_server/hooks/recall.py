@@ -71,7 +71,7 @@ class Quotation:
 
     @property
     def key(self) -> str:
-        """A key that equal quotations share: the memory's id, since one of a note is enough.
+        """A key that equal quotations share: the memory's id, as one quotation of a note is enough.
 
         The text is part of the key for a session's note, which has many different lines.
         """
@@ -92,7 +92,7 @@ class Quotation:
         return f'- "{words}" ({self.memory.path}{lines}{kind}{self._claim()})'
 
     def _claim(self) -> str:
-        """Who claims it, if the person neither wrote nor confirmed it; else empty."""
+        """The claimant, if the person neither wrote nor confirmed the words; else empty."""
         origin = origin_shown(self.memory, list(self.lines) if self.lines else None)
         if origin.is_person or self.memory.verified:
             return ""
@@ -324,7 +324,7 @@ class HookRecall:
     def _fits(
         self, goal: str, project: str | None, ids: Collection[str], client: str
     ) -> dict[str, float]:
-        """How well memories fit a goal, in [0, 1] by id."""
+        """The fit of each memory to a goal, in [0, 1], by id."""
         if not goal or not ids:
             return {}
         try:

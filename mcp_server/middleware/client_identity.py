@@ -152,7 +152,7 @@ def _harmless(name: str) -> str:
 
 
 class TrackSessions(Middleware):
-    """Counts every tool call for the session that it names, by default its connection's."""
+    """Keeps the connection's session alive, and counts each call for the session that it names."""
 
     def __init__(self, sessions: Callable[[], Sessions]) -> None:
         self._sessions = sessions

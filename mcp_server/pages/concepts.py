@@ -68,8 +68,8 @@ class CompressPage:
         return f"/memory/{memory.id}" if memory else "/compress"
 
     def _sources(self, ids: list[str]) -> list[Memory]:
-        """The chosen sessions. Raises InvalidParams: none or too many. NoteNotFound: one is
-        gone."""
+        """The chosen sessions. Raises InvalidParams: none or too many. NoteNotFound: one was
+        deleted."""
         if not ids or len(ids) > MAX_SOURCES:
             raise InvalidParams(f"Choose one to {MAX_SOURCES} sessions.")
         try:

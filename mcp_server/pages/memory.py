@@ -125,7 +125,7 @@ class MemoryPage:
         )
 
     def _origin(self, memory: Memory) -> str:
-        """Who wrote it: the client that stored it, or a person."""
+        """The author in words: the client that stored the note, or the person."""
         kinds = (ChangeKind.CREATED, ChangeKind.IMPORTED)
         history = self._site.container.curator.history
         for change in history.changes(node_id=memory.id, kinds=kinds, limit=1):

@@ -54,8 +54,8 @@ class ActivityTracker:
 
 ANSWER_SECONDS = 0.005  # time to send an answer
 PASSING_SECONDS = 0.25  # longest wait of background work for requests
-WORK_SHARE = 0.25  # of its waiting time that work then runs despite requests, unless it ran between
-TURN_SECONDS = 0.05  # shortest such run
+WORK_SHARE = 0.25  # of the waiting time that work is owed; runs between waits reduce it
+TURN_SECONDS = 0.05  # owed time from which work runs despite requests
 
 
 class Questions:

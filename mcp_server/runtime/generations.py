@@ -62,7 +62,7 @@ class Generation:
     reasoner: Reasoner
 
     def warm_up(self, worker: Worker) -> None:
-        """Load in the background what the first question would wait for."""
+        """Load in the background what the first question would wait for; retried after failures."""
         worker.run("load the similarity index", self.similarity_index.load)
         worker.run("load the vectors", self.stores.vectors.warm_up)
         self.searcher.warm_up()

@@ -216,7 +216,7 @@ class IndexingService:
         return self._own_status()
 
     def watching(self) -> str:
-        """How changes of the vault are detected."""
+        """The way in which changes are detected: "events", "polling", "elsewhere" or "no"."""
         if self._follows:
             return "elsewhere"
         if self._watcher is None:

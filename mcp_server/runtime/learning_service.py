@@ -189,7 +189,7 @@ class LearningService:
     # -- what it changes ------------------------------------------------------------------------
 
     def preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
-        """How much use speaks for these memories as answers to a question, each in (-1, 1); None
+        """The preference that use gives each memory as an answer to a question, in (-1, 1); None
         before anything was learnt."""
         if not self.is_on or not self.learnt.state.memories:
             return None
@@ -203,7 +203,7 @@ class LearningService:
         return self.learnt.weights(ids, dict(zip(known, map(float, fits), strict=True)))
 
     def link_weight(self, one: str, other: str) -> float:
-        """How much use speaks for the link between two memories, in (-1, 1)."""
+        """The preference that use gives the link between two memories, in (-1, 1)."""
         return self.learnt.link_weight(one, other) if self.is_on else 0.0
 
     def cases(self) -> list[Case]:

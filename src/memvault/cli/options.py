@@ -75,7 +75,7 @@ def find_places(vault: str | None, config: str | None) -> Places:
 
     Raises:
         InvalidParams: the configuration file is missing or cannot be read, or the vault's path is
-        not valid.
+            not valid.
     """
     config_file = Path(config).expanduser() if config else None
     if config_file is not None and not config_file.is_file():

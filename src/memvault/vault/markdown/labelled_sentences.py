@@ -230,7 +230,7 @@ def _label_before(
     Args:
         after: start of the previous label's value; no label starts before it.
         named_line_end: end of a line that already has a label; on it, another label may follow a
-        comma ("Time: 10:30, Place: Oslo").
+            comma ("Time: 10:30, Place: Oslo").
     """
     text = inline.text
     position = max(after, colon.start() - MAX_LABEL_CHARS)
