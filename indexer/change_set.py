@@ -86,7 +86,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
         ) from error
     known = examined.provenance
     is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person
-    if not is_own:  # the title is a client's, and the note may be the person's
+    if not is_own:  # a client wrote the title
         note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
     given = claimed if is_uuid(claimed) else None

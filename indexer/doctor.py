@@ -24,7 +24,7 @@ def examine(indexer: Indexer, *, indexing: bool = False) -> list[Finding]:
     """Compare the vault, the catalogue and the stores; change nothing.
 
     Args:
-        indexing: notes are being indexed, so different ones are no error.
+        indexing: notes are being indexed, so differences are no error.
     """
     if indexer.vault.is_missing():
         missing = vault_missing(indexer.vault.root).message

@@ -1,6 +1,6 @@
 """Prompts that a person picks in their client.
 
-No ``from __future__ import annotations`` here: FastMCP evaluates a prompt's annotations at runtime.
+No ``from __future__ import annotations`` here: FastMCP cannot read a prompt's annotations as text.
 """
 
 from typing import Annotated, Literal

@@ -38,12 +38,12 @@ _log = logging.getLogger(__name__)
 # A bridge tests the lock by taking it for a moment.
 _LOCK_SECONDS = 0.5
 _SHUTDOWN_SECONDS = 3
-# Opening the indexes waits so long, to leave the processor to the first handshake and tool list.
+# Seconds by which opening the indexes is delayed, to leave the processor to the first handshake.
 _HEAD_START = 0.3
 # An engine whose stores cannot open answers with the reason for this long, then stops. The next
 # call starts another, for which the cause may be gone.
 _LINGER_SECONDS = 5.0
-# A shutdown that takes longer hangs. Killing the engine loses no change that it confirmed.
+# After this time, a shutdown hangs. Killing the engine loses no change that it confirmed.
 _LAST_RESORT_SECONDS = 60.0
 _MAX_FRAME_BYTES = 64 * 2**20
 

@@ -216,7 +216,7 @@ class CaptureQueue:
             self._files.log(session.client, "summary", f"{len(sentences)} sentences")
 
     def _repeats(self, given: Sequence[str]) -> Callable[[Item], bool]:
-        """A test whether an item only repeats one of these memories in the assistant's words."""
+        """A function that says whether an item is the assistant repeating one of these memories."""
         texts: list[str] = []
         for memory_id in given:
             memory = self._container.live.catalogue.by_id(memory_id)

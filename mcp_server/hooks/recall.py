@@ -52,7 +52,7 @@ _EXCERPT_BYTES = (110, 70)
 _POINTER_BYTES = 40
 _MAX_POINTER_CHARS = 50
 _OPENING_BYTES = 220  # of a note given at a session's start
-# What an excerpt puts between the items that it joins: list marks, and headings in brackets.
+# The joints between items of an excerpt: list marks, and headings in brackets.
 _JOINT = re.compile(r"(?:… )?\[[^\]]{1,80}\] (?:- )?| … - | - (?=[A-Z\"])")
 _CODE = re.compile(r"```[\s\S]*?(?:```|\Z)")
 _CANDIDATES = 300

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexer.catalogue import Catalogue
     from mcp_server.runtime.container import Container
 
-QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # arguments
+QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # of tools
 # The fields that quote a note; all others name or measure it.
 QUOTATIONS = frozenset({
     "content", "text", "sentence", "said", "snippet", "content_snippet", "opening", "excerpt",

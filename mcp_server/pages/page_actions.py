@@ -136,7 +136,8 @@ def keep_dreamt(container: Container, task: CurationTask, shown: str = "") -> No
         shown: the line with the link, as the person saw it; empty if none was shown.
 
     Raises:
-        InvalidParams: the page cannot do it. NoteConflict: the line has changed since.
+        InvalidParams: the page cannot accept the proposal.
+        NoteConflict: the line has changed since.
     """
     actions, why = container.actions, by_person("a dream proposed it")
     found = container.dreaming.proposal(task.proposal)

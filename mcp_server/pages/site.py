@@ -143,7 +143,7 @@ class Site:
         return f'{link[0]} data-claim="{escape(by)}"' if by else link[0]
 
     def claimant(self, memory_id: str) -> str:
-        """As `origin_marks.claimant`, by id."""
+        """The author of an unverified memory that the person did not write, by id; else ""."""
         return claimant(self.container.live.catalogue.by_id(memory_id))
 
     @cached_property

@@ -1,6 +1,6 @@
 """Resources that clients read and subscribe to (graph-tools 1.3).
 
-No ``from __future__ import annotations`` here: FastMCP evaluates annotations at runtime.
+No ``from __future__ import annotations`` here: FastMCP cannot read annotations as text.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Maps of the graph as Mermaid, D3 or Graphviz (graph-tools 1.3, visualize).
 
-No ``from __future__ import annotations`` here: FastMCP evaluates annotations at runtime.
+No ``from __future__ import annotations`` here: FastMCP cannot read annotations as text.
 """
 
 from collections.abc import Sequence

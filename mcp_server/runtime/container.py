@@ -100,7 +100,7 @@ class Container:
         clock: the time, with a zone.
 
     Raises, when it is made:
-    ModelUnavailable: the embedding model is not installed or cannot be exported.
+        ModelUnavailable: the embedding model is not installed or cannot be exported.
         StoreUnavailable: another process has the indexes open.
         DiskFull: there is no room to open them.
     """

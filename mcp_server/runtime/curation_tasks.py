@@ -41,8 +41,7 @@ class _Stopping(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """The paths to check, or all; ``first`` and ``last`` change are times of the monotonic
-    clock."""
+    """The paths to check, or all; ``first`` and ``last`` are the times of changes (monotonic)."""
 
     paths: frozenset[str] = frozenset()
     everything: bool = False

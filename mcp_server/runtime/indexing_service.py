@@ -258,9 +258,8 @@ class IndexingService:
         except StorageError as error:
             result = self._mended(error, report)
         unread = () if self._has_begun else sorted(self._live.indexer.catalogue.paths())
-        self._entity_pass.add(
-            unread
-        )  # before warming up, which takes seconds: they count as waiting
+        # Before warming up, which takes seconds, so that these notes count as waiting.
+        self._entity_pass.add(unread)
         self._has_caught_up |= not is_empty
         self._warm_up()
         self._has_caught_up = True

@@ -103,9 +103,8 @@ _LIMITED = frozenset({"rationale", "content"})  # longer texts are often tried t
 def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a tool's arguments, shortened to save tokens.
 
-    An optional argument has only its own type, without null, since it can be left
-    out. Lengths are checked by the
-    tool, whose error names them; ranges of numbers and choices stay.
+    An optional argument has only its own type, without null, since it can be left out. Lengths
+    are checked by the tool, whose error names them; ranges of numbers and choices stay.
     """
     described = dereference_refs(dict(schema))
     properties = {

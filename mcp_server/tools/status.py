@@ -164,7 +164,7 @@ class NavigationTools(Tools):
 
 
 def _neighbour(each: Neighbour, level: VerbosityLevel) -> NeighbourShape:
-    """A neighbour at this level, with left out fields as None."""
+    """A neighbour with the fields of this level; the others are None."""
     hidden = {"outgoing", "relevance"} if level is not VerbosityLevel.FULL_INSIGHTS else set()
     if level is VerbosityLevel.RAW_ONLY:
         hidden |= {"kind", "via", "sentence", "stated_in", "line"}

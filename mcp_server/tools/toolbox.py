@@ -188,7 +188,8 @@ class Toolbox:
     ) -> str:
         """Record a client's call as a proposal to the person; returns the notice for the client.
 
-        Args: about: id and path of the person's note, or of the note that they changed.
+        Args:
+            about: id and path of the person's note, or of the note that they changed.
         """
         if not preview:
             self.container.proposals.propose_call(kind, call, about, why.actor, why.rationale)

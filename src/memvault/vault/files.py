@@ -70,7 +70,7 @@ class Vault:
         problems: by path, why a file or folder could not be read in the last walk.
         unreadable: folders that could not be read in the last walk; empty text for the vault's own.
         had_notes: returns whether notes of this vault are indexed. If so, an empty folder is the
-        mount point of a drive that is not connected.
+            mount point of a drive that is not connected.
     """
 
     def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:

@@ -169,7 +169,7 @@ def read_lines(source: str) -> dict[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """A property's value by its YAML; the text itself if that is a mapping, empty or malformed."""
+    """A property's value by its YAML; the text itself if that is a mapping, null or malformed."""
     text = text.strip()
     if text.startswith("[["):
         return text
