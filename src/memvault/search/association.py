@@ -2,8 +2,8 @@
 
 A question often needs a second note without any of its words: the director's wife is named in the
 director's note, not in the film's. One step along the links of the best results finds it. A link
-weighs by how well its sentence fits the question, apart from what all notes of the vault have in
-common with it, similar to passages in HippoRAG 2 (arXiv 2502.14802), but without a language model.
+weighs by how well its sentence fits the question, without what all notes of the vault have in
+common, similar to passages in HippoRAG 2 (arXiv 2502.14802), but without a language model.
 A second step gains nothing (docs/benchmarks.md).
 """
 
@@ -27,13 +27,13 @@ from memvault.text.embedding import Embedder
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
 CARRIED = 0.75  # share of a hit's relevance that a link adds to a note, if it fits perfectly
-CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
-OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would take all
-OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
-SPREAD = 0.1  # by which a link weighs less, for each e-fold of notes that its hit is linked with
-LEARNT_SHARE = 1.0  # of a link's weight, that use adds at most to one which led to what was read
-MAX_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
-MAX_VECTORS = 5_000  # of links' sentences that are kept: 8 MB at 384 dimensions
+CLAIMED = 0.7  # weight of a link in a client's words; one in the person's words has 1
+OWN_SHARE = 1 / 3  # share of the places kept for the person's notes if claims would fill them all
+OWN_RELEVANCE = 0.5  # share of the best relevance that such a note needs
+SPREAD = 0.1  # weight that a link loses for each e-fold of notes that its hit is linked with
+LEARNT_SHARE = 1.0  # greatest share of a link's weight that use adds
+MAX_EDGES = 200  # strongest edges of a seed: all of a hub would take longer than the search
+MAX_VECTORS = 5_000  # cached vectors of links' sentences: 8 MB at 384 dimensions
 
 
 LinkWeight = Callable[[str, str], float]
@@ -47,7 +47,7 @@ class Association:
 
     Args:
         question_vector: what links' sentences are compared with (`HybridSearch.question_vector`).
-        learnt: what use says for the link between two memories, in [-1, 1].
+        learnt: weight learnt from use for the link between two memories, in [-1, 1].
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Association:
         self._vectors: dict[str, Vector] = {}  # of the sentences that were compared last
 
     def warm_up(self) -> None:
-        """Read the graph now, if that has not been done.
+        """Read the graph now, if it is not loaded.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -85,8 +85,8 @@ class Association:
 
         A linked note's relevance is that of its own text (of the last hit, if it was not found),
         plus `CARRIED` of the hit's, times the cosine between the question and the link's sentence,
-        less if the hit is linked with many notes; its best link counts. Hits that gain no rank show
-        their best link, too.
+        less if the hit is linked with many notes; its best link counts. The first `KEPT` hits gain
+        no relevance, but show their best link, too.
 
         Args:
             hits: best first; those after `POOL` stay behind all others.
@@ -126,9 +126,11 @@ class Association:
     def _links(
         self, query: str, seeds: Sequence[Hit]
     ) -> Iterator[tuple[str, str, GraphEdge, float]]:
-        """The links of the seeds with their other ends, and how well their sentences fit. Of many
-        links some sentence is near to any question, so each weighs less: a map of content carries
-        less to each of its notes than a note with two links."""
+        """The links of the seeds with their other ends, and how well their sentences fit.
+
+        Among many links some sentence is near to any question, so each weighs less: a map of
+        content adds less to each of its notes than a note with two links.
+        """
         links = [
             (seed.memory.id, edge.target if edge.source == seed.memory.id else edge.source, edge)
             for seed in seeds
@@ -146,14 +148,14 @@ class Association:
                 yield near, far, edge, cosine * weight * (CLAIMED if self._is_claim(edge) else 1.0)
 
     def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
-        """Edges of a node; where there are too many, what the person stated comes first."""
+        """At most `MAX_EDGES` edges of a node; if it has more, the person's before claims."""
         edges = self._view.of(node_id)
         if len(edges) <= MAX_EDGES:
             return edges
         return sorted(edges, key=self._is_claim)[:MAX_EDGES]
 
     def _is_claim(self, edge: GraphEdge) -> bool:
-        """Whether an edge is stated by others than the person, and not confirmed by them: then it
+        """Whether an edge is stated by others than the person, in an unverified note: then it
         weighs less, so that nobody gains weight by linking to everything."""
         memory = self._memory_of(edge.source)
         if memory is None or memory.verified:
@@ -180,7 +182,7 @@ class Association:
 
 
 def descending(hits: Sequence[Hit]) -> list[Hit]:
-    """The same, none more relevant than the one before."""
+    """The hits, with relevances lowered so that none exceeds the one before."""
     for before, hit in pairwise(hits):
         hit.relevance = min(hit.relevance, before.relevance)
     return list(hits)
@@ -193,8 +195,8 @@ def _hop(edge: GraphEdge, far: Memory, near: Memory) -> Hop:
 
 
 def with_own(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """The first hits. However many claims there are of clients and the like, they leave some of the
-    last places to what the person wrote, if that is about as relevant."""
+    """The first ``limit`` hits; if claims would fill them, some of the last places go to the
+    person's own notes that are about as relevant."""
     first = list(hits[:limit])
     least = OWN_RELEVANCE * max((hit.relevance for hit in hits), default=0.0)
     own = [hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least]

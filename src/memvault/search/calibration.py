@@ -32,7 +32,7 @@ _MAX_ODDS = 30.0  # e**30 is close to the largest odds of a float
 class Calibration:
     """A logistic map; ``python -m tests.benchmarks.bench_calibration`` fits and evaluates it.
 
-    Attributes, each but the first the log-odds per unit of a feature:
+    Attributes (all but the first are the log-odds per unit of a feature):
         intercept: log-odds if every feature is 0.
         relevance: fused relevance.
         gap: relevance minus that of the best other memory.
@@ -69,7 +69,7 @@ class Calibration:
         return [float(p) for p in 1.0 / (1.0 + np.exp(-odds))]
 
 
-# That a memory answers the question.
+# The probability that a memory answers the question.
 ANSWERS = Calibration(
     intercept=-3.63,
     relevance=6.89,
@@ -81,9 +81,9 @@ ANSWERS = Calibration(
     relation_relevance=-4.23,
     link=1.47,
 )
-# That a memory is about the question's matter: what a vault gives that knows of it, told from what
-# one gives that does not. One memory answers a question, many serve a search for alternatives;
-# they do not stand in each other's way, so this map knows neither rank nor gap.
+# The probability that a memory is about the question's subject, fitted on vaults that know the
+# subject and vaults that do not. One memory answers a question, but many serve a search for
+# alternatives and do not compete, so this map uses neither rank nor gap.
 CONCERNS = Calibration(intercept=-3.52, relevance=10.81, words=6.24, relation=9.98)
 
 
@@ -106,13 +106,13 @@ def features(query: str, hits: Sequence[Hit]) -> Features:
 
 
 def text_with_properties(hit: Hit, query: str) -> str:
-    """A passage with its headings and what its note's properties say to a question."""
+    """A passage with its headings and its note's properties that concern the question."""
     properties = relevant_properties(hit.memory, query)
     return " ".join((hit.memory.title, hit.heading, hit.text, *properties))
 
 
 def word_shares(query: str, texts: Sequence[str]) -> list[float]:
-    """Share of the question's word stems in each text; a stem that few of them have weighs more
+    """Share of the question's word stems in each text; a stem in few of these texts weighs more
     (inverse document frequency among them, log(1 + n / (df + 1)))."""
     asked = sorted(stems(query))
     having = [stems(text) for text in texts]
@@ -129,12 +129,12 @@ def word_shares(query: str, texts: Sequence[str]) -> list[float]:
 def confidence(likely: float, check: Verification) -> float:
     """Confidence in [0, 1] that a memory answers the question correctly.
 
-    Contradicted: its chance times its share of the witnesses. A claim that the person's words
-    confirm in what the question asks, or that they marked as verified: 1 (FR-46), or half of the
-    way to 1 where it states nothing that is asked. The person's own words, which no other note
-    confirms: the chance that they answer, and where they state what is asked, the chance that this
-    or the statement does: a hundredth says little even so. A claim that nobody confirms: its
-    chance, but under 0.7.
+    - Contradicted: its chance times its share of the witnesses.
+    - Confirmed by the person's words, or marked by them as verified: 1 if it states what is asked
+      (FR-46), else half of the way to 1.
+    - The person's own words without confirmation by another note: the chance c that they answer;
+      1 - (1 - c)² if they state what is asked, so that a chance near 0 stays near 0.
+    - A claim that nobody confirms: its chance, but under 0.7.
     """
     if check.status is Status.CONTRADICTED:
         return likely * check.score

@@ -30,24 +30,24 @@ from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
 from memvault.text.words import STOP_WORDS, words
 
-BEST = 3  # of the notes found, whose texts are looked at for the question's words
-ANSWERED = 0.8  # share of a question's words in one of these, from which no relation is followed
+BEST = 3  # best notes whose texts are searched for the question's words
+ANSWERED = 0.8  # share of a question's words in one of these that makes relations needless
 
 
 class CandidateFinder:
     """Finds memories; safe in any thread.
 
     Args:
-        phrases: embeds relations and what questions say of them.
+        phrases: embeds relations and the words of questions for them.
         view: the graph in memory.
-        read: a note's bytes, by path.
-        cache: what the same questions found before, for when no store answers.
-        limit_seconds: what an answer may take.
-        reranker: orders what was found by its text, if the person has configured one.
+        read: returns the bytes of the note at a path.
+        cache: earlier results of the same questions, used if no store answers.
+        limit_seconds: time limit of an answer.
+        reranker: orders hits by their text, if the person has configured one.
         calendar: today, in the person's calendar.
         background: a worker that reads changed relations; without one, questions do.
-        link_weight: what use says for the link between two memories, in [-1, 1].
-        tuning: how modulation turns search at the moment.
+        link_weight: weight learnt from use for the link between two memories, in [-1, 1].
+        tuning: the current adjustments by modulation.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class CandidateFinder:
         self._background = background
 
     def warm_up(self) -> None:
-        """Load what answers questions now rather than with the first one."""
+        """Load tables, relations and vocabulary now rather than at the first question."""
         time_translation.warm_up()
         self._relations.warm_up()
         if self._background is not None:
@@ -109,7 +109,7 @@ class CandidateFinder:
         return AskedTime.of(query, self._calendar(), named)
 
     def find(self, request: SearchRequest, wanted: int) -> Candidates:
-        """At most so many candidates; a part of them where a store fails or is slow.
+        """At most ``wanted`` candidates; a partial result if a store fails or is slow.
 
         Raises:
             StoreUnavailable: no store answers.
@@ -169,7 +169,7 @@ class CandidateFinder:
         return Candidates(self._reranked(query, hits)[:limit], notice)
 
     def _nearest(self, request: SearchRequest, limit: int) -> list[Hit]:
-        """What hybrid search finds, of the time first that the question names."""
+        """The results of hybrid search; those not of the time that is asked for lose relevance."""
         query, scope, asked = request.query, request.scope, request.time
         hits = self.hybrid.search(query, limit, scope)
         if asked is None:
@@ -182,26 +182,27 @@ class CandidateFinder:
         return asked.first_of_it(hits)[:limit]
 
     def _relations_for(self, request: SearchRequest, hits: Sequence[Hit]) -> Lexicon | None:
-        """What to read the question's relations with; None where none are to be followed."""
+        """The lexicon to read the question's relations with; None if none are to be followed."""
         query, relations = request.query, self._relations
         if request.patience > 0.0:
             return relations.may_lead(query, request.patience)
-        # In the order of their cost: reading relations for the first time takes seconds.
+        # The cheaper check first: reading relations for the first time takes seconds.
         if not relations.are_read:
             return None if self._is_answered(query, hits) else relations.may_lead(query)
         lexicon = relations.may_lead(query)
         return None if lexicon is None or self._is_answered(query, hits) else lexicon
 
     def _is_answered(self, query: str, hits: Sequence[Hit]) -> bool:
-        """Whether one of the best notes has most words of a question that say something, properties
-        included: then it answers by itself, or it is quoted, and no relation is followed."""
+        """Whether one of the best notes, with its properties, has most content words of a question:
+        then that note answers or is quoted, and no relation is followed."""
         self.hybrid.read_passages(query, hits[:BEST])
         asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
         texts = [text_with_properties(hit, query) for hit in hits[:BEST]]
         return max(word_shares(asked, texts), default=0.0) >= ANSWERED
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
-        """In the reranker's order, unless relations led to some: it cannot judge those by text."""
+        """The hits in the reranker's order; unchanged if relations led to one, since a reranker
+        cannot judge that by its text."""
         if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return hits
         return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]

@@ -1,7 +1,7 @@
-"""What is of the time that a question names comes first.
+"""Ranks notes of the time that a question names first.
 
-Notes of another time are less relevant, but stay: a question may name the day of what happened,
-and be answered by a note of another day. A question for nothing but a time gets all that is of it.
+Notes of another time are less relevant, but stay: a question may name the day of an event and be
+answered by a note of another day. A question only for a time gets all notes of that time.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from memvault.text.entities import NameMatcher
 from memvault.text.words import STOP_WORDS
 
 LATER = 7  # days after a time in which notes about it are still written
-OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
-YEARS_BACK = 10  # in which a month without a year is looked for
+OUTSIDE = 0.2  # share of the relevance that a note of another time loses
+YEARS_BACK = 10  # years in which a month without a year is looked for
 
 NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|lately|current(?:ly)?|"
@@ -39,7 +39,7 @@ NEWEST = re.compile(
     r"nieuwste|meest recente)\b|最新|最近|現在|现在|目前"
 )
 _WORD = re.compile(r"[^\W_]+")
-# What a question says of a time when it asks for nothing else: "What happened last week?"
+# Words of questions that ask only for a time: "What happened last week?"
 _ANYTHING_WORDS = (
     "happen happens happened happening go going went do did done doing note notes noted "
     "diary journal daily log logs entry entries "
@@ -51,7 +51,7 @@ _ANYTHING_WORDS = (
     "finished complete completed tick ticked get got"
 )
 _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
-# And of a time to come: "Which appointments do I have tomorrow?"
+# Words of questions that ask only for a future time: "Which appointments do I have tomorrow?"
 _PLAN_WORDS = (
     "agenda ahead appointment appointments calendar deadline deadlines dos due event events "
     "meeting meetings need open overdue plan planned plans reminder reminders schedule scheduled s "
@@ -66,7 +66,7 @@ def asks_for_newest(question: str) -> bool:
 
 
 def asks_only_for_tasks(question: str) -> bool:
-    """Whether a question asks for nothing but what is to do."""
+    """Whether a question asks only for open tasks."""
     if not asks_for_tasks(question):
         return False
     words, *_, plans = _words_of(question, question)
@@ -74,8 +74,8 @@ def asks_only_for_tasks(question: str) -> bool:
 
 
 def words_beyond(others: Iterable[str], rest: str, question: str) -> set[str]:
-    """The words of a part of a question that are not these, nor function words, nor words that ask
-    for whatever there is."""
+    """The words of a part of a question, except ``others``, function words, and words that ask for
+    anything at all."""
     words, _, anything, _ = _words_of(rest, question)
     return words - anything.union(others)
 
@@ -88,7 +88,7 @@ def words_beyond_plans(rest: str, question: str) -> set[str]:
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
-    """The day of the one note that a text is the name of, if it has one."""
+    """The day of the note whose name the text is; None if there is no such note or day."""
     name = names.lookup(text) or names.lookup(text.removeprefix("the "))
     memory = memories.by_id(name.target) if name is not None else None
     return memory.date.date() if memory is not None and memory.date is not None else None
@@ -96,9 +96,14 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
-    """The time that a question of ``today`` is about; ``only_time``: it asks for whatever is of
-    it; ``past``: for what happened, so for nothing of the days to come; ``planned``: for what is to
-    happen, so not for what happened in a month of that name; ``rest``: the question without it."""
+    """The time that a question asked on ``today`` is about.
+
+    Attributes:
+        only_time: whether the question asks for anything of that time.
+        past: whether it asks for what happened, so for nothing of future days.
+        planned: whether it asks for what is to happen, so not for a past month of that name.
+        rest: the question without its times.
+    """
 
     today: date
     cuts: tuple[Cut, ...]
@@ -111,7 +116,7 @@ class AskedTime:
     def of(
         cls, question: str, calendar: Calendar, event_day: EventDay = lambda _: None
     ) -> AskedTime | None:
-        """None for a question about no time."""
+        """The time that a question names; None if it names none."""
         rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:
             return None
@@ -126,7 +131,7 @@ class AskedTime:
         return replace(asked, past=True)
 
     def narrowed(self, scope: Scope) -> Scope:
-        """The scope, and in it only what was created from the first to the last of that time."""
+        """The scope, limited to notes created from the first to the last day of that time."""
         spans = self._spans()
         first = min((span.first for span in spans), default=date.min)
         last = max((span.last for span in spans), default=date.max)
@@ -142,7 +147,7 @@ class AskedTime:
         return replace(scope, filters=filters.model_copy(update=update))
 
     def first_of_it(self, hits: Sequence[Hit]) -> list[Hit]:
-        """The hits, those of another time less relevant. If none is of it, nothing changes."""
+        """The hits, those of another time less relevant; unchanged if none is of this time."""
 
         @cache  # reading takes longer than all else
         def named(place: int) -> list[Span]:
@@ -176,15 +181,14 @@ class AskedTime:
         named_in: Callable[[str], Sequence[date]],
         also: Sequence[Memory] = (),
     ) -> list[Memory]:
-        """The memories of this time: what is to come, the soonest first, then the newest.
+        """The memories of this time: future ones first, the soonest first, then the newest.
 
-        A note that only names a day of it comes after those of a time that is past, and before
-        those that only their file says to be of a time to come.
+        For a past time, notes that only name a day of it come after notes of that time. For a
+        future time, notes that only their file dates come after notes that state a day of it.
 
         Args:
-            named_in: the days that the note at a path names.
-            also: what else is asked for; after what says a day of that time, and before what only
-                its file does.
+            named_in: returns the days that the note at a path names.
+            also: other memories asked for; put between these two groups.
         """
         known = list(memories)
         for years_back in self._years():
@@ -234,7 +238,7 @@ class AskedTime:
         return any(_in(self._meant(), day) for day in single_days(text, memory.day))
 
     def _years(self) -> Iterable[int]:
-        """How many years back to look, in this order."""
+        """The numbers of years to look back, in this order."""
         may_be_earlier = not self.planned and any(cut.any_year for cut in self.cuts)
         return range(YEARS_BACK + 1 if may_be_earlier else 1)
 
@@ -245,7 +249,7 @@ class AskedTime:
         )
 
     def _meant(self, years_back: int = 0) -> list[Span]:
-        """The times that are named, and the next such ones where the question may mean them."""
+        """The times that are named, and the next such ones if the question may mean them."""
         coming = [cut.coming for cut in self.cuts if cut.coming is not None and not years_back]
         return self._spans(years_back) + coming
 
@@ -269,7 +273,7 @@ def _in_year(day: date, year: int) -> date:
 
 
 def _there_and_here(day: date, at: time) -> tuple[datetime, datetime]:
-    """A time of a day in UTC, as days that notes state are stored, and where this computer is."""
+    """A time of a day in UTC, in which days that notes state are stored, and in local time."""
     there = datetime.combine(day, at, UTC)
     try:
         return there, datetime.combine(day, at).astimezone(UTC)
@@ -280,8 +284,8 @@ def _there_and_here(day: date, at: time) -> tuple[datetime, datetime]:
 def _words_of(
     rest: str, question: str
 ) -> tuple[set[str], frozenset[str], frozenset[str], frozenset[str]]:
-    """The words of a part of a question, and those in its languages that say that it asks for what
-    is past, for whatever was, and for whatever is to come."""
+    """The words of a part of a question, and the words in its languages that ask for the past, for
+    anything at all, and for anything planned."""
     words = {word.casefold() for word in _WORD.findall(rest)}
     past, anything, plans = PAST, _ANYTHING, _PLANS
     for language in languages_of(question)[0]:
@@ -297,7 +301,7 @@ def _words_of(
 
 
 def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
-    """Known words of texts without spaces, and what is left of each text without them."""
+    """The known words in texts without spaces, and the rest of each text."""
     words = re.compile("|".join(sorted(known, key=len, reverse=True)))
     for text in texts:
         yield from words.findall(text)
@@ -306,7 +310,7 @@ def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
 
 
 def _in(spans: Iterable[Span], day: date) -> bool:
-    for span in spans:  # noqa: SIM110 - all notes are asked, and this takes half the time
+    for span in spans:  # noqa: SIM110 - called for all notes; this takes half the time
         if span.first <= day <= span.last:
             return True
     return False

@@ -1,4 +1,4 @@
-"""What a note embeds of other notes: ``![[Note#^block]]``, ``![[Note#Heading]]``, ``![[Note]]``."""
+"""Reads the parts of notes that a note embeds: ``![[Note#^block]]``, ``![[Note#Heading]]``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memvault.model.note import Block, LineRange, Link, LinkStyle
 from memvault.vault.parse import parse_note
 
 MAX_PARTS = 2  # parts of other notes in one excerpt
-MAX_CHARS = 300  # of each
+MAX_CHARS = 300  # characters of each part
 
 
 class Embed(NamedTuple):
@@ -46,8 +46,8 @@ class Embeds:
         self._resolve = resolve
 
     def of(self, memory: Memory, shown: str, lines: LineRange) -> list[Embed]:
-        """What is embedded where a note's excerpt from these lines says so, in its order; nothing
-        that cannot be read now."""
+        """The embedded parts in a note's excerpt from these lines, in its order, without those that
+        cannot be read now."""
         with suppress(MemvaultError):
             if any(
                 edge.origin is EdgeOrigin.EMBED and lines.first <= edge.line <= lines.last
@@ -75,7 +75,7 @@ class Embeds:
 
 
 def _is_in(block: Block, subpath: str | None) -> bool:
-    """Whether a block is the one of this id, or below this heading."""
+    """Whether a block has the id, or is below the heading, that a subpath names."""
     if subpath is None:
         return True
     if subpath.startswith("^"):

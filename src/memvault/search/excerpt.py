@@ -20,15 +20,15 @@ from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 CUT = "…"
-READ_WHOLE = 10  # notes whose every sentence is compared; of later ones the passage that was found
-# Code that a plugin of Obsidian replaces by what it finds: by itself it says nothing.
+READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
+# Code that plugins of Obsidian replace by query results: the code itself says nothing.
 _QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
 _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
 _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
 _MIN_SHARE = (
-    0.6  # of the best sentence's worth: what is worth less makes way for what follows the best
+    0.6  # of the best sentence's worth; sentences after the best replace any that is worth less
 )
 _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
@@ -54,12 +54,12 @@ _ASKS_NUMBER = re.compile(
 )
 _MAX_QUESTIONS = 4
 _HAS_NUMBER = re.compile(r"\d")
-_NUMBER = 0.25  # what a sentence with a number is worth more where a number is asked for
+_NUMBER = 0.25  # share that a sentence with a number gains if a number is asked for
 
 
 class Excerpt(NamedTuple):
     """``heading`` is the path of headings above its best sentence, joined by `` > ``; ``lines`` are
-    those of the note that hold all of it, from the first if it begins with properties."""
+    the note's lines that contain it, from line 1 if it begins with properties."""
 
     text: str
     heading: str
@@ -67,7 +67,7 @@ class Excerpt(NamedTuple):
 
 
 class Excerpts:
-    """Chooses what to show of the notes found. Thread-safe.
+    """Chooses excerpts of the notes found. Thread-safe.
 
     Args:
         outlines: of the notes, which others may use, too.
@@ -96,20 +96,18 @@ class Excerpts:
         *,
         whole: int = READ_WHOLE,
     ) -> list[Excerpt]:
-        """Of each memory the properties that the question names, and the sentences that say most
+        """For each memory the properties that the question names, and the sentences most relevant
         to it, as many as fit.
 
         Sentences are scored as for a distilled context (`scoring`), by their neighbours, and by
-        whether they name a day of the time that the question asks about. ``…``
-        stands where something was left out; where an excerpt joins parts below different headings,
-        each part has its heading.
+        whether they name a day of the time that the question asks about. ``…`` marks an omission;
+        if an excerpt joins parts below different headings, each part has its heading.
 
         Args:
             found: best first.
             limits: UTF-8 bytes for each memory, about four for a token of English; one sentence is
                 shown even if it is longer.
-            whole: memories whose every sentence is compared; of later ones the passage that was
-                found.
+            whole: memories whose every sentence is compared; of later ones only the passage found.
         """
         asked, time = [query, *questions_in(query)], AskedTime.of(query, self._calendar())
         vectors = [self._embedder.begin_query(each) for each in asked]
@@ -159,7 +157,7 @@ def _below(properties: str, excerpt: Excerpt) -> Excerpt:
 
 
 def questions_in(query: str) -> list[str]:
-    """The questions that a text of several asks, each by itself; empty if it asks one alone."""
+    """The single questions in a text that asks several; empty if it asks only one."""
     parts = [part.strip() for part in _BETWEEN_QUESTIONS.split(query)]
     if len(parts) < 2:
         return []
@@ -173,8 +171,8 @@ def _is_telling(question: str) -> bool:
 
 
 def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
-    """How much each sentence says to a question, with the code that it stands in front of or, if
-    none does, behind; nothing if it is not shown."""
+    """The score of each sentence for a question, or that of the code it introduces if greater (or
+    that it follows, if nothing introduces the code); 0 for a sentence that is not shown."""
     scores = scored.statements.tolist()
     own = [s if each.shown else 0.0 for s, each in zip(scores, outline.statements, strict=True)]
     if _ASKS_NUMBER.search(question):
@@ -192,7 +190,7 @@ def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
 def _of_the_time(
     time: AskedTime | None, memory: Memory, outline: Outline, own: list[float]
 ) -> list[float]:
-    """The scores, with that of the best sentence added to what names a day of the time."""
+    """The scores; sentences that name a day of the time gain the score of the best one."""
     if time is None:
         return own
     more = max(own) or 1.0
@@ -228,7 +226,7 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
 
 
 def _worth(statements: Sequence[Statement], own: Sequence[float]) -> list[float]:
-    """The scores with what neighbours add; below zero for what is not shown by itself."""
+    """The scores with what neighbours add; -1 for a sentence that is not shown."""
     worth = list(own)
     for place, (one, following) in enumerate(pairwise(statements)):
         if one.heading == following.heading:
@@ -252,8 +250,8 @@ def _is_label(text: str) -> bool:
 def _best(
     statements: Sequence[Statement], owns: Sequence[Sequence[float]], limit: int
 ) -> list[int]:
-    """For each question the sentence with the best score of its own, then the worthiest that fit
-    into so many bytes; the first one is chosen even if it does not."""
+    """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
+    the first is chosen even if it does not fit."""
     worth = [
         max(each)
         for each in zip(*(_relative(_worth(statements, own)) for own in owns), strict=True)
@@ -295,8 +293,8 @@ def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], left: in
 
 
 def _following(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
-    """What follows the best sentence in the next sections, where its own is short: as many
-    sentences as fit into so many bytes."""
+    """The sentences after the best one, across sections, as many as fit into ``left`` bytes: for a
+    best sentence in a short section."""
     found: list[int] = []
     for place in range(chosen[0] + 1, len(statements)):
         if place not in chosen and (size := _size(statements[place])):
@@ -312,9 +310,11 @@ def _size(statement: Statement) -> int:
 
 
 def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], left: int) -> int:
-    """Add the code that a chosen sentence introduces or else explains, with the place of that
-    sentence, that of the best sentence first, while it fits into so many bytes; returns their
-    number."""
+    """Add the code that chosen sentences introduce, or else explain, as far as it fits.
+
+    Each piece is added with the place of its sentence, the best sentence's first. Returns the
+    number of bytes added, at most ``left``.
+    """
     ranks = {place: rank for rank, place in enumerate(chosen)}
     around = [
         (ranks[place], number, place)
@@ -334,7 +334,7 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], le
 
 
 def _is_mere_query(code: Code, outline: Outline) -> bool:
-    """Whether it is a query that no sentence introduces, as an example of one."""
+    """Whether code is a plugin's query, and no sentence introduces it as an example."""
     if code.block.language not in _QUERIES:
         return False
     return code.lead is None or not outline.statements[code.lead].text.endswith(":")
@@ -369,7 +369,7 @@ def _heading(title: str, heading: Sequence[str]) -> str:
 
 
 def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
-    """What stands between a sentence and the next one that is shown."""
+    """The text between a sentence and the next one that is shown."""
     skipped = any(each.shown for each in statements[place + 1 : following])
     mark = f" {CUT}" if skipped else ""
     if following is None:

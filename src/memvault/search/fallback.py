@@ -34,9 +34,9 @@ from memvault.text.stems import stems
 from memvault.vault.parse import parse_note
 
 logger = logging.getLogger(__name__)
-KEPT = 512  # questions whose answers are remembered
-AT_ONCE = 8  # questions under way
-WHOLE = 0.8  # share of the time limit for the whole answer; the rest is for a part of it
+KEPT = 512  # questions whose answers are cached
+AT_ONCE = 8  # questions that are answered at once
+WHOLE = 0.8  # share of the time limit for the whole answer; the rest is for a partial one
 NAMED = 0.5  # relevance of a note that the question names
 SHORTEST_NAME = 3  # characters; shorter names are part of too many words
 
@@ -117,9 +117,9 @@ class Fallback:
         self._read = read
         self._cache = cache
         self._limit = limit_seconds
-        # Not jobs of the worker: a caller waits for each, and leaves it when its time is up.
+        # A pool rather than worker jobs: a caller waits for each, and abandons it at its limit.
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
-        # Those of a store that hangs hold all threads of the pool.
+        # A second pool, because searches of a store that hangs may hold all threads of the first.
         self._by_name = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-names")
 
     def answer(
@@ -154,7 +154,11 @@ class Fallback:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self, pool: ThreadPoolExecutor, work: Callable[[], Some]) -> Future[Some]:
-        """Raises StoreUnavailable: it is closed."""
+        """Start the work in a pool.
+
+        Raises:
+            StoreUnavailable: the pool is closed.
+        """
         try:
             return pool.submit(work)
         except RuntimeError as error:  # the pool is shut down

@@ -1,4 +1,4 @@
-"""How the results of two searches, by meaning and by words, become one relevance for each note."""
+"""Fuses the results of two searches, by meaning and by words, to one relevance for each note."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from memvault.text.chunking import normalised
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", str, int)
 _SIZES = len(ChunkSize)
-SHARED = 0.8  # of what all notes in a language have in common, the share taken off a question
-MAX_STRETCH = 4.0  # of cosines
+SHARED = 0.8  # share of the common part of a language's notes that is subtracted from a question
+MAX_STRETCH = 4.0  # greatest factor of cosines' differences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusionSettings:
-    """How dense and keyword scores become one relevance; chosen by measurement.
+    """Settings of the fusion of dense and keyword scores, chosen by measurement.
 
     Attributes:
         dense_weight: share of the cosine in the relevance, in [0, 1]; the rest is the keywords'.
-        foreign_weight: the same where a question or most notes are in another language than
-            English that the model knows: its words are less often the words of the notes.
-        half_keywords: BM25 score that counts as half of the greatest possible, for each unit of the
-            greatest inverse document frequency, ln(1 + chunks): so that scores mean the same in
+        foreign_weight: the same if a question or most notes are in another language than English
+            that the model knows: then question and notes have fewer words in common.
+        half_keywords: BM25 score that counts as half of the greatest possible, per unit of the
+            greatest inverse document frequency, ln(1 + chunks), so that scores mean the same in
             vaults of ten notes and of ten thousand.
         candidates: chunks asked of each search, at least.
         distinguishing_cosine: mean cosine of two notes up to which the model can
             distinguish a vault's notes.
-        spread: standard deviation of a question's cosines with all notes that the default model
-            has in English (0.08 to 0.11).
+        spread: standard deviation of a question's cosines with all notes; the default model has
+            0.08 to 0.11 in English.
     """
 
     dense_weight: float = 0.4
@@ -52,8 +52,8 @@ class FusionSettings:
         return self.half_keywords * math.log(2.0 + chunks)
 
     def cosine_reliability(self, alike: float) -> float:
-        """How much of what cosines say counts where two notes have this mean cosine, in [0, 1]: in
-        a language that it hardly knows a model finds all notes alike, and says little by that."""
+        """The weight of cosines, in [0, 1], by the mean cosine of two notes: in a language that it
+        hardly knows, a model finds all notes alike, and its cosines say little."""
         return min(1.0, (1.0 - alike) / (1.0 - self.distinguishing_cosine))
 
     def relevances(
@@ -66,7 +66,7 @@ class FusionSettings:
         alike: float = 0.0,
         usual: float = 0.0,
     ) -> Floats:
-        """In [0, 1], and comparable between queries.
+        """The relevances, in [0, 1] and comparable between queries.
 
         BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
@@ -76,8 +76,8 @@ class FusionSettings:
         as the question's usual cosine, so that relevances stay comparable.
 
         Args:
-            alike: mean cosine of two notes in the question's language; ``usual`` of the question
-                and a note.
+            alike: mean cosine of two notes in the question's language.
+            usual: mean cosine of the question and a note.
         """
         named = keywords / (best_keywords + half)
         share = self.dense_weight * self.cosine_reliability(alike)
@@ -88,8 +88,8 @@ class FusionSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScoreList:
-    """What one search found: scores, of which negative ones count as nothing, and ``floor``, the
-    most that anything else can have."""
+    """The results of one search with their scores, at least 0; ``floor`` is the greatest score
+    that a chunk which was not found can have."""
 
     found: Ranking
     scores: Floats
@@ -97,8 +97,8 @@ class ScoreList:
 
     @classmethod
     def of(cls, found: Ranking, limit: int, lift: float = 0.0) -> ScoreList:
-        """A search that filled its limit may have left others just below its last hit; one that did
-        not has left nothing.
+        """The scores of a search; the floor is the last score if the search filled its limit, else
+        0, since nothing is left to find.
 
         Args:
             lift: added to all scores.
@@ -107,7 +107,7 @@ class ScoreList:
         return cls(found, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
 
     def stretched(self, usual: float, factor: float) -> ScoreList:
-        """With so many times the difference to the usual score."""
+        """The scores with their difference to the usual score times ``factor``."""
 
         def far(score: Floats) -> Floats:
             return np.maximum(usual + factor * (score - usual), 0.0)
@@ -120,19 +120,19 @@ class ScoreList:
         return np.array([known.get(key, self.floor) for key in chunk_ids])
 
     def of_notes(self, place: Mapping[str, int]) -> Floats:
-        """Of each note the mean over the sizes of its best chunk of each, (len(place),)."""
+        """For each note the mean of its best chunks' scores at each size, (len(place),)."""
         best = np.full((_SIZES, len(place)), self.floor)
         note_ids = self.found.note_ids
         at = np.fromiter(map(place.__getitem__, note_ids), np.intp, len(note_ids))
         for row, size in zip(best, ChunkSize, strict=True):
             has = np.flatnonzero(self.found.sizes & size.bit)[::-1]
-            row[at[has]] = self.scores[has]  # a note's best comes last, and stays
+            row[at[has]] = self.scores[has]  # a note's best is written last
         mean: Floats = best.sum(axis=0) / _SIZES
         return mean
 
 
 def best_first(keys: Sequence[Key], relevances: Floats, most: int) -> list[int]:
-    """Places of the ``most`` most relevant, best first, ties by key."""
+    """Indexes of the ``most`` most relevant keys, best first, ties by key."""
     near = np.arange(len(keys))
     if most < len(keys):
         near = np.flatnonzero(relevances >= np.partition(relevances, -most)[-most])
@@ -141,20 +141,20 @@ def best_first(keys: Sequence[Key], relevances: Floats, most: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class SharedPart:
-    """What the vectors of a vault's notes, or of those in one language, have in common.
+    """The common part of the vectors of a vault's notes, or of those in one language.
 
-    A model finds all texts alike that are in a language which it hardly knows. That says nothing
-    about any one of them, and hides what does (Mu and Viswanath, *All-but-the-top*, ICLR 2018).
+    A model finds all texts alike in a language that it hardly knows. Their common part says nothing
+    about a single text and hides what does (Mu and Viswanath, *All-but-the-top*, ICLR 2018).
     """
 
     vectors: npt.NDArray[np.float32]  # (n, dim)
     mean: Vector
     alike: float  # mean cosine of two of them
-    share: float  # of the mean to take off a question
+    share: float  # of the mean to subtract from a question
 
     @classmethod
     def of(cls, vectors: Sequence[Vector]) -> SharedPart | None:
-        """None for too few vectors to have a mean that is not mostly their own."""
+        """The common part of vectors; None for fewer than two, or if they have none."""
         count = len(vectors)
         if count < 2:
             return None
@@ -165,14 +165,14 @@ class SharedPart:
         return cls(rows, mean, alike, SHARED * alike / square) if alike > 0.0 else None
 
     def taken_off(self, question: Vector) -> tuple[Vector, float]:
-        """The question's vector without it, and what to add to its cosines so that those of an
-        average note stay as they were."""
+        """The question's vector without the common part, and what to add to its cosines so that
+        those of an average note stay the same."""
         rest = normalised(question - self.share * self.mean)
         return rest, float((question - rest) @ self.mean)
 
     def stretch(self, question: Vector, spread: float) -> float:
-        """The factor by which a question's cosines with these notes have this standard deviation,
-        from 1 to `MAX_STRETCH`."""
+        """The factor, from 1 to `MAX_STRETCH`, that gives a question's cosines with these notes the
+        standard deviation ``spread``."""
         own = float((self.vectors @ question).std())
         return min(MAX_STRETCH, max(1.0, spread / max(own, 1e-6)))
 
@@ -207,7 +207,7 @@ class Fused:
         """The passages that either search found, each with its note.
 
         Args:
-            note_ids: of these notes only.
+            note_ids: the notes to choose from; None for all.
         """
         passage = ChunkSize.PASSAGE.bit
         return {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from memvault.search.dates import NEWEST, words_beyond
 from memvault.text.stems import stems
 
-# "How do I show recent files?" asks for a note that says it, not for what is recent.
+# "How do I show recent files?" asks for instructions, not for what is recent.
 _INSTRUCTION = re.compile(
     r"^\W*(?:how|why|can|could|do|does|is|are|should|what (?:is|are) an?\b)", re.I
 )
@@ -43,11 +43,11 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
 )
 _LIST_WORDS = "existing have made recorded stored taken total"
 _LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
-_TYPE_WORDS = 2  # that a type consists of, at most
+_TYPE_WORDS = 2  # most words of a type
 
 
 def asks_only_for_latest(question: str) -> bool:
-    """Whether a question asks for whatever is latest: "What did we talk about last time?"."""
+    """Whether a question asks only for the latest: "What did we talk about last time?"."""
     if _INSTRUCTION.search(question):
         return False
     rest, found = _LATEST.subn(" ", question.casefold())
@@ -56,16 +56,16 @@ def asks_only_for_latest(question: str) -> bool:
 
 
 def asks_only_for_person(question: str) -> bool:
-    """Whether a question asks for whatever is known of the person: "What do you know about me?"."""
+    """Whether a question asks only what is known of the person: "What do you know about me?"."""
     rest, found = _PERSON.subn(" ", question.casefold())
     return bool(found) and not words_beyond(_PERSON_WORDS.split(), rest, question)
 
 
 def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str | None:
-    """The type that a question asks for all notes of, and for nothing else: "List all recipes".
+    """The type of which a question asks for all notes, and for nothing else: "List all recipes".
 
     Args:
-        types: those that notes have; asked for only if the question may name one.
+        types: returns the types that notes have; called only if the question may name one.
     """
     said = words_beyond(_LIST_WORDS.split(), question, question)
     if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question):

@@ -1,8 +1,8 @@
 """Hybrid search: the notes nearest to a question in meaning and in words.
 
-A note is searched at every size of its text at once. Its cosine and its BM25 score are the means
-over the sizes of its best chunk's; together they make its relevance. Measured on dialogues, that
-finds more than any one size, than the best chunk of any size, and than fusion of ranks.
+A note is searched at every chunk size at once. Its cosine and its BM25 score are means over the
+sizes, each of the best chunk; together they make its relevance. Measured on dialogues, this finds
+more than any one size, than the best chunk of any size, and than fusion of ranks.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from memvault.stores.vectors import VectorStore, bm25
 from memvault.stores.vectors.languages import is_foreign
 from memvault.text.embedding import Embedder
 
-IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
-COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
-VERIFIED = 0.02  # share of the relevance that an unverified note lacks, and a claim twice
-SAMPLED = 300  # notes in a language that show what all have in common
-KNOWN_PASSAGES = 60  # in a language that show whether the model knows it
-FEWEST = 30  # notes of a vault in English: what fewer have in common may be what they are about
+IMPORTANCE = 0.05  # share of the relevance that the least important note loses
+COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
+VERIFIED = 0.02  # share of the relevance that an unverified note loses; a claim loses it twice
+SAMPLED = 300  # notes in a language that show the common part of all
+KNOWN_PASSAGES = 60  # passages in a language that show whether the model knows it
+FEWEST = 30  # notes of a vault in English: the common part of fewer may be their subject
 
 
 class HybridSearch:
     """Searches the vector store; safe in any thread.
 
     Args:
-        memory_of: the memory of an id; None if it is gone.
+        memory_of: returns the memory of an id; None if it is gone.
     """
 
     def __init__(
@@ -106,8 +106,10 @@ class HybridSearch:
         hits: Sequence[Hit],
         states: Callable[[Memory, str], bool] | None = None,
     ) -> None:
-        """Fill in the passage of every hit that has none: the best one that the search found, else
-        the one that states the link to it, else one that ``states`` what is asked, else the one
+        """Fill in the passage of every hit that has none.
+
+        It is the best passage that the search found. Else, among those that ``states`` accepts (or
+        all, if it accepts none), it is the one that states the link to the hit, or else the one
         with most of the question's words.
 
         Raises:
@@ -162,13 +164,14 @@ class HybridSearch:
         return Fused(dense, named, half, settings, alike, usual)
 
     def is_foreign_and_known(self, query: str, language: str | None) -> bool:
-        """Whether a question or most notes are in another language than English, and the model
-        knows the question's language: then cosines tell as much as in English, but the notes that
-        it compares are nearer to each other, and words tell less where the two are in different
-        languages.
+        """Whether a question or most notes are not in English, and the model knows the question's
+        language.
+
+        Then cosines say as much as in English, but notes are nearer to each other, and words say
+        less if question and notes are in different languages.
 
         Args:
-            language: as `VectorStore.language_of` tells.
+            language: as returned by `VectorStore.language_of`.
         """
         if language is not None:
             return self._knows(language)
@@ -195,10 +198,12 @@ class HybridSearch:
         return known
 
     def question_vector(self, query: str) -> Vector:
-        """The question's vector without what the vault's notes in its language have in common: by
-        its cosine, a sentence is hardly near because all sentences of the vault are. It is shorter
-        than 1 where cosines tell little of that language, by the square of how much: of many
-        sentences the nearest is near by chance more often than one note is."""
+        """The question's vector without the common part of the vault's notes in its language.
+
+        So a sentence is hardly near only because all sentences of the vault are. If the model does
+        not know the language, the vector's length is the square of `cosine_reliability`: of many
+        sentences one is near by chance more often than a note is.
+        """
         vector = self._embedder.embed_query(query)
         try:
             language = self._vectors.language_of(query)
@@ -212,7 +217,7 @@ class HybridSearch:
         return told * shared.taken_off(vector)[0]
 
     def _shared_in(self, language: str | None) -> SharedPart | None:
-        """What notes in a language, or all notes, have in common."""
+        """The common part of the notes in a language, or of all notes; None for too few."""
         with suppress(KeyError):  # others may clear it at any moment
             return self._shared[language]
         vectors = self._vectors.in_language(language, SAMPLED)
@@ -221,7 +226,7 @@ class HybridSearch:
         return shared
 
     def chunks(self) -> int:
-        """How many chunks there are, or were some seconds ago."""
+        """The number of chunks, counted at most `COUNTED_SECONDS` ago."""
         now = time.monotonic()
         if now >= self._counted_until:
             count = self._vectors.count()
@@ -241,9 +246,11 @@ class HybridSearch:
 
 
 def prior(memory: Memory, now: datetime) -> float:
-    """Factor of a note's relevance, in (0, 1]: among notes that are about equally relevant the
-    important and the verified come first, and the person's words before claims, however important
-    a client calls these."""
+    """Factor of a note's relevance, in (0, 1].
+
+    Among notes about equally relevant, important and verified ones come first, and the person's
+    words before claims, however important a client calls the claims.
+    """
     importance = balanced_importance(memory, now)
     doubts = 0 if memory.verified else 1 if memory.provenance.origin.is_person else 2
     if doubts == 2 and not importance_is_own(memory):
@@ -257,7 +264,10 @@ def _show(hit: Hit, chunk: Chunk) -> None:
 
 
 def _best_passage_of(hit: Hit, passages: Sequence[Chunk], terms: frozenset[int]) -> Chunk:
-    """``hit.lines`` is where the link to it is stated, if its own note states it."""
+    """The passage with the line that states the link to the hit, else the one with most terms.
+
+    If the hit's own note states the link, ``hit.lines`` is that line.
+    """
     line = hit.lines.first
     for chunk in passages if hit.found_by is FoundBy.LINK and line > 1 else ():
         if chunk.lines.first <= line <= chunk.lines.last:

@@ -30,7 +30,7 @@ from memvault.text.words import composed, some_words
 MAX_WITH_TASKS = 200  # notes
 MAX_TASK_WORDS = 4  # that a question says of the tasks that it asks for
 _DUE = re.compile(r"[📅⏳🛫]|\b(?:due|scheduled|deadline)\b", re.IGNORECASE)
-_DAY_CHARS = 30  # behind it, in which the day stands
+_DAY_CHARS = 30  # characters after the marker in which the day is
 
 
 class Listing:
@@ -41,7 +41,7 @@ class Listing:
         self._indexed = indexed
 
     def of(self, question: str, asked: AskedTime | None, limit: int, scope: Scope) -> list[Hit]:
-        """At most ``limit`` notes, with relevance 1; none for a question that asks for more.
+        """At most ``limit`` notes, with relevance 1; none for a question that names a subject.
 
         Args:
             asked: the time that the question names, if any.
@@ -60,7 +60,7 @@ class Listing:
         else:
             return []
         for hit in hits:
-            hit.relevance = 1.0  # to be listed is all that is asked
+            hit.relevance = 1.0  # the question asks for no more than the list
         return hits
 
     def matching(
@@ -105,7 +105,7 @@ class Listing:
         return sorted(filter(is_about, self._with_open_tasks(scope)), key=_first_due)
 
     def _of_the_time(self, question: str, asked: AskedTime, limit: int, scope: Scope) -> list[Hit]:
-        """What is of the time, or names a day of it, and open tasks if these are asked for."""
+        """Notes of the time or that name a day of it, and open tasks if these are asked for."""
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not asked.past
         tasks = self._with_open_tasks(scope) if is_to_do else []
@@ -116,12 +116,12 @@ class Listing:
         hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
         for hit in hits:
             if not hit.text and not asked.is_of_it(hit.memory):
-                hit.chunk_id = None  # what names the day is shown
+                hit.chunk_id = None  # show the passage that names the day instead
         self._hybrid.read_passages(question, hits, asked.names_a_day_of_it)
         return hits
 
     def _in_general(self, question: str, scope: Scope) -> list[Memory]:
-        """What a question asks for that names no subject."""
+        """The memories that a question without a subject asks for."""
         catalogue = self._indexed.catalogue
         if asks_only_for_person(question):
             return _by_importance(all_in_scope(catalogue, scope))
@@ -132,7 +132,7 @@ class Listing:
         return _by_importance(memory for memory in of_it if in_scope(memory, scope))
 
     def _of_type_and_time(self, kind: str, asked: AskedTime, scope: Scope) -> list[Memory]:
-        """All notes of a type that are of a time, or else name a day of it."""
+        """All notes of a type that are of a time or name a day of it."""
         catalogue = self._indexed.catalogue
         of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
         return asked.all_of_it(of_type, catalogue.days_named)
@@ -149,7 +149,7 @@ class Listing:
 
 
 def _first_due(hit: Hit) -> date:
-    """The first day on which something that is to do is due; those without one come last."""
+    """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
     lines = (line for line in hit.text.splitlines() if "✅" not in line)
     behind = (line[match.end() :][:_DAY_CHARS] for line in lines for match in _DUE.finditer(line))
     days = (single_days(text, hit.memory.day)[:1] for text in behind)

@@ -1,4 +1,4 @@
-"""The mode of a question: how many memories it wants, how sure and how varied (triple 2.8).
+"""The mode of a question: number, least confidence and variety of its results (triple 2.8).
 
 Varied results are chosen by maximal marginal relevance.
 """
@@ -20,9 +20,9 @@ Floats = npt.NDArray[np.float32]
 def diverse(relevance: Sequence[float], vectors: Floats, count: int, diversity: float) -> list[int]:
     """Indexes of ``count`` items by maximal marginal relevance, best first.
 
-    Each next one has the greatest ``(1 - diversity) * relevance - diversity * nearest``, where
-    ``nearest`` is its cosine to the most similar one chosen before (Carbonell and Goldstein, SIGIR
-    1998, with lambda = 1 - diversity). Ties go to the first.
+    Each next item has the greatest ``(1 - diversity) * relevance - diversity * nearest``, where
+    ``nearest`` is its cosine to the most similar item already chosen (Carbonell and Goldstein,
+    SIGIR 1998, with lambda = 1 - diversity). Ties go to the first.
 
     Args:
         relevance: (n,) in [0, 1].
@@ -59,7 +59,7 @@ class ModePlan:
     diversity: float
 
     def tuned(self, tuning: Tuning) -> ModePlan:
-        """The plan as modulation turns it; what a mode does not use stays off."""
+        """The plan adjusted by modulation; a parameter of 0 stays 0."""
         threshold = self.threshold + tuning.threshold if self.threshold else 0.0
         diversity = self.diversity + tuning.diversity if self.diversity else 0.0
         return ModePlan(self.most, threshold, diversity)
@@ -87,7 +87,7 @@ _SAID_AGAINST = re.compile(
     r"\b(?:do not|don't|never|without|instead of|rather than|not)\s+(?:\w+ )?$"
 )
 _HAS_OWN_PLAN = re.compile(_OWN_PLAN)
-_HOW = re.compile(r"\bhow\b")  # asks for knowledge, also of what is to be built
+_HOW = re.compile(r"\bhow\b")  # asks for knowledge, even in "How should we build …?"
 _ASKS = re.compile(
     rf"{_OPENING}(?:who|whom|whose|when|where|why|what|which|how|did|does|do|is|are|was|were|has|"
     r"have|had|will|would|can|could|should)\b|\?\s*$"
@@ -101,8 +101,8 @@ _FOR_SEVERAL = re.compile(
 def detect_mode(query: str) -> Mode:
     """The mode of a question, by keyword (triple 11.4); microseconds.
 
-    Planning words outrank execution words. In a question for a fact or for how to do something, in
-    the midst of a sentence or after *not* they do not count. Ambiguous questions get the default
+    Planning words outrank execution words. Neither count in questions for a fact or for how to do
+    something, in the middle of a sentence, or after *not*. Ambiguous questions get the default
     mode.
     """
     text = " ".join(query.lower().replace("’", "'").split())

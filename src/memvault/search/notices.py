@@ -1,4 +1,4 @@
-"""What an answer says in addition to its memories, in whole sentences."""
+"""Notices: whole sentences that an answer has in addition to its memories."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from memvault.text.stems import stems
 
 NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
-NEAREST = 3  # notes named where none answers
+NEAREST = 3  # notes named if none answers
 _ALL = re.compile(r"\b(?:all|every|each|list|how many|count)\b", re.I)
 
 
 def unknown(found: Candidates) -> str:
-    """That nothing is known of what is asked, and what is nearest."""
+    """Says that no note seems to answer, and names the nearest ones."""
     nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in found.hits[:NEAREST]]
     what = f"{', '.join(nearest[:-1])} and {nearest[-1]}" if nearest[1:] else nearest[0]
     verb = "are" if nearest[1:] else "is"
@@ -29,7 +29,7 @@ def unknown(found: Candidates) -> str:
 def below_threshold(
     mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]
 ) -> str | None:
-    """That something was found, and none of it is sure enough for the mode."""
+    """Says that no hit reaches the confidence that the mode requires; None if one does."""
     if not hits or shown:
         return None
     best = max(hits, key=lambda hit: hit.confidence)
@@ -41,7 +41,7 @@ def below_threshold(
 
 
 def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
-    """That text of these memories is not shown, as nothing confirms it."""
+    """Says how many memories are named without their text, because nothing confirms it."""
     held = sum(hit.withheld for hit in shown)
     if not held or matter is None:
         return None
@@ -55,10 +55,10 @@ def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
 
 
 def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> str | None:
-    """How many notes there are of a type, where a question for all of them gets fewer.
+    """Says how many notes of a type exist, if a question for all of them gets fewer.
 
     Args:
-        count: of the notes of a type that may be shown.
+        count: returns the number of notes of a type that may be shown.
     """
     if not _ALL.search(query):
         return None

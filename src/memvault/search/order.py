@@ -1,6 +1,4 @@
-"""The order of hits, once their relevance is known: what use prefers, what is newest or verified,
-what supersedes a memory, the person's own notes in front of the claims of others, and what the
-session is about.
+"""Orders hits of known relevance by use, newness, verification, supersession, writer and session.
 
 Each function takes hits, best first, and returns all of them.
 """
@@ -17,17 +15,17 @@ from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
 BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
-LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
+LINKED = 0.5  # share of the bonus for a memory that is only linked to one the session has seen
 
 
 def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:
     """The hits by relevance times ``1 + share * weight``; the best match stays among the first two.
 
-    A hit counts as no more relevant than the one in front of it, so that what other stages put
-    first stays in front of what is not preferred.
+    A hit counts as at most as relevant as the one before it, so that the order of earlier stages
+    holds unless a weight changes it.
 
     Args:
-        weights: of each hit, in [-1, 1]; empty if nothing is preferred.
+        weights: one for each hit, in [-1, 1]; empty if use prefers none.
     """
     if not any(weights):
         return hits
@@ -41,14 +39,14 @@ def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[H
 
 
 def newest_first(hits: list[Hit]) -> list[Hit]:
-    """Of the hits that are nearly as relevant as the best the newest first; the others after."""
+    """The hits nearly as relevant as the best, newest first, then the others."""
     near, rest = _near_best(hits)
     now = datetime.now(UTC)
     return sorted(near, key=lambda hit: _event_time(hit.memory, now), reverse=True) + rest
 
 
 def latest_first(memories: Iterable[Memory]) -> list[Memory]:
-    """Newest first by the day of the event; of a day to come, by when they were created."""
+    """Newest first by the day of the event; for a future event, by the creation of the memory."""
     now = datetime.now(UTC)
     return sorted(memories, key=lambda each: _event_time(each, now), reverse=True)
 
@@ -58,7 +56,7 @@ def _event_time(memory: Memory, now: datetime) -> datetime:
 
 
 def verified_first(hits: list[Hit]) -> list[Hit]:
-    """Of the hits that are nearly as relevant as the best the verified first; the others after."""
+    """The hits nearly as relevant as the best, verified ones first, then the others."""
     near, rest = _near_best(hits)
     return sorted(near, key=lambda hit: not hit.verification.verified) + rest
 
@@ -70,10 +68,10 @@ def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
 
 
 def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[Hit]:
-    """Each hit behind the hits that supersede it.
+    """The hits, each after those that supersede it.
 
     Args:
-        contradicting: also behind verified hits that contradict it.
+        contradicting: put an unverified hit after verified ones that contradict it, too.
     """
     ordered: list[Hit] = []
     waiting = {hit.memory.id: hit for hit in hits}
@@ -96,8 +94,8 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
 
 
 def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[Hit]:
-    """Claims that nobody confirms behind the person's notes that answer: their first one and those
-    that state what is asked.
+    """Moves unconfirmed claims after the person's notes that answer: the first of these notes and
+    those that state what is asked.
 
     Args:
         is_answer: whether a hit would be an answer if it were the only one.
@@ -112,16 +110,16 @@ def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[
 
 
 def _is_claim(hit: Hit) -> bool:
-    """Whether others than the person say this, and the person does not confirm it."""
+    """Whether a hit is not by the person, and not verified."""
     return not (hit.verification.by_person or hit.verification.verified)
 
 
 def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
-    """The same memories, ordered by relevance * (1 + BONUS * nearness).
+    """The memories, ordered by relevance * (1 + BONUS * nearness).
 
     A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant,
-    and never one that supersedes it. Nothing joins that was not found, and relevances stay what
-    they were, but for keeping order.
+    and never one that supersedes it. No memory is added, and relevances change only to keep them
+    in descending order.
 
     Args:
         found: best first.

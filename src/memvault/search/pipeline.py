@@ -1,7 +1,7 @@
-"""The one way in which memories are found: every question passes these stages, in this order.
+"""The search pipeline: every question passes these stages, in this order.
 
-mode → time → candidates (`candidates`) → confidence → verification → preference (what use has
-taught) → order → threshold → diversity
+mode → time → candidates (`candidates`) → confidence → verification → preference (learnt from use)
+→ order → threshold → diversity
 
 A memory found is one `Hit`, which the stages enrich in place.
 """
@@ -58,14 +58,14 @@ from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 
-CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
+CANDIDATES = 20  # least number verified on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
-KNOWN = 0.34  # relevance and share of words of the best texts below which a vault knows nothing
-MANY = 300  # chunks; of fewer, the nearest that have nothing to do with it are less near
-WORDS = 0.3  # what having all words of a question adds to the relevance there
-ACROSS = 0.06  # what is added there where question and notes are in different languages
+KNOWN = 0.34  # knowledge (`Searcher._knowledge`) below which a vault knows no answer
+MANY = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
+WORDS = 0.3  # added to the relevance for having all words of the question
+ACROSS = 0.06  # added to the relevance if question and notes are in different languages
 
-# What asks for an answer rather than saying of what: no note need have these words.
+# Words that request an answer without naming a subject: notes need not have them.
 _REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
 
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -74,7 +74,7 @@ that is nothing."""
 
 
 class Checker(Protocol):
-    """Verification, which knows what other notes say (`verification.verifier.Verifier`)."""
+    """Verifies hits by what other notes say (`verification.verifier.Verifier`)."""
 
     def matter_of(self, query: str) -> str | None:
         """The sensitive matter that a question is about, if any."""
@@ -83,11 +83,11 @@ class Checker(Protocol):
     def verify(
         self, query: str, hits: Sequence[Hit], scope: Scope | None = None
     ) -> list[Verification]:
-        """What other notes say about each hit, in the same order."""
+        """The verification of each hit by other notes, in the same order."""
         ...
 
     def withhold(self, hits: Sequence[Hit]) -> None:
-        """Leave of these hits what a sensitive question may be answered with."""
+        """Reduce these hits to the text that may answer a sensitive question."""
         ...
 
 
@@ -95,10 +95,10 @@ class Searcher:
     """Answers questions with memories; safe in any thread.
 
     Args:
-        candidates: finds what is judged here.
-        preference: what use says for or against memories.
-        ranking_share: how much of its relevance that adds to a memory or takes from it, at most.
-        tuning: how modulation turns search at the moment.
+        candidates: finds the memories that are judged here.
+        preference: returns the weights of memories learnt from use.
+        ranking_share: greatest share of its relevance that a memory gains or loses by preference.
+        tuning: the current adjustments by modulation.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Searcher:
         self._tuning = tuning
 
     def warm_up(self) -> None:
-        """Load what answers questions now rather than with the first one."""
+        """Load tables, relations and vocabulary now rather than at the first question."""
         self.candidates.warm_up()
 
     def begin(self, query: str) -> None:
@@ -151,12 +151,12 @@ class Searcher:
         """The memories that answer a question, best first, each once.
 
         Args:
-            mode: None finds it by the question.
-            top_k: the most that is shown, in place of the mode's own number.
-            fitting: ids of those memories that pass a filter which stores cannot apply.
+            mode: None detects it from the question.
+            top_k: number of memories shown at most; None for the mode's own number.
+            fitting: returns the ids of the memories that pass a filter which stores cannot apply.
             allow_unverified: show unverified memories on sensitive matters too.
-            patience: seconds to wait for relations that are read for the first time; where it is
-                not 0, relations are also shown that explain what was found.
+            patience: seconds to wait for relations that are read for the first time; unless it is
+                0, relations that explain the results are shown too.
 
         Raises:
             StoreUnavailable: no store answers.
@@ -196,7 +196,7 @@ class Searcher:
         *,
         allow_unverified: bool = False,
     ) -> SearchResult:
-        """Hits that were found in another way, judged by the same rules, in the same order."""
+        """Judge hits that were found in another way by the same rules; keeps their order."""
         matter = self._checker.matter_of(query)
         request = SearchRequest(query, scope or Scope(), matter=matter)
         self._estimate(query, hits, Mode.DEFAULT)
@@ -206,8 +206,8 @@ class Searcher:
         return SearchResult(list(hits), Mode.DEFAULT, matter, withheld(matter, hits))
 
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
-        """The memories nearest to a text, best first, unverified and without a confidence: for
-        what reasons over memories rather than showing them.
+        """The memories nearest to a text, best first, unverified and without a confidence, for code
+        that reasons over memories rather than shows them.
 
         Raises:
             StoreUnavailable: no store answers.
@@ -219,12 +219,15 @@ class Searcher:
     # -- whether the vault knows ------------------------------------------------------------------
 
     def _knowledge(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """How surely the vault knows of what is asked: `KNOWN` or more if relations lead to it, or
-        the best texts are relevant and have its words, or one has every word that says something,
-        or one like it (a word that most notes have makes none of them relevant).
+        """How surely the vault knows what is asked; it does from `KNOWN` on.
 
-        What is narrowed by filters is always shown: there the person has said what they want. So
-        is what a question finds that has no word to look for."""
+        It does if relations lead to an answer, if the best texts are relevant and have the
+        question's words, or if one text has every content word or a similar one (a word that most
+        notes have makes none of them relevant).
+
+        Results of filters are always shown: there the person has said what they want. So are the
+        results of a question without content words, and of one that asks only for a time.
+        """
         if not hits or request.is_narrowed:
             return 1.0
         if request.time is not None and request.time.only_time:
@@ -232,7 +235,8 @@ class Searcher:
         return self._knowledge_of(request, hits)
 
     def _least_shown(self) -> float:
-        """`KNOWN`, in a small vault less: of few texts the nearest is less near."""
+        """The least knowledge to show hits: `KNOWN`, or less in a small vault, since the nearest of
+        few texts is less near."""
         try:
             chunks = self.hybrid.chunks()
         except StoreUnavailable:
@@ -240,7 +244,7 @@ class Searcher:
         return KNOWN * min(1.0, math.log(2.0 + chunks) / math.log(2.0 + MANY))
 
     def _knowledge_of(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """The same if the vault had only these."""
+        """How surely a vault of only these hits would know the answer (see `_knowledge`)."""
         if self._keywords_only:  # without vectors all relevances are low
             return 1.0
         if any(hit.found_by is FoundBy.RELATION for hit in hits):
@@ -255,9 +259,12 @@ class Searcher:
         return relevance + WORDS * max(shares[:BEST]) + self._for_its_language(request.query)
 
     def _for_its_language(self, query: str) -> float:
-        """What to add for a question in another language than English: all, if the model does not
-        know that language, as relevances then say little of what is unknown, and `ACROSS`, if it
-        does and the notes are in yet another one, whose words the question cannot have."""
+        """What to add to the knowledge for a question that is not in English.
+
+        It is 1 if the model does not know the language, since relevances then say little about what
+        is unknown. It is `ACROSS` if the model does and the notes are in another language, whose
+        words the question cannot have.
+        """
         try:
             language = self._vectors.language_of(query)
             if self.hybrid.is_foreign_and_known(query, language):
@@ -292,7 +299,7 @@ class Searcher:
         return sum(in_scope(memory, scope) for memory in self._memories.of_type(kind))
 
     def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
-        """The chance that each hit answers, before others are asked."""
+        """Set each hit's confidence to the chance that it answers, before verification."""
         if not hits:
             return
         calibration = CONCERNS if mode is Mode.PLANNING else ANSWERS
@@ -309,10 +316,12 @@ class Searcher:
             hit.confidence = confidence(hit.confidence, verification)
 
     def _ordered(self, request: SearchRequest, hits: Sequence[Hit], mode: Mode) -> list[Hit]:
-        """What use prefers; newest first where the question asks for what is current; what
-        supersedes a memory in front of it; on sensitive matters also what is verified in front of
-        what is nearly as relevant and of what it contradicts, and the person's own notes that
-        answer in front of the claims of others."""
+        """The hits in order: preferred by use first; newest first if the question asks for what is
+        current; a superseding memory before the superseded one.
+
+        On sensitive matters also verified hits before those nearly as relevant and before those
+        that they contradict, and the person's own notes that answer before the claims of others.
+        """
         ordered = list(hits)
         if request.time is None and self._ranking_share > 0.0:
             weights = self._preference(request.query, [hit.memory.id for hit in ordered])
@@ -335,7 +344,7 @@ class Searcher:
         return [hits[k] for k in order]
 
     def _passages(self, query: str, ids: Sequence[str]) -> Floats:
-        """(n, dim): of each memory the passage that is nearest to the question."""
+        """(n, dim): for each memory the vector of its passage nearest to the question."""
         asked = self._embedder.embed_query(query)
         passages = self._vectors.vectors(ids, ChunkSize.PASSAGE)
         nothing = np.zeros_like(asked)
@@ -346,7 +355,7 @@ class Searcher:
 
 
 def _wanted(request: SearchRequest, mode: Mode) -> int:
-    """How many candidates to look at."""
+    """The number of candidates to judge."""
     most = request.top_k or PLANS[mode].most
     if mode is Mode.PLANNING:
         return max(VARIED, most)

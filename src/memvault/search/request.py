@@ -1,4 +1,4 @@
-"""A question with what its caller asks for, and what is found for it before it is judged."""
+"""A search request, and the candidates that are found for it before they are judged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class SearchRequest:
     """A question, with the arguments of `Searcher.search`.
 
     Attributes:
-        matter: the sensitive matter that it is about.
-        time: the time that it names.
+        matter: the sensitive matter that the question is about.
+        time: the time that the question names.
     """
 
     query: str
@@ -40,7 +40,7 @@ class SearchRequest:
 
     @property
     def key(self) -> str:
-        """Equal for questions that differ in nothing but case, spaces and how many they ask."""
+        """Cache key, equal for questions that differ only in case, spaces and number of results."""
         filters = self.scope.filters
         shown = filters.model_dump(mode="json") if filters else None
         words = " ".join(self.query.casefold().split())

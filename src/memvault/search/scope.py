@@ -32,8 +32,8 @@ class MemoryLookup(Protocol):
 
 
 def in_scope(memory: Memory, scope: Scope | None) -> bool:
-    """Every given filter holds (tags: at least one of them), and the memory belongs to the
-    project asked in or to none."""
+    """Whether a memory passes every given filter (tags: at least one of them) and belongs to the
+    scope's project or to none."""
     if scope is None:
         return True
     elsewhere = (
@@ -45,7 +45,7 @@ def in_scope(memory: Memory, scope: Scope | None) -> bool:
 
 
 def all_in_scope(memories: MemoryLookup, scope: Scope | None) -> Iterator[Memory]:
-    """Lists no memory before the first one is taken: most questions take none."""
+    """The memories in a scope, listed only when iterated: most questions use none."""
     for memory in memories.all():
         if in_scope(memory, scope):
             yield memory
@@ -66,8 +66,8 @@ def _passes(memory: Memory, filters: Filters) -> bool:
     )
 
 
-FIRST = 100  # results looked at
-WIDER = 4  # times as many the next time
+FIRST = 100  # results of the first search
+WIDER = 4  # factor by which each next search is larger
 
 Found = TypeVar("Found")
 
@@ -78,11 +78,11 @@ def widened(
     most: int,
 ) -> list[Found]:
     """The results that pass a filter which the stores cannot apply, best first: at least ``most``,
-    unless fewer of all there are do.
+    unless fewer exist.
 
     Args:
-        look: gives so many results, best first.
-        fitting: those of them that pass.
+        look: returns so many results, best first.
+        fitting: returns those of them that pass.
     """
     limit, seen = max(FIRST, most), -1
     while True:

@@ -10,7 +10,7 @@ _TO_DO = re.compile(
     r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue)\b",
     re.I,
 )
-# What is done, or asked of tasks in general: "How do I add a task?", "What is a task?"
+# Questions about finished tasks or tasks in general: "How do I add a task?", "What is a task?"
 _OTHERWISE = re.compile(
     r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
     r"\b(?:did|done|finished|completed|closed|ticked)\b",
@@ -23,11 +23,11 @@ _WORDS = {
     "открыт 未完了 未完 待办",
     "done": "erledigt terminée hechas completad fatti feitas concluíd gedaan сделан 完了 已完成",
 }
-OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']}".split())  # how these words begin
+OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']}".split())  # the beginnings of these words
 
 
 def task_words(question: str) -> list[str]:
-    """The English words for what a question in another language says of tasks."""
+    """The English words for tasks and their states that a question in another language names."""
     low = question.casefold()
     if not any(word in low for word in _WORDS["task"].split()):
         return []

@@ -1,7 +1,7 @@
 """Time expressions of a text: cut out of a question, or found in a note, as spans of days.
 
-English and ISO dates, relative to today, days and months as six other languages name them, and in
-questions the times of nine languages (`time_translation`). What they mean is in `time_spans`.
+Reads English times relative to today, ISO dates, days and months named in six other languages, and
+in questions the times of nine languages (`time_translation`). `time_spans` has their meanings.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from memvault.search.time_translation import times_in
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b\d{4}$")
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
-MAX_DAYS = 1_000  # named in one note; more are those of a table or a log
+MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A time expression that stood after ``at`` characters of the text that is left.
-    ``any_year``: it names no year. ``coming``: the next such time, where the text does not say
-    which is meant."""
+    """A time expression, cut out after ``at`` characters of the remaining text.
+    ``any_year``: it names no year. ``coming``: the next such time, if the text does not say which
+    is meant."""
 
     at: int
     span: Span
@@ -63,7 +63,7 @@ class Cut:
 def cut_times(
     text: str, today: Calendar, event_day: EventDay | None = None
 ) -> tuple[str, list[Cut]]:
-    """The text without its time expressions, and what each of them means.
+    """The text without its time expressions, and the meaning of each.
 
     Args:
         event_day: the day of an event that the text names ("since the offsite"), or None.
@@ -80,7 +80,7 @@ def _cut_without_events(text: str, today: Calendar) -> tuple[str, list[Cut]]:
 
 def _cut(text: str, today: Calendar, event_day: EventDay | None) -> tuple[str, list[Cut]]:
     cutter = _Cutter(text, today)
-    cutter.between()  # in other languages, too, where one end alone would be read as the time
+    cutter.between()  # first, since otherwise one end alone is read as the time in other languages
     cutter.said_otherwise(event_day or (lambda _: None))
     cutter.few()
     cutter.between()
@@ -90,7 +90,7 @@ def _cut(text: str, today: Calendar, event_day: EventDay | None) -> tuple[str, l
 
 
 def days_named(text: str, written: date) -> list[Span]:
-    """The days and months that a text names, which was written on that day."""
+    """The days and months that a text names; ``written`` is the day it was written on."""
     calendar = Calendar(written)
     found = []
     for match in _expressions(text):
@@ -111,9 +111,9 @@ def single_days(text: str, written: date) -> tuple[date, ...]:
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:
-    """As ``EXPRESSION.finditer``, but faster: places are looked for in lower case."""
+    """Like ``EXPRESSION.finditer``, but faster: places are searched for in lower case."""
     low = text.lower()
-    if len(low) != len(text):  # a few capitals are two signs there
+    if len(low) != len(text):  # a few capitals are two characters in lower case
         return EXPRESSION.finditer(text)
     found = (EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(low))
     return (match for match in found if match is not None)
@@ -134,7 +134,7 @@ class _Cutter:
         self.cuts = [*moved, replace(cut, at=len(head))]
 
     def said_otherwise(self, event_day: EventDay) -> None:
-        """Times in another language, in other words or by an event, as what they are in English."""
+        """Cut out times in another language, in other words, or named by an event."""
 
         @cache
         def read(english: str) -> Cut | None:
@@ -152,7 +152,7 @@ class _Cutter:
                 limit = start
 
     def _sayings(self) -> Iterator[tuple[int, int, str]]:
-        """English times in other words: first character, end, and what they mean."""
+        """English times in other words: first character, end, and their plain form."""
         ahead, today = self._says_nothing_past(), self._calendar.today
         for pattern, meaning in SAYINGS + (SAYINGS_AHEAD if ahead else []):
             for match in pattern.finditer(self.text):
@@ -175,7 +175,7 @@ class _Cutter:
                     break
 
     def few(self) -> None:
-        """The last or the next few days, weeks, months or years."""
+        """Cut out the last or the next few days, weeks, months or years."""
         today = self._calendar.today
         while match := FEW.search(self.text):
             if match["unit"]:
@@ -195,7 +195,7 @@ class _Cutter:
                 return
 
     def _cut_between(self, match: re.Match[str]) -> bool:
-        """Whether it is a time with a beginning and an end, which is cut out."""
+        """Cut out a time with a beginning and an end; returns whether the match is one."""
         today = self._calendar.today
         one, two = match.groups()
         parts = _with_month(one, two), _with_month(two, one)  # "from 7 to 14 December"
@@ -256,7 +256,7 @@ class _Cutter:
         return PAST.isdisjoint(WORD.findall(self.text.lower()))
 
     def beside(self) -> None:
-        """The day, week, month or year next to a day: "the week after 3 March"."""
+        """Cut out the day, week, month or year next to a day: "the week after 3 March"."""
         match = EVENT.search(self.text)
         point = EXPRESSION.match(match["event"]) if match and match["unit"] else None
         span = span_of(point, self._calendar) if point else None
@@ -267,7 +267,7 @@ class _Cutter:
 
 
 def _with_month(day: str, other: str) -> str:
-    """A day that is a mere number, written as the other one is."""
+    """A day that is only a number, written in the form of the other one."""
     is_bare = len(day) <= 2 and day.isdecimal()
     return re.sub(r"\b\d{1,2}\b", day, other, count=1) if is_bare else day
 

@@ -1,4 +1,4 @@
-"""How times are written: the names of days, months and seasons, and the patterns made of them."""
+"""Patterns of written times, with the names of days, months and seasons."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from memvault.model.months import MONTHS, NAMED_MONTHS
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A pattern of any of these words, the longest first; grouped by their first letters, it is
-    matched twice as fast."""
+    """A pattern of any of these words, longest first; grouping by first letter makes it match twice
+    as fast."""
     groups: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         groups.setdefault(word[0], []).append(word[1:])
@@ -96,7 +96,7 @@ WORD = re.compile(r"[^\W\d_]+")
 # Without one of these or a date in digits a line names no single day.
 DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",
     "ago", "now"))  # fmt: skip
-# With these a time is past that could also be to come ("on Saturday").
+# With one of these words, a time that may be past or future ("on Saturday") is past.
 PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
     rf"\b(?:(?:in|over|during|within|for)\s+)?"
@@ -107,13 +107,13 @@ FEW = re.compile(
 )
 _WITHIN = rf" ({_COUNT}) ({_UNIT})s?\b(?:['’]? time)?(?=[?.!,]|$)"
 _FEAST = r"\b(on|by|until|till|before|after|since) {}(?: day)?(?=[?.!,]|$)"
-# Of questions: patterns of times, and what these mean.
+# Patterns of times in questions, with their plain form.
 SAYINGS = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
     (rf"\b(last|this|next) week,?(?: on)? ({_WEEKDAY})\b", r"\2 \1 week"),
     (_FEAST.format("christmas"), r"\1 25 December"),
     (_FEAST.format("new year(?:['’]?s)?"), r"\1 1 January"),
 )]  # fmt: skip
-# And of those that ask for nothing that is past: "read in two weeks" is none.
+# The same, for questions about nothing past: in "did I read in two weeks" no future time is meant.
 SAYINGS_AHEAD = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
     (rf"\bin{_WITHIN}", r"\1 \2s from now"),
     (rf"\bwithin{_WITHIN}", r"the next \1 \2s"),
@@ -121,9 +121,9 @@ SAYINGS_AHEAD = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
 DAY_OF_MONTH = re.compile(
     r"\b(on|by|until|till|before|after|since) the (\d{1,2})(?:st|nd|rd|th)(?=[?.!,]|$)", re.I
 )
-# Behind "from May": without it, "the notes from May" are those of May.
+# Follows "from May"; without it, "the notes from May" are those of May.
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
-# What stands before, and between, the beginning and the end of a time in some languages.
+# Words before the beginning of a time, and between its beginning and end, in some languages.
 BETWEEN = [
     re.compile(
         rf"\b(?:{before}) (.{{1,20}}?) (?:{within}) (.{{1,20}}?)(?=\s*[?,.]| \w+ed\b|$)", re.I

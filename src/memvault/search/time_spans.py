@@ -1,7 +1,7 @@
 """The days that a time expression means, relative to today.
 
-Without a year the last such day, month or season that is not to come is meant, and a second
-reading is the next one ("on Thursday", "in December"), unless the text says which.
+Without a year ("on Thursday", "in December") the latest such day, month or season that is not in
+the future is meant, and the next one is an alternative, unless the text says which.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SLACK = {
     "fortnight": 3,
     "month": 15,
     "year": 183,
-}  # days; nobody means the very day
+}  # days before and after "a month ago", which rarely means the exact day
 DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 
 
@@ -59,7 +59,7 @@ class Span:
     last: date
 
     def earlier(self, years: int) -> Span:
-        """The same days so many years before."""
+        """The same days so many years earlier."""
         return Span(moved_back(self.first, years, "year"), moved_back(self.last, years, "year"))
 
     def later(self, days: int) -> Span:
@@ -74,14 +74,14 @@ class Span:
         return self.first == date.min or self.last == date.max
 
     def with_days_after(self, days: int) -> Span:
-        """So many days longer, unless it has no beginning or no end."""
+        """The span, so many days longer, unless it has no beginning or no end."""
         if self.is_open or self.last >= date.max - timedelta(days):
             return self
         return Span(self.first, self.last + timedelta(days))
 
 
 def span_of(match: re.Match[str], today: Calendar) -> Span | None:
-    """What a match of `EXPRESSION` means; None for what is no date (``may``, the 31st of June)."""
+    """The days that a match of `EXPRESSION` means; None if it is no date (``may``, 31 June)."""
     try:
         return _around(match, today) or _seasonal(match, today) or _relative(match, today)
     except (ValueError, OverflowError):
@@ -89,7 +89,7 @@ def span_of(match: re.Match[str], today: Calendar) -> Span | None:
 
 
 def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
-    """The next such day, month or season, where a text does not say which one it means."""
+    """The next such day, month or season, if a text does not say which one it means."""
     weekend = (match["near"] or "").lower() in ("this weekend", "the weekend") and span.last < today
     if weekend or (match["weekday"] and not (match["which"] or match["week"])):
         return None if span.last > date.max - timedelta(7) else span.later(7)
@@ -97,7 +97,7 @@ def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
 
 
 def names_no_year(match: re.Match[str]) -> bool:
-    """Whether it is a day, a month or a season of any year."""
+    """Whether a match is a day, a month or a season without a year."""
     found = match.groupdict()
     if found["season"]:
         return not (found["season_year"] or found["whose"])
@@ -108,7 +108,7 @@ def names_no_year(match: re.Match[str]) -> bool:
 
 
 def on_side_of(preposition: str, span: Span, today: date) -> Span:
-    """What lies on that side of a time; before a time to come, what lies between today and it."""
+    """The days on that side of a time; before a future time, the days between today and it."""
     start = today if span.first > today else date.min
     match preposition:
         case "after":
@@ -178,9 +178,12 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
 
 
 def _is_month(found: Mapping[str, str]) -> bool:
-    """Whether a name without a day is written as a month: "may" and "march" are none, but "in may"
-    is, nor are the planet Mars and the clinic Mayo; only English and German write months in
-    capitals, and other languages put no English word before them."""
+    """Whether a name without a day means a month, as it is written.
+
+    "in may" does, but not "may" or "march" alone, nor Mars the planet or Mayo the clinic. Only
+    English and German write months with a capital, and other languages put no English word before
+    them.
+    """
     name, before = found["m3"], (found["prep"] or "").lower()
     words_for_in = WORDS_FOR_IN.get(name.lower(), ())
     if name[0].isupper():
@@ -193,8 +196,8 @@ def _is_month(found: Mapping[str, str]) -> bool:
 
 
 def _in_digits(written: str) -> Span | None:
-    """A day with its year first, or last, where the day comes before the month, but in 12/31/2026;
-    None for 4/12/2026, which is in April or in December."""
+    """A day with its year first, or last: then the day precedes the month, except in 12/31/2026.
+    None for 4/12/2026, which may be in April or in December."""
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     if "-" not in written:
         numbers.reverse()
@@ -225,7 +228,7 @@ def _numbered_week(written: str) -> Span:
 
 
 def _part_of(month: Span, part: str) -> Span:
-    """The first or the next ten days of a month, or those after them; a week or a half of it."""
+    """A half or a week of a month, or its first ten days, the next ten, or the rest."""
     which, *rest = part.split() or [""]
     if "half" in rest:
         middle = month.first + timedelta(15)
@@ -331,7 +334,7 @@ def _near(words: str, calendar: Calendar) -> Span | None:
 
 
 def _weekend(back: int, today: date) -> Span:
-    """The weekend so many before this one; amid a week the last one is the one before."""
+    """The weekend ``back`` weekends before this one; during a week, 1 is the one just past."""
     saturday = today - timedelta((today.weekday() - 5) % 7)
     amid = today.weekday() < 5 and back > 0
     saturday -= timedelta(7 * (back - amid))
@@ -339,8 +342,8 @@ def _weekend(back: int, today: date) -> Span:
 
 
 def _weekday(match: re.Match[str], calendar: Calendar) -> Span | None:
-    """The last such day before today, unless the text says which; "Monday" by itself is no time,
-    but where a clause ends."""
+    """The last such day before today, unless the text says which; "Monday" alone is no time, except
+    where a clause ends."""
     which, number = (match["which"] or "").lower(), WEEKDAYS[match["weekday"].lower()]
     if match["week"] and (week := _near(match["week"].lower(), calendar)) is not None:
         return Span(*[week.first + timedelta((number - calendar.week_starts) % 7)] * 2)
@@ -368,8 +371,8 @@ def number_of(text: str) -> int:
 
 
 def moved_back(day: date, count: int, unit: str) -> date:
-    """The day so many units earlier, or later if negative; the month's last day where it has no
-    such day."""
+    """The day so many units earlier, or later if negative; the month's last day if it has no such
+    day."""
     if unit in DAYS_OF:
         return day - timedelta(count * DAYS_OF[unit])
     months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)

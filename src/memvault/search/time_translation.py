@@ -1,8 +1,8 @@
-"""Times in questions of nine languages, in English.
+"""Translates times in questions from nine languages into English.
 
-The names of days, months and units, and of times near today, are those of Unicode CLDR as the
-package dateparser lists them. Words that stand together are translated one by one; what they mean
-depends on their kinds, not on their order, and the English reader decides whether it is a time.
+The names of days, months, units and times near today are those of Unicode CLDR, as the package
+dateparser lists them. Adjacent words are translated one by one. Their meaning depends on their
+kinds, not on their order, and the reader of English times decides whether the result is a time.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _KINDS = (
     | {"day after tomorrow": "day"}
 )
 _AROUND = ("bound", "on", "the")
-_LONGEST = 8  # words of a time; the time to read more of them doubles with each number
+_LONGEST = 8  # most words of a time; reading it takes twice as long for each number among them
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _ONE_SIGN = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
-# What words that stand together mean, by their kinds.
+# The meaning of adjacent words, by their kinds.
 _MEANINGS = {
     "day": "{day}",
     "unit which": "{which} {unit}",
@@ -66,7 +66,7 @@ _MEANINGS = {
     "date month": "{date} {month}",
     "date month year": "{date} {month} {year}",
 }
-# And with a word like "on" or "until" before them.
+# Meanings of words with a word like "on" or "until" before them.
 _MEANINGS_WITH_ON = {
     "weekday": ("on", "{weekday}"),
     "weekend": ("on", "the weekend"),
@@ -80,13 +80,13 @@ Meaning = tuple[tuple[str, str], ...]  # kinds of words, each with its word in E
 
 
 def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, str]]:
-    """The times of a question that is not in English: first character, end, and in English.
+    """The times of a question that is not in English: first character, end, and English words.
 
     Args:
         is_time: whether an English text is a time and nothing else.
     """
     low = text.lower().replace("\u2019", "'")
-    if len(low) != len(text):  # a few capitals are two characters there
+    if len(low) != len(text):  # a few capitals are two characters in lower case
         return []
     names, sure = languages_of(text)
     for place, name in enumerate(names):
@@ -104,9 +104,12 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
 
 @lru_cache(maxsize=256)  # a question is read several times
 def languages_of(text: str) -> tuple[tuple[str, ...], bool]:
-    """The languages but English that a question may be in, the likeliest first, and whether it is
-    surely not English: by its script, or by the function words in it. Without more of these than
-    of English ones the languages with a word for a time in it."""
+    """The languages other than English that a question may be in, likeliest first, and whether it
+    is surely not English.
+
+    Its script decides, else its function words. If it has as many English ones, only languages with
+    a word for a time in it count.
+    """
     if not text.isascii():
         if re.search("[\u3041-\u30ff]", text):
             return ("japanese",), True
@@ -145,7 +148,7 @@ def table_of(language: str) -> dict[str, Any]:
 
 
 def relative_times(language: str) -> Iterator[tuple[str, Meaning]]:
-    """The words of a language for times near today ("letzte woche"), and what they mean."""
+    """A language's words for times near today ("letzte woche"), with their meanings."""
     for name, words in table_of(language)["relative-type"].items():
         match = re.fullmatch(r"(in )?(\d) (day|week|month|year)(?: ago)?", name)
         if match is None:
@@ -161,7 +164,7 @@ def relative_times(language: str) -> Iterator[tuple[str, Meaning]]:
 
 
 def in_english(parts: Meaning) -> str | None:
-    """What words that stand together mean, if they mean one time."""
+    """The English time that adjacent words mean; None if they do not mean one time."""
     kinds = {kind for kind, _ in parts if kind not in _AROUND}
     known = dict(sorted(parts, key=lambda part: part[1] != "this"))
     if "which" in kinds and known.get("number") == "1":
@@ -179,8 +182,7 @@ def in_english(parts: Meaning) -> str | None:
 
 @cache
 def _words_for_times(language: str) -> frozenset[str]:
-    """The words that the table of a language has for days, months and times near today, but those
-    that are months in English."""
+    """A language's words for days, months and times near today, except months in English."""
     known = [word for word, _ in relative_times(language)]
     known += [word for name in (*_WEEKDAYS, *_MONTHS) for word in table_of(language)[name]]
     words = {word for each in known for word in re.findall(r"\w{3,}", each.lower())}
@@ -193,7 +195,7 @@ def _language(name: str) -> _Language:
 
 
 def warm_up() -> None:
-    """Read all languages now rather than each with the first question that may be in it."""
+    """Read all languages now rather than each at the first question that may be in it."""
     for name in WORDS:
         _language(name)
     for name in _LATIN:
@@ -218,7 +220,7 @@ class _Language:
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
 
     def _known(self) -> Iterator[tuple[str, Meaning]]:
-        """Patterns of words and what they mean."""
+        """Patterns of words with their meanings."""
         table, words = table_of(self._name), WORDS[self._name]
         near = list(relative_times(self._name))
         yield from ((_pattern(re.escape(word)), meaning) for word, meaning in near)
@@ -251,7 +253,7 @@ class _Language:
         yield rf"\d{{1,2}}{date}", (("date", ""),)
 
     def _names(self, day_or_month: str) -> list[str]:
-        """Patterns of its full names."""
+        """Patterns of the full names of a day or month."""
         known = {word.lower() for word in table_of(self._name)[day_or_month] if word[-1] != ")"}
         full = sorted(word for word in known if len(word) >= max(map(len, known)) - 1)
         stem = full[0].rstrip("аеийоуыьюя")
@@ -260,7 +262,7 @@ class _Language:
         return [re.escape(word) for word in full if self._spaced or len(word) > 1]
 
     def _read(self, word: str) -> list[Meaning]:
-        """What a word may mean; numbers mean themselves."""
+        """The possible meanings of a word; numbers mean themselves."""
         found = [m for pattern, known in self._meanings if pattern.fullmatch(word) for m in known]
         digits = "".join(re.findall(r"\d", word))
         return [tuple((kind, english or digits) for kind, english in each) for each in found]
@@ -268,7 +270,7 @@ class _Language:
     def times_in(
         self, low: str, text: str, is_time: Callable[[str], bool]
     ) -> Iterator[tuple[int, int, str]]:
-        """See the function of this name; ``low`` is the text in lower case."""
+        """Like the function of this name; ``low`` is the text in lower case."""
         for run in self._runs(low):
             first = 0
             while first < len(run):
@@ -282,7 +284,7 @@ class _Language:
                     first += 1
 
     def _runs(self, low: str) -> Iterator[list[re.Match[str]]]:
-        """Words of times with nothing but spaces between them."""
+        """Runs of words for times, with only spaces or hyphens between them."""
         run: list[re.Match[str]] = []
         for word in self._word.finditer(low):
             if run and low[run[-1].end() : word.start()].strip(" -"):
@@ -292,7 +294,7 @@ class _Language:
         yield run
 
     def _time(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
-        """What words that stand together may mean, where they stand."""
+        """The English time that adjacent words mean in this text; None if they mean none."""
         for meanings in product(*(self._meanings_of(word[0]) for word in words)):
             parts = tuple(part for meaning in meanings for part in meaning)
             if not self._in_order(parts):
@@ -323,8 +325,8 @@ class _Language:
         return all(kinds[-1 if word == "behind" else 0] == kind for kind, word in sides)
 
     def _fits(self, parts: Meaning, start: int, end: int, low: str, text: str) -> bool:
-        """Whether words that could mean a time mean one where they stand: not "am Morgen", "am
-        letzten Tag", "jeden Montag" and 明日香."""
+        """Whether words that can mean a time mean one in this text: not in "am Morgen", "am letzten
+        Tag", "jeden Montag" and 明日香."""
         known = dict(parts)
         kinds = known.keys() - set(_AROUND)
         if not self._spaced and self._apart.match(low, end):

@@ -1,8 +1,8 @@
-"""How nine languages say times: the words that CLDR does not list, by their English word."""
+"""Words for times in nine languages that CLDR does not list, by their English word."""
 
 # Patterns of words; "_" is a space, or at the start of a word the time that it follows ("_ago").
-# "on" precedes what is no time by itself ("on Monday"), "the" may come between words. No single
-# time follows "each" ("every Monday"); no "tomorrow" follows "apart" ("in the morning"), and in
+# "on" makes a time of a word that alone is none ("on Monday"); "the" may come between words. No
+# single time follows "each" ("every Monday"). No "tomorrow" follows "apart" ("in the morning"); in
 # languages without spaces no time precedes it.
 WORDS = {
     "german": {
@@ -91,8 +91,8 @@ WORDS = {
 CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
          "dutch": "nl", "russian": "ru", "japanese": "ja", "chinese": "zh"}  # fmt: skip
 
-# What questions for nothing but a time are made of, apart from function words and words for tasks:
-# verbs of the past, and other words. In languages without spaces, all that is left without it.
+# Words of questions that ask only for a time, without function words and words for tasks. These
+# are verbs of the past; in languages without spaces also their endings.
 HAPPENED = {
     "german": "gemacht getan passiert geschehen unternommen erlebt notiert geschrieben gab war "
     "gelernt besprochen",
@@ -105,6 +105,7 @@ HAPPENED = {
     "japanese": "した しました ありました 起きた",
     "chinese": "发生 过 了",
 }
+# The other words of such questions; in languages without spaces all that remain.
 OCCASIONS = {
     "german": "steht ansteht los läuft plan pläne geplant termin termine fällig kalender notizen "
     "tagebuch",

@@ -1,10 +1,10 @@
-"""The words of a vault, and which of them mean about what a word of a question means.
+"""The words of a vault, and which of them are similar in meaning to a question's words.
 
-Keywords find no note on CSS for who asks about a "stylesheet", and none on images for a "picture".
-So a word that few notes have stands for the nearest words of the vault, too, by their vectors.
-An English word that neither the vault nor the model knows is probably mistyped if a word of the
-vault differs from it by one mistake ("obsidan"): it stands for that word. Names stand for
-themselves: only words count that are written in lower case.
+Keywords alone find no note on CSS for "stylesheet", and none on images for "picture". So a word
+that few notes have also matches the nearest words of the vault, by their vectors. An English word
+that neither the vault nor the model knows is probably mistyped if a word of the vault differs from
+it by one mistake ("obsidan"): it matches that word. Names match only themselves, so only words in
+lower case are treated like this.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from memvault.text.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS
 
-RARE = 0.01  # share of the passages: a word that more of them have stands for itself
-ALIKE = 0.6  # least cosine of two words that stand for each other
-NEAREST = 2  # words of the vault that one of a question stands for
-WEIGHT = 0.6  # of such a word, times its cosine; a word of the question has 1
+RARE = 0.01  # share of the passages; a word in more of them matches only itself
+ALIKE = 0.6  # least cosine of two similar words
+NEAREST = 2  # words of the vault that are similar to one of a question
+WEIGHT = 0.6  # of a similar word, times its cosine; a word of the question has 1
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 6, 40  # letters of a word that may be mistyped
-MAX_LETTERS = 40  # that may have been left out
-MAX_WORDS = 15_000  # of a vault, the most common: 23 MB of vectors
-MAX_NOTES = 20_000  # whose words are read
-GROWN = 0.05  # share of its chunks by which a vault grows or shrinks until it is read again
+MAX_LETTERS = 40  # most common letters of a vault, tried in place of mistakes
+MAX_WORDS = 15_000  # most common words of a vault: 23 MB of vectors
+MAX_NOTES = 20_000  # notes whose words are read
+GROWN = 0.05  # share of its chunks by which a vault must grow or shrink to be read again
 AGAIN_SECONDS = 300.0
 _NOTES_AT_ONCE = 200
-_QUESTIONS = 256  # whose words are remembered
+_QUESTIONS = 256  # questions whose similar words are cached
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 Alike = Mapping[str, Mapping[str, float]]
@@ -51,8 +51,8 @@ _SAYS_NOTHING = STOP_WORDS | ANYTHING
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What is known of a vault's words; ``rarity`` is by term, the share of passages with it, and
-    ``unseen`` that of a word which none has."""
+    """The words of a vault; ``rarity`` is the share of passages with each term, ``unseen`` the
+    share assumed for a word that no passage has."""
 
     places: Mapping[str, int]
     terms: tuple[int | None, ...]
@@ -63,7 +63,7 @@ class _Words:
 
 
 class Vocabulary:
-    """Knows no word until `load`. Thread-safe."""
+    """The words of a vault; empty until `load`. Thread-safe."""
 
     def __init__(self, vectors: VectorStore, embedder: Embedder) -> None:
         self._vectors = vectors
@@ -72,11 +72,11 @@ class Vocabulary:
         self._size = 0  # of the store when its words were read
         self._lock = threading.Lock()
         self._answers: LRUCache[str, Callable[[], Alike]] = LRUCache(_QUESTIONS)
-        self._new = PhraseVectors(embedder)  # of words that the vault has not
+        self._new = PhraseVectors(embedder)  # of words that the vault does not have
 
     def load(self) -> float:
-        """Read the words of the vault, unless it is about the size that it was: seconds, where
-        many are new. Returns the seconds after which to call this again.
+        """Read the words of the vault, unless its size is about the same; takes seconds if many are
+        new. Returns the seconds after which to call this again.
 
         Raises:
             StoreUnavailable: the vector store does not answer, or the engine is stopping.
@@ -113,7 +113,7 @@ class Vocabulary:
             self._begun(question)
 
     def like(self, question: str) -> Alike:
-        """The words of the vault that each rare word of a question stands for, with weights.
+        """For each rare word of a question the similar words of the vault, with weights.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -121,8 +121,8 @@ class Vocabulary:
         return self._begun(question)()
 
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Of each text the share of the question's words that it has, or one like it, each by its
-        rarity in the vault; nothing for a question without such words."""
+        """For each text the share of the question's words that it has, itself or a similar one,
+        weighted by rarity in the vault; empty for a question without content words."""
         known = self._known
         like = {bm25.words(word): words for word, words in self.like(question).items()}
         weights: dict[int, float] = {}
@@ -171,7 +171,7 @@ class Vocabulary:
         }
         if not rare or not known.places:
             return dict
-        # Of the words of other languages the model knows too few to tell a mistake by.
+        # The model knows too few words of other languages to recognise a mistake in them.
         in_english = self._vectors.language_of(question) is None
         mistyped = self._mistyped(known, rare) if in_english else {}
         alike: dict[str, Mapping[str, float]]
@@ -193,8 +193,8 @@ class Vocabulary:
         return found
 
     def _mistyped(self, known: _Words, rare: Mapping[str, int]) -> dict[str, str]:
-        """The words, given with their terms, that neither the vault nor the model knows, each with
-        the vault's most common word at one mistake from it."""
+        """The words that neither the vault nor the model knows, each with the vault's most common
+        word at one mistake from it; ``rare`` has the words with their terms."""
         found = {}
         for word, own in rare.items():
             if not SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED or own in known.rarity:
@@ -214,8 +214,8 @@ class Vocabulary:
 def _nearest(
     known: _Words, words: Sequence[str], vectors: npt.NDArray[np.float32], asked: Collection[int]
 ) -> dict[str, Mapping[str, float]]:
-    """For each word, given with its vector, (n, dim), the words of the vault that mean about the
-    same, with weights, but those with a term that is asked for anyway."""
+    """For each word the similar words of the vault, with weights, except those with a term that is
+    asked for anyway; ``vectors`` (n, dim) are those of the words."""
     found: dict[str, Mapping[str, float]] = {}
     of_vault = tuple(known.places)
     for word, column in zip(words, (known.vectors @ vectors.T).T, strict=True):
@@ -234,7 +234,7 @@ def _nearest(
 
 
 def one_mistake_from(word: str, letters: str) -> Iterator[str]:
-    """Every word from which this one differs by a letter too many, too few, another, or two
+    """Every word from which this one differs by one letter too many, missing or wrong, or by two
     neighbours exchanged; its first letter is taken to be right."""
     for at in range(1, len(word) + 1):
         before, after = word[:at], word[at:]
@@ -247,6 +247,6 @@ def one_mistake_from(word: str, letters: str) -> Iterator[str]:
 
 
 def _term(word: str) -> int | None:
-    """The one term of a word; None for one that is several, as in scripts without spaces."""
+    """The term of a word; None if it has several, as in scripts without spaces."""
     terms = bm25.terms(word)
     return terms[0] if len(terms) == 1 else None

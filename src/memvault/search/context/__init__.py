@@ -1,1 +1,1 @@
-"""From recalled memories to a context that fits a budget, every sentence of it a note's own."""
+"""Makes a context that fits a budget from recalled memories, in the notes' own sentences."""

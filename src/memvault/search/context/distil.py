@@ -21,7 +21,7 @@ from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
-MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, that makes code the point
+MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, for the form code_focused
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ContextBudget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A distilled ``text`` of ``tokens`` tokens; the memories' whole text and code has ``before``.
+    """A distilled ``text`` of ``tokens`` tokens, made of text and code of ``before`` tokens.
 
     ``compression`` is 1 - tokens / before, or 0 if nothing was omitted. ``excerpts`` has the shown
     part of each memory, the most relevant memory first.
@@ -61,7 +61,7 @@ class Distiller:
     """Distils memories to a context. Thread-safe.
 
     Args:
-        outlines: of the notes, which others may use, too.
+        outlines: the notes' outlines; may be shared.
         starting: returns the ids of all memories that begin with these digits, so that tags are
             unique.
     """
@@ -102,8 +102,10 @@ class Distiller:
 
 
 def with_writer(statement: Statement, memory: Memory) -> Statement:
-    """A sentence that another wrote into the person's note says so, unless the person verified it;
-    of a note that only others wrote, its source does."""
+    """The sentence, with its writer named if another wrote it into the person's unverified note.
+
+    A note that only others wrote is marked by its source instead.
+    """
     if memory.verified or not memory.provenance.is_mixed:
         return statement
     origin = memory.provenance.of_sentence(statement.text, statement.lines)
@@ -138,7 +140,7 @@ class _Distilling:
         self._before = sum(outline.tokens for outline in outlines)
 
     def context(self, form: Form | None) -> Context:
-        """The beginning of the best sentence, if the budget allows any text."""
+        """The context; at least the beginning of the best sentence if the budget allows any."""
         context = self._context(form)
         if context.excerpts or not self._sentences():
             return context
@@ -196,8 +198,8 @@ class _Distilling:
         )
 
     def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
-        """Those to quote; none that another set in the person's note, where it would pass for
-        theirs."""
+        """The properties to quote, without those that another set in the person's note, where they
+        would pass for the person's."""
         fitting = relevant_properties if form is Form.STRUCTURED else asked_properties
         found, provenance = fitting(memory, self._query), memory.provenance
         is_whole = memory.verified or not provenance.is_mixed
@@ -259,7 +261,8 @@ class _Distilling:
         return [best]
 
     def _fitted(self, form: Form, chosen: Sequence[Part]) -> Context:
-        """Written down, without the last chosen while the whole is longer than its parts were."""
+        """The context of the chosen parts; the last ones are dropped while the text is too long,
+        since it can be longer than its parts."""
         taken = list(chosen)
         while True:
             excerpts = self._excerpts(form, taken)

@@ -1,8 +1,7 @@
-"""How chosen sentences are written down: as passages, as prose, as bullets, or around code.
+"""Writes chosen sentences as passages, as prose, as bullets, or around code.
 
-Every form gives the sentences word for word, in the order of the note, memory by memory. Each has a
-citation tag; a sentence keeps its list marker, task box, callout type or table head.
-a citation tag.
+Every form gives the sentences word for word, in the order of the note, memory by memory. Each
+memory has a citation tag; a sentence keeps its list marker, task box, callout type or table head.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.search.context.outline import Code, Statement
 
-DIGITS = 8  # of the id's 32, at least
-SHORTEST = 4  # digits that are taken for a tag
+DIGITS = 8  # least number of the id's 32 digits in a tag
+SHORTEST = 4  # least number of digits that are read as a tag
 TAG = re.compile(r"\[node_([0-9a-f]{4,32})\]")
 
 Starting = Callable[[str], Sequence[str]]  # the ids that begin with these digits
@@ -178,7 +177,7 @@ def _structured(excerpt: Excerpt) -> str:
 
 
 def _code_focused(excerpt: Excerpt) -> str:
-    """Code first, each with the sentence in front of it, then the rest."""
+    """Code first, each piece with the sentence before it, then the other sentences."""
     head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)
     lines = [head, *_property_line(excerpt)]
     told: set[int] = set()  # places of statements

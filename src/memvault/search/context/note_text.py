@@ -1,7 +1,7 @@
-"""What of a note can be shown: its sentences as they read, and its code.
+"""The parts of a note that can be shown: its sentences as they read, and its code.
 
-It is stored when a note is indexed, since parsing ten notes takes three times as long as all else
-that shows them.
+They are stored when a note is indexed, since parsing ten notes takes three times as long as all
+other work to show them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memvault.text.tokens import TokenCounter
 from memvault.vault.parse import decode
 
 NAMESPACE = "outlines"  # of the key-value store: packed texts by path
-MAX_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
+MAX_BYTES = 64_000  # largest note that is read whole; of a larger one only the passage found
 
 _QUOTE = r"[ \t]*(?:>[ \t]?)*"
 _MARKER = re.compile(
@@ -34,8 +34,8 @@ _CELL = re.compile(r" \|(?= )")
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """What of a note can be shown: its sentences and short lines, each as it is shown, and its
-    code, all with their tokens. ``content_hash`` is that of its bytes, empty for a part of it."""
+    """The sentences and short lines of a note, each as it is shown, and its code, all with their
+    tokens. ``content_hash`` is that of the note's bytes, empty for a part of a note."""
 
     content_hash: str
     pieces: Sequence[Unit]
@@ -45,7 +45,7 @@ class NoteText:
     code_tokens: Sequence[int]
 
     def packed(self) -> bytes:
-        """In few bytes: what repeats is left out."""
+        """The text in few bytes, without repetitions."""
         above = [each.heading for each in self.pieces] + [each.heading for each in self.code]
         place = {heading: number for number, heading in enumerate(dict.fromkeys(above))}
         pieces = [
@@ -66,7 +66,7 @@ class NoteText:
 
     @classmethod
     def unpacked(cls, data: bytes) -> NoteText | None:
-        """None if the bytes are of another format, or damaged."""
+        """The text of packed bytes; None if they are of another format or damaged."""
         try:
             content_hash, above, pieces, code = json.loads(zlib.decompress(data))
             headings = [tuple(each) for each in above]
@@ -91,7 +91,7 @@ class NoteText:
 def note_texts(
     notes: Sequence[tuple[ParsedNote, bytes]], tokens: TokenCounter
 ) -> dict[str, NoteText]:
-    """By path, what outlines are made of; without a sentence of a note that is too long."""
+    """The texts that outlines are made of, by path; empty for a note that is too long."""
     read: dict[str, NoteText] = {}
     for note, data in notes:
         make_way()
@@ -103,13 +103,13 @@ def note_texts(
 
 
 def unsized(note: ParsedNote, data: bytes) -> NoteText:
-    """What of a note can be shown, without tokens."""
+    """The text of a note, without tokens."""
     pieces, lines = pieces_of(note), decode(data, MAX_BYTES).text.split("\n")
     return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
 
 
 def sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
-    """The same texts with their tokens, all counted at once."""
+    """The texts with their tokens, all counted in one call."""
     distinct = dict.fromkeys(
         each
         for text in texts

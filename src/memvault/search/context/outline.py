@@ -52,8 +52,8 @@ class Statement(NamedTuple):
     ``shown`` is the text with its list marker or task box, its kind of callout, or the heads of its
     table; empty for a table's head. ``unit`` is the row of the outline's vectors that it was
     embedded in, together with its short neighbours; ``terms`` are its words as BM25 knows them,
-    ``telling`` how many of them are no function words. ``tokens`` are the model's own, of
-    ``shown``. A named tuple, because an answer makes a hundred.
+    ``telling`` is the number of its content words. ``tokens`` are the model's own, of ``shown``.
+    A named tuple is fast to make, and an answer makes a hundred.
     """
 
     text: str
@@ -73,8 +73,8 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Code, its words, and the rows of the sentences in front of it and behind it (`_around`; None
-    without one)."""
+    """Code, its terms, and the indexes of the sentences before and after it (`_around`; None if
+    there is none)."""
 
     block: CodeBlock
     tokens: int
@@ -93,8 +93,8 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """``tokens`` counts all its sentences and code; ``vectors`` are those of its units, each
-    with the title and headings above it, weighted as in a chunk, ``bare`` those without."""
+    """A note's sentences and code, with their ``tokens`` in all; ``vectors`` are those of its
+    units with the title and headings above them, weighted as in a chunk, ``bare`` those without."""
 
     statements: tuple[Statement, ...]
     code: tuple[Code, ...]
@@ -104,8 +104,10 @@ class Outline:
 
 
 class Outlines:
-    """Reads notes and caches their outlines by the hash of their bytes, their titles, and whose
-    words they are, as those of others may be left out. Thread-safe.
+    """Reads notes and caches their outlines. Thread-safe.
+
+    The key is the hash of a note's bytes, its title, and whose words it has, since the words of
+    others may be left out.
 
     Args:
         read: returns the bytes of the note at a path.
@@ -141,8 +143,11 @@ class Outlines:
         return outlines
 
     def of_passage(self, hit: Hit, code: Sequence[Code] = ()) -> Outline:
-        """A quick outline of the found passage only, without vectors and tokens, and of code below
-        it: that of a note without sentences, whose passage is its title."""
+        """A quick outline of the found passage only, without vectors and tokens.
+
+        Args:
+            code: put below it; that of a note without sentences, whose passage is its title.
+        """
         statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(hit))
         below = tuple(replace(each, lead=len(statements) - 1) for each in code if statements)
         unknown = np.zeros((1, self._embedder.dimension), np.float16)
@@ -259,7 +264,7 @@ def _size(outline: Outline) -> int:
 
 
 def _units(pieces: Sequence[Unit]) -> tuple[list[Unit], list[int]]:
-    """The units that indexing embedded these pieces in, and for each piece which of them."""
+    """The units in which indexing embedded these pieces, and for each piece its unit's index."""
     units: list[Unit] = []
     owners: list[int] = []
     for piece in pieces:
@@ -278,15 +283,15 @@ def _passage(hit: Hit) -> NoteText:
 
 
 def _of_passage(hit: Hit) -> list[Unit]:
-    """The sentences of a passage; the passage's lines are all that is known of their place."""
+    """The sentences of a passage, each with the passage's lines, since its own are unknown."""
     heading = tuple(hit.heading.split(" > ")) if hit.heading else ()
     parts = (part.strip() for line in hit.text.split("\n") for part in sentences_in(line))
     return [Unit(text, hit.lines, heading, 0) for text in parts if text]
 
 
 def _around(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | None, int | None]:
-    """The last sentence above the code and the first below it, under the same heading; where that
-    has no sentence, the last above, which is the heading itself, or else the first below."""
+    """The last sentence above the code and the first below it, under the same heading. If that
+    has no sentence: the last above, which is the heading itself, or else the first below."""
     section = [place for place, each in enumerate(statements) if each.heading == block.heading]
     near = section or range(len(statements))
     above = [place for place in near if statements[place].lines.first < block.lines.first]

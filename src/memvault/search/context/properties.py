@@ -1,4 +1,4 @@
-"""The properties of a note that say something to a question."""
+"""The properties of a note that concern a question."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
 
 
 def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
-    """Whether memvault itself set this property: of what kind a client's note is, and of whom."""
+    """Whether memvault itself set this property, for the kind or source of a client's note."""
     if key == "source":
         return any(span.origin.name == said for span in memory.provenance.spans)
     return key in BOOKKEEPING and not memory.provenance.is_person

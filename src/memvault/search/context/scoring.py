@@ -35,21 +35,21 @@ from memvault.model.search import FoundBy, Hit
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.stores.vectors import bm25
 
-BEHIND = 0.05  # share that the score of a listed note is less than that of the note before it
-CLAIM = 0.5  # weight of a memory in others' words, where the person's has 1
+BEHIND = 0.05  # share by which a listed note scores less than the note before it
+CLAIM = 0.5  # weight of a memory in others' words; one in the person's words has 1
 
 
 DENSE = 0.6  # share of the cosine
 ABOVE = 0.5  # weight of a word of title or headings
 NEIGHBOURS = 0.25  # share of the words around a sentence
-TELLING = 4  # words that are no function words, from which on a sentence counts as one
+TELLING = 4  # content words from which on a sentence's cosine counts in full
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Of one memory's sentences, (n,), and of its code, (m,); all in [0, 1]."""
+    """The scores of one memory's sentences, (n,), and of its code, (m,); all in [0, 1]."""
 
     statements: Floats
     code: Floats
@@ -117,7 +117,7 @@ def _terms_above(name: str) -> frozenset[int]:
     return frozenset(bm25.terms(name))
 
 
-# The weight of a sentence's cosine, by its words that are no function words.
+# The weight of a sentence's cosine, by its number of content words.
 _WEIGHTS = [0.25 + 0.75 * min(1.0, telling / TELLING) for telling in range(TELLING + 1)]
 
 
@@ -160,7 +160,7 @@ class _Scorer:
         return Scores(statements, code)
 
     def _of_code(self, each: Code, statements: Floats) -> float:
-        """Its own words', or the score of the sentence in front of it if that is higher."""
+        """The score of code by its own words, or that of the sentence before it if higher."""
         words = self._share(self._asked.intersection(each.terms), each.block.heading)
         lead = float(statements[each.lead]) if each.lead is not None else 0.0
         return max(self._relevance * (1.0 - DENSE) * words, lead)

@@ -1,4 +1,4 @@
-"""Which sentences, passages or code a context holds: the most relevant that differ and fit.
+"""Selects the sentences, passages or code of a context: the most relevant that differ and fit.
 
 Greedy maximal marginal relevance (Carbonell and Goldstein 1998): the next part is the one with the
 greatest ``LEAN * score - (1 - LEAN) * (greatest similarity to those chosen)``, with scores relative
@@ -20,7 +20,7 @@ from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores
 from memvault.text.tokens import TokenCounter
 
-LEAN = 0.75  # to relevance, against variety
+LEAN = 0.75  # weight of relevance against variety
 MIN_SHARE = 0.3  # share of the best score below which a sentence is not worth its tokens
 SAME = 0.95  # similarity above which a text adds nothing
 
@@ -32,8 +32,8 @@ class Part:
     """A unit of selection: places of sentences and code in one memory's outline.
 
     ``vector`` is (dim,) float32, normalised, or zeros; ``said`` is equal for equal texts.
-    ``details`` are equal for texts of which one may repeat the other: their numbers, and of a line
-    with a label ("Phone: 1234"), which speaks of its own note, this note.
+    Only texts with equal ``details`` can repeat each other: these are their numbers and, for a
+    labelled line ("Phone: 1234"), which is about its own note, this note.
     """
 
     memory: int
@@ -75,7 +75,7 @@ class Budget:
         self._seen = np.zeros(len(self.frame), np.bool_)
 
     def fitting(self, tokens: Integers, owners: Integers) -> npt.NDArray[np.bool_]:
-        """(n,) which of some parts there is room for, by their tokens and memories."""
+        """(n,) whether each part fits, by the parts' tokens and memories."""
         new = ~self._seen[owners]
         text = self.text + tokens + self.item + np.where(new, self._frame[owners], 0)
         aside = self.aside + np.where(new, self._beside[owners], 0)
@@ -125,9 +125,9 @@ def select(
     return chosen
 
 
-PASSAGE_TOKENS = 120  # of a raw passage, after which the next sentence begins another
-FENCE_TOKENS = 10  # of the two fences around code
-FACT_TOKENS = 20  # most of a short fact
+PASSAGE_TOKENS = 120  # most tokens of a raw passage
+FENCE_TOKENS = 10  # tokens of the two fences around code
+FACT_TOKENS = 20  # most tokens of a short fact
 
 _NAMED = re.compile(r"[^.!?:|]{1,40}::? ")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -241,7 +241,7 @@ def first_lines(code: Code, tokens: TokenCounter, limit: int) -> Code | None:
 
 
 def is_fact(statement: Statement) -> bool:
-    """Whether it is a short fact: ``Lead: Ada``, a list item, a table row."""
+    """Whether a statement is a short fact: ``Lead: Ada``, a list item, a table row."""
     text = statement.text
     if " | " in text:
         return True

@@ -1,8 +1,8 @@
-"""The index of steps: what the vault's edges say, ready to be compared with a question.
+"""The index of steps: the masked sentences of a vault's edges, ready to compare with a question.
 
-The knowledge graph that passages are recalled by, as in HippoRAG (arXiv 2405.14831) and HippoRAG 2
-(arXiv 2502.14802), but weighed by each edge's own sentence instead of a language model's triples.
-It is derived from the graph view note by note, so a change costs what the changed notes cost.
+It is a knowledge graph to recall passages by, as in HippoRAG (arXiv 2405.14831) and HippoRAG 2
+(arXiv 2502.14802), but weighted by each edge's own sentence instead of a language model's triples.
+It is derived from the graph view note by note, so a change costs only the work on changed notes.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ Flags = npt.NDArray[np.bool_]
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
-SPARE = 1_000  # texts that no edge needs, which are kept
+SPARE = 1_000  # unused texts that may be kept
 NO_DAY = 0
-NO_KIND = 0  # number of the kind of notes that are of none
+NO_KIND = 0  # number of the kind of notes that have none
 
 
 Embed = Callable[[Sequence[str]], Floats]
 
 
 def often(notes: int) -> int:
-    """How many of a vault's notes state an edge in the same words if it is a relation of the vault:
-    the more notes, the more words recur by chance."""
+    """The number of notes that must state an edge in the same words to make it a relation of the
+    vault: the more notes, the more words recur by chance."""
     return max(2, math.ceil(math.log10(max(notes, 1))))
 
 
@@ -92,14 +92,14 @@ class StepGraph:
     def bearing(self, stem: str) -> Ints:
         """Numbers of the step texts that have a word of this stem, ascending."""
         postings = self.postings.get(stem)
-        # A copy: while others read an array, it cannot grow.
+        # A copy, because an array cannot grow while it is read.
         numbers = np.frombuffer(postings.tobytes() if postings else b"", np.int32)
         return numbers[numbers < len(self.vectors)]
 
 
 @dataclass(slots=True)
 class _Nodes:
-    """Columns of the nodes; a number once given to a node stays its own."""
+    """Columns of the nodes; a node's number never changes."""
 
     ids: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -137,7 +137,7 @@ class _Texts:
         return self.numbers.setdefault(text, len(self.numbers))
 
     def fill(self) -> Floats:
-        """Vectors and stems of the texts that have none yet; all vectors."""
+        """Add vectors and stems of the texts that have none; returns all vectors."""
         new = list(self.numbers)[self.filled :]
         fresh = self.embed(new)
         if self.vectors is None:
@@ -172,7 +172,7 @@ class StepIndex:
         self._changed: set[str] = set()  # ids of notes
         self._making = 0  # notes whose steps are being made
         self._current: StepGraph | None = None
-        self._most_texts = SPARE  # from which on it is looked how many are used
+        self._most_texts = SPARE  # texts from which on the unused ones are counted
         self._clear()
         view.on_change.append(self._take)
 
@@ -190,7 +190,7 @@ class StepIndex:
 
     @property
     def waiting(self) -> int:
-        """Notes whose steps are made again with the next `refresh`, or are being made by one."""
+        """Number of notes whose steps the next `refresh` will make, or one is making now."""
         return len(self._changed) + self._making
 
     @property
@@ -199,11 +199,11 @@ class StepIndex:
         return self._current
 
     def refresh(self, patience: float = -1.0) -> StepGraph | None:
-        """Make the steps of the notes that changed again; the graph as it is now.
+        """Make the steps of changed notes again; returns the graph as it is now.
 
         Args:
-            patience: seconds to wait for another thread that does it (-1: until it is done);
-                then the graph of the last time is given, None before the first time.
+            patience: seconds to wait for another thread that does this (-1: until it is done);
+                after them the last graph is returned, None before the first.
 
         Raises:
             StoreUnavailable: the graph is not loaded, and its store does not answer.
@@ -305,14 +305,14 @@ class StepIndex:
         self._relations[number] = tuple({edge.relation.lower() for edge in given})
 
     def _without_remnants(self, graph: StepGraph) -> StepGraph:
-        """The graph made from nothing where most of its texts are those of edges that are gone."""
+        """The graph, rebuilt from scratch if most of its texts are those of removed edges."""
         if len(graph.texts) <= self._most_texts:
             return graph
         used = np.unique(np.concatenate([graph.whole, graph.local, graph.own_words]))
         self._most_texts = 2 * len(used) + SPARE
         if len(graph.texts) <= self._most_texts:
             return graph
-        self._current = None  # if this fails, all is made anew the next time, too
+        self._current = None  # if this fails, the next refresh rebuilds everything too
         self._clear()
         self._make_all()
         return self._assembled()
@@ -350,7 +350,7 @@ class StepIndex:
             target=target,
             whole=np.ascontiguousarray(rows[:, 1]),
             local=np.ascontiguousarray(rows[:, 2]),
-            # numbers of sentences are their note's own: made different between notes
+            # sentences are numbered within their note; this makes the numbers unique
             sentence=rows[:, 3] + source * (1 + int(np.abs(rows[:, 3]).max(initial=0))),
             listed=rows[:, 4].astype(np.bool_),
             ordinal=np.ascontiguousarray(rows[:, 5]),
@@ -394,7 +394,7 @@ class StepIndex:
 
 
 def _place(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:
-    """The order of a note's edges: sentence by sentence, and always the same."""
+    """Sort key of a note's edges: sentence by sentence, and always in the same order."""
     return (edge.line, edge.sentence, edge.ordinal, edge.target, edge.relation, edge.origin)
 
 

@@ -1,7 +1,7 @@
-"""Steps: what the sentence of an edge says of its target, with everything named in it masked.
+"""Steps: the sentences of edges, with all names in them masked.
 
-"Lead: Ada Berg. Team: …" gives the steps "Lead: X" and "Team: X", whoever is meant, so that a vault
-of many edges has few different steps, and a question's words are compared with the relation alone.
+"Lead: Ada Berg. Team: …" gives the steps "Lead: X" and "Team: X" for any person, so a vault of many
+edges has few different steps, and a question's words are compared with the relation alone.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _LITERALS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an edge says, twice: by its whole sentence, and by the words around its target.
+    """The masked text of an edge: its whole sentence, and locally the words around its target.
 
     Attributes:
         sentence: the number of the sentence within the note; equal for all edges of one.
-        listed: whether the target stands in a list.
+        listed: whether the target is in a list.
     """
 
     whole: str
@@ -51,15 +51,15 @@ class Step:
 class _Span:
     start: int
     end: int
-    edge: int = -1  # -1 for what is masked but no edge's target
+    edge: int = -1  # -1 for a masked span that is no edge's target
 
 
 def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> list[Step]:
     """The step of every edge of one note.
 
     Args:
-        edges: all of the note's, in order; those of one sentence stand together.
-        title: of the note.
+        edges: all edges of the note, in order; those of one sentence are adjacent.
+        title: the note's title.
         names: the note's own names, which are masked too.
     """
     own = _OwnNames(names)
@@ -69,7 +69,7 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         members = list(group)
         sentence = edges[members[0]].sentence
         if sentence == title:
-            for k in members:  # a title's names stand next to each other without being related
+            for k in members:  # names in a title are adjacent without being related
                 steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
             continue
         for k, whole, local, listed in _masked(sentence, edges, members, own):
@@ -79,7 +79,7 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
 
 
 def literals(sentence: str) -> list[tuple[int, int]]:
-    """Where a sentence holds dates, numbers and capitalised names, none overlapping another."""
+    """Places of dates, numbers and capitalised names in a sentence, none overlapping another."""
     found: list[tuple[int, int]] = []
     for pattern in _LITERALS:
         for match in pattern.finditer(sentence):
@@ -106,7 +106,7 @@ def values_in(sentence: str, named: Iterable[tuple[int, int]]) -> list[Value]:
     """The values of a sentence.
 
     Args:
-        named: where the sentence names things of the vault, which are no values.
+        named: places of the vault's names in the sentence, which are no values.
     """
     taken = sorted(named)
     spans = [_Span(start, end) for start, end in taken]
@@ -124,8 +124,8 @@ def values_in(sentence: str, named: Iterable[tuple[int, int]]) -> list[Value]:
 
 
 class _OwnNames:
-    """Finds a note's own names. The pattern is compiled only for a note that says one of them:
-    that takes longer than all else that is done for a short note."""
+    """Finds a note's own names. The pattern is compiled only for a note that contains one of them:
+    compiling takes longer than all other work on a short note."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = sorted(filter(None, names), key=len, reverse=True)
@@ -143,7 +143,7 @@ class _OwnNames:
 
 
 def _with_relation(edge: GraphEdge, text: str) -> str:
-    """A relation's name that does not stand in the sentence itself, put in front."""
+    """The text, with a given relation's name in front if the text does not contain it."""
     given = edge.origin in (EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
     relation = edge.relation.replace("_", " ")
     if given and relation.lower() not in text.lower():
@@ -180,7 +180,7 @@ def _masked(
 
 
 def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:
-    """Spans that only commas and "and" part are one list."""
+    """The spans in groups: those separated only by commas or "and" form one list."""
     lists: list[list[_Span]] = []
     end = 0
     for span in spans:

@@ -79,7 +79,7 @@ class Grammar:
             self._swap(noun.i, clause.i)
 
     def _move_parts_of_have(self, verb: Token) -> None:
-        """*have a man of the match who …*, *has its home in …*: said of the object."""
+        """*have a man of the match who …*, *has its home in …*: these parts describe the object."""
         term = next((child for child in verb.children if child.dep_ == "dobj"), None)
         for child in verb.children:
             if term is not None and child.dep_ in ("prep", *_CLAUSES) and child.i > term.i:
@@ -139,7 +139,7 @@ class Grammar:
         )
 
     def _is_relative(self, token: Token) -> bool:
-        """A word that only takes up the noun before its clause."""
+        """Whether a word only refers to the noun before its clause."""
         return (
             token.i > 0
             and token.tag_ in ("WDT", "WP", "WRB", "WP$", "IN", "DT")
@@ -159,7 +159,7 @@ class Grammar:
         return False
 
     def _noun_after(self, determiner: Token) -> int:
-        """The last noun of the run that follows."""
+        """The last noun of the noun phrase that follows."""
         last = -1
         for after in self._doc[determiner.i + 1 : determiner.i + 6]:
             if after.pos_ in ("NOUN", "PROPN") and after.i not in self._names:

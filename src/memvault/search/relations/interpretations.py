@@ -1,4 +1,4 @@
-"""Interpretations of a question: which of its nouns are terms, and which part of a relation."""
+"""Interpretations of a question: which nouns are terms, and which are part of a relation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
 
 
 def contracted(question: Question, k: int) -> Question:
-    """The question with term ``k`` as part of the relations that it connected."""
+    """The question with term ``k`` merged into the relations that it connected."""
     term = question.terms[k]
     above = next((r for r in question.relations if r.b == k), None)
     if above is None:
@@ -69,7 +69,7 @@ def contracted(question: Question, k: int) -> Question:
 
 
 def _folded(question: Question, kinds: Sequence[bool]) -> Question:
-    """Make a noun without relations and kind part of its neighbour."""
+    """Merge each noun that has no further relation and names no kind into its neighbour."""
     terms, relations = list(question.terms), list(question.relations)
     while True:
         leaf = next(
@@ -161,7 +161,7 @@ def _moved_to_relation_above(question: Question, relation: Relation, noun: Term)
 
 
 def _without(question: Question, relation: Relation, drop: int, keep: int) -> Question:
-    """Term ``drop`` made one with ``keep``, which takes over its relations."""
+    """The question with term ``drop`` merged into ``keep``, which takes over its relations."""
 
     def moved(k: int) -> int:
         return keep if k == drop else k

@@ -1,4 +1,4 @@
-"""What the words of a question mean in one vault: its names and its kinds of notes."""
+"""The meaning of a question's words in one vault: its names and its kinds of notes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PersonKinds:
 
 
 def _lot(name: str) -> bytes:
-    """Draws the same names whatever else comes and goes."""
+    """Sort key that samples the same names whatever other names are added or removed."""
     return hashlib.blake2b(name.encode(), digest_size=8).digest()
 
 
@@ -80,10 +80,10 @@ class Kinds:
 
     Args:
         words: of the kinds.
-        noted: for each, whether any note is of it; a kind of mere names is never asked for.
+        noted: for each kind whether a note has it; questions never ask for a kind of mere names.
         vectors: of the words, (n_kinds, dim), normalised.
-        people: returns for each how far its notes are people, in [0, 1]; called for the first
-            question about a person, because it takes the trained pipeline.
+        people: returns for each kind the share of its notes that are people; called for the first
+            question about a person, because it needs the trained pipeline.
     """
 
     def __init__(
@@ -123,7 +123,8 @@ class Kinds:
         return not free and not (self.same(term.text) & self._noted).any()
 
     def read(self, term: Term, vector: Floats | None) -> KindReading:
-        """
+        """The kinds that a term may mean.
+
         Args:
             vector: of the term's noun; None if only its word decides.
         """
@@ -153,7 +154,7 @@ class Kinds:
 
 
 class Lexicon:
-    """Made again whenever the graph changes, which is cheap."""
+    """Names and kinds of one graph; made again, cheaply, whenever the graph changes."""
 
     def __init__(
         self, graph: StepGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors

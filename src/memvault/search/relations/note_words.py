@@ -1,4 +1,4 @@
-"""What a note says of itself by its title, type and folder."""
+"""The words for a note in its title, type and folder."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def own_words(title: str, edges: Iterable[GraphEdge]) -> str:
 
 
 def kind_word(memory: Memory) -> str:
-    """The person's own word for what a note is about: its type, else the folder that holds its
-    like, in the singular, else ``note``."""
+    """The person's own word for the kind of a note: its type, else its folder's name in the
+    singular, else ``note``."""
     kind = memory.type.strip().lower()
     if kind and kind != NodeKind.NOTE:
         return kind

@@ -1,9 +1,9 @@
-"""Paths of relations that say what a question says.
+"""Finds paths of relations with the same meaning as a question.
 
-From what a question names, every path of up to `LONGEST` relations that the vault states again and
-again is tried. Its words are compared in meaning with those of the question: each step should fit
-some words, each word some step or kind of note on the path. No grammar is needed, so it works in
-every language that the embedding model knows.
+From the nodes that a question names, every path is tried of up to `LONGEST` relations that the
+vault states repeatedly. Its words are compared in meaning with those of the question: each step
+should fit some words, each word some step or kind of note on the path. No grammar is needed, so it
+works in every language that the embedding model knows.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ LONGEST = 3
 _SPAN = 3  # words of a question that are compared together, at most
 _TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighed
 _FOLLOWED = 100  # paths of each length that are made longer
-_MAX_PATHS = 40  # that lead to answers
-_MAX_NODES = 200  # of a path that is made longer
-_MAX_WALKS = 100_000  # of one length
+_MAX_PATHS = 40  # paths that lead to answers
+_MAX_NODES = 200  # nodes that a path which is made longer leads to
+_MAX_WALKS = 100_000  # walks of one length
 _BEST_SPANS = 5
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _ASKING = dict.fromkeys(("who", "whom", "whose", "whoever"), "person")
@@ -41,8 +41,8 @@ somebody person people thing
 """
 _IDLE = _HEADS | frozenset(_FUNCTION_WORDS.split())
 
-# What each feature of a path is worth, fitted on five made worlds (tests/benchmarks/worlds); the
-# table in docs/benchmarks.md judges each world with weights that were fitted on the others.
+# The weight of each feature of a path, fitted on five fictional worlds (tests/benchmarks/worlds);
+# docs/benchmarks.md evaluates each world with weights fitted on the others.
 _WEIGHTS = {
     "meaning": 4.4,
     "support": -17.2,
@@ -56,13 +56,13 @@ _WEIGHTS = {
     "repeated": -1.9,
     "three": -1.3,
 }
-_SHARPNESS = 1.2  # how much the best paths count before the others
+_SHARPNESS = 1.2  # how much more the best paths count than the others
 _END = 0.3  # worth of the note that a path ends at; one that states its last relation has 1
-_SHARED_OUT = 0.3  # how much less each note is worth the more a path leads to
+_SHARED_OUT = 0.3  # exponent by which the number of notes that a path leads to lowers their worth
 
 
 def masked(text: str, names: Sequence[tuple[int, int]]) -> str:
-    """A text with what it names, given by places in order, replaced by one letter."""
+    """A text with its names, given by their places in order, replaced by one letter."""
     parts, position = [], 0
     for start, end in names:
         parts += [text[position:start], MASK]
@@ -72,13 +72,14 @@ def masked(text: str, names: Sequence[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """The words of a question, its names masked, and which of them stand together.
+    """The words of a question, its names masked, and the spans of adjacent words.
 
     Attributes:
         spans: first and last + 1 of words that are compared together.
-        head: spans that may say what is asked for.
-        asking: a word for the kind of thing that a question word asks for, or "".
-        stems: of the words that say something.
+        content: indexes of the content words.
+        head: indexes of the spans that may say what is asked for.
+        asking: a word for the kind of answer that a question word asks for, or "".
+        stems: of the content words.
     """
 
     text: str
@@ -152,9 +153,9 @@ class Answer:
 
 
 def answers(graph: StepGraph, paths: Sequence[Path], most: int) -> list[Answer]:
-    """The notes that state the last relations of paths and those that these end at, best first."""
+    """The notes that state the last relation of a path or that a path ends at, best first."""
     worth_of: dict[int, float] = {}
-    reached: dict[int, tuple[Path, int]] = {}  # by which walk first
+    reached: dict[int, tuple[Path, int]] = {}  # with the first path and walk to each node
     best = paths[0].score if paths else 0.0
     total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
     for path in paths:
@@ -233,8 +234,8 @@ class PathFinder:
     def paths(
         self, starts: Sequence[int], longest: int = LONGEST, least: float = -math.inf
     ) -> list[Path]:
-        """The paths that lead away from these nodes and fit best, best first; none if the best has
-        a lower score than ``least``."""
+        """The best fitting paths from these nodes, best first; none if the best has a lower score
+        than ``least``."""
         if not self._graph.repeated.any():
             return []
         levels: list[_Level] = []
@@ -308,7 +309,7 @@ class PathFinder:
     # -- weighing -------------------------------------------------------------------------------
 
     def _features(self, level: _Level, tried: Ints) -> dict[str, Floats]:
-        """What tells the paths that are meant from others, (n_tried,) each."""
+        """The features that distinguish intended paths from others, (n_tried,) each."""
         texts, kinds = level.texts[tried], level.kinds[tried]
         length = texts.shape[1]
         meant = self._steps[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
@@ -332,7 +333,7 @@ class PathFinder:
         }
 
     def _apart(self, texts: Ints) -> Floats:
-        """How well the steps fit words that do not overlap, each its own.
+        """How well each step fits words of its own, which do not overlap another step's.
 
         Every choice of one of the best spans for each step is an entry of an array with an axis
         for each step.
@@ -361,8 +362,8 @@ class PathFinder:
 
 
 def _walks(levels: Sequence[_Level], numbers: Sequence[int]) -> dict[int, tuple[Ints, Ints]]:
-    """By the number of each of these paths of the last level the ends and the edges of its walks,
-    as in `Path`."""
+    """For each of these paths of the last level, by its number, the ends and the edges of its
+    walks, as in `Path`."""
     last = levels[-1]
     at: Ints = np.flatnonzero(np.isin(last.path, numbers)).astype(np.int32)
     at = at[np.argsort(last.path[at], kind="stable")]

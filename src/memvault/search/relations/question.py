@@ -35,7 +35,7 @@ class Term:
         role: whether the noun is a relation to something (*who is the lead*) rather than a kind.
         plural: whether several may be meant.
         bare: whether it follows a preposition alone (*in charge of*).
-        times: when.
+        times: the times that the question gives for it.
     """
 
     token: int
@@ -124,7 +124,8 @@ class Phrase:
 
 
 def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) -> Phrase:
-    """
+    """The phrase that states a relation of a question.
+
     Args:
         has_kind: for each term whether its noun alone names a kind of note.
     """

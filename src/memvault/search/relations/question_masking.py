@@ -53,7 +53,7 @@ class QuestionReader:
         self._parse = parse
 
     def read(self, text: str, words: Vocabulary, today: Calendar) -> Question:
-        """Terms and relations; a question without any has none."""
+        """The terms and relations of a question; it may have none."""
         text, cuts = cut_times(" ".join(text.split()), today, words.event_day)
         names = words.find_names(text)
         name = next((each for each in _PLACEHOLDERS if each not in text), _PLACEHOLDERS[0])
@@ -89,7 +89,7 @@ def _masked(
 
 
 def _dated(question: Question, doc: Doc, cut: Cut) -> Question:
-    """The time given to the noun or to the relation that it stood behind, else to what is
+    """The question with a time added to the noun or relation that it followed, else to the term
     asked for."""
     if not question.terms:
         return question

@@ -38,17 +38,17 @@ from memvault.text.spacy_pipeline import question_parser
 
 logger = logging.getLogger(__name__)
 MAX_HOPS = 5
-PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed,
-FIRST_PATIENCE = 3.0  # and the first questions for all, when they are read for the first time
-MANY = 16  # notes; when more have changed, questions are answered meanwhile as before
-SURE = 3.0  # fit of a path, from which it counts: most questions about no relation find none
-PARSED = 4  # results that the parsed question leads to, before those of any words
-FITTING_WELL = 0.25  # confidence of the parsed question below which that is half as many
-SHARE = 0.8  # of the results that relations lead to, before those found by their text
+PATIENCE = 2.0  # seconds that a question waits for relations of notes that have just changed
+FIRST_PATIENCE = 3.0  # seconds that the first questions wait until all relations are read
+MANY = 16  # changed notes; while more are read, questions use the relations read before
+SURE = 3.0  # least fit of a path that counts; most questions about no relation find none
+PARSED = 4  # results of the parsed question that come before those of paths in any words
+FITTING_WELL = 0.25  # confidence of the parsed question below which PARSED is halved
+SHARE = 0.8  # share of results that relations lead to, before those found by their text
 
 
 class Indexed(Protocol):
-    """What the indexer knows of the vault."""
+    """The indexer's knowledge of the vault."""
 
     @property
     def catalogue(self) -> MemoryLookup: ...
@@ -67,8 +67,7 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question as terms and relations, and as bare words, and the vocabulary that it was read
-    with."""
+    """A question as terms and relations and as bare words, with the lexicon that read it."""
 
     lexicon: Lexicon
     question: Question
@@ -113,12 +112,12 @@ class RelationSearch:
     def may_lead(self, query: str, patience: float = 0.0) -> Lexicon | None:
         """The vocabulary to read a question with; None for one that no relation can answer.
 
-        Reading takes as long as a search, so only a question is read that names a term with a
+        Reading takes as long as a search, so only questions are read that name a term with a
         relation that several notes state.
 
         Args:
-            patience: seconds to wait for the relations where they are first read; unless it is 0,
-                a relation stated in one note counts too.
+            patience: seconds to wait for relations that are read for the first time; unless it is
+                0, a relation stated in one note counts too.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -164,16 +163,17 @@ class RelationSearch:
         *,
         explain: bool = False,
     ) -> list[Hit]:
-        """The hits, after those that the question's relations lead to.
+        """The memories that the question's relations lead to, then the hits.
 
-        These come first only where the best of them is reached by relations that the person states
-        again and again; sentences that happen to sound like the question lead astray. The parsed
-        question tells roles apart; what it misses, because it is worded in another way, is found
-        by paths that say the same (`paths`). A question for one relation is answered by the note
-        of the term itself, too.
+        These memories come first only if relations that the person states repeatedly lead to the
+        best of them; sentences that merely sound like the question mislead. The parsed question
+        distinguishes roles. What it misses, because notes use other words, is found by paths with
+        the same meaning (`paths`). A question for one relation is answered by the note of the term
+        itself, too.
 
         Args:
-            explain: also show other relations that lead to hits, and after all hits to more.
+            explain: also show other relations that lead to hits, and after these hits the other
+                memories that they lead to.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -212,8 +212,8 @@ class RelationSearch:
     # -- what it needs --------------------------------------------------------------------------
 
     def warm_up(self) -> None:
-        """Read the graph now rather than with the first question: seconds, and as long as indexing
-        took if most steps are new."""
+        """Read the graph now rather than at the first question; takes seconds, or as long as
+        indexing took if most steps are new."""
         try:
             self._lexicon_of_now(-1.0)
         except ModelUnavailable:
@@ -222,13 +222,13 @@ class RelationSearch:
             logger.warning("relations are not ready for questions: %s", error.message)
 
     def _without_parser(self) -> None:
-        """Answer without relations from now on: the parser is damaged, and the log says so."""
+        """Answer without relations from now on, since the parser is damaged (the log says so)."""
         self._reader = self._people = None
 
     def _current(self, first_patience: float = 0.0) -> Lexicon | None:
-        """The lexicon of the vault as it is, or as it was if much is changing; None if it is not
-        ready after so many seconds. What takes long is done in the background: it may have to wait
-        for a batch that is being embedded."""
+        """The lexicon of the vault, or an earlier one if much is changing; None if none is ready in
+        time. Long work is done in the background, since it may have to wait for a batch that is
+        being embedded."""
         known, waiting = self._lexicon, self._steps.waiting
         if self._background is None or (known is not None and not waiting):
             return self._lexicon_of_now(PATIENCE if known is not None else first_patience)
@@ -267,7 +267,7 @@ class RelationSearch:
         return lexicon
 
     def read_bare(self, lexicon: Lexicon, query: str) -> Bare:
-        """A question as bare words, and what it names."""
+        """The bare words of a question, and the nodes that it names."""
         text = cut_times(query, self._today())[0]
         number_of, names = lexicon.graph.number_of, lexicon.find_names(text)
         nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
@@ -310,7 +310,8 @@ def _is_related(graph: StepGraph, node_id: str) -> bool:
 
 
 def _explained(hits: Sequence[Hit], led: Sequence[Hit], top_k: int) -> list[Hit]:
-    """The hits in their order, those that relations lead to with these; then the others led to."""
+    """The first hits, with the relations that lead to them; then the other memories led to, then
+    the other hits."""
     known = {hit.memory.id: hit for hit in hits[:top_k]}
     for hit in led:
         if hit.memory.id in known:
@@ -327,6 +328,6 @@ def _each_once(*lists: Sequence[Hit]) -> list[Hit]:
 
 
 def _together(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
-    """The first that relations led to, the best hits, and the rest of both, each memory once."""
+    """The first memories led to, the best hits, and the rest of both, each memory once."""
     turn = min(share, max(1, top_k - share))
     return descending(_each_once(led[:share], hits[:turn], led[share:], hits[turn:]))

@@ -1,4 +1,4 @@
-"""From the ends of chains of relations to memories, each with the steps that led to it."""
+"""Turns the ends of chains of relations into memories, each with the steps that led to it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 
 MAX_IN_ANY_WORDS = 20
-_TIER = 0.55  # of the best score left: ends about as good stand together
+_TIER = 0.55  # share of the best score left; ends from it on form one tier
 _MIN_SHARE = 0.04  # of the best score
 _STATED_FIRST = frozenset(("where", "when", "what"))
 
 
 @dataclass(frozen=True, slots=True)
 class FoundNote:
-    """A note that answers, how well in [0, 1], and its steps, nearest step first; ``best`` if it
+    """A note that answers, its score in [0, 1], and its steps, nearest step first; ``best`` if it
     ends or states one of the best chains."""
 
     note_id: str
@@ -47,8 +47,8 @@ class FoundNote:
 
 
 def notes_of(solution: Solution, graph: StepGraph) -> list[FoundNote]:
-    """The notes that answer, in tiers of score: in each the ends of the chains, then the notes that
-    state their last steps; where a place or a day is asked for, those that state it first."""
+    """The notes that answer, in tiers of score. Each tier has the ends of the chains, then the
+    notes that state their last steps; these come first if a place or a day is asked for."""
     kept: dict[int, FoundNote] = {}
     rest = [end for end in solution.ends if end.score >= _MIN_SHARE * solution.ends[0].score]
     first = solution.question.asked.text in _STATED_FIRST
@@ -77,7 +77,7 @@ def _stating(end: End, graph: StepGraph) -> Iterable[tuple[int, Steps]]:
 
 
 class HitBuilder:
-    """Reads, for the notes that are shown, what their steps and passages say."""
+    """Builds hits from the notes found: reads their steps and passages."""
 
     def __init__(
         self,
@@ -94,10 +94,10 @@ class HitBuilder:
         self._values = values
 
     def hits(self, notes: Sequence[FoundNote], known: Mapping[str, Hit]) -> list[Hit]:
-        """The notes as hits, in the same order; those gone meanwhile are left out.
+        """The notes as hits, in the same order, without those deleted meanwhile.
 
         Args:
-            known: what the question found by itself, whose passage is shown where no passage
+            known: the hits that the question found by itself; their passage is shown if no passage
                 states the relation.
 
         Raises:
@@ -176,7 +176,7 @@ def _stating_passage(
 
 
 class Inquiry:
-    """Made for one question; used by one thread."""
+    """Follows the relations of one question; used by one thread."""
 
     def __init__(
         self,
@@ -205,24 +205,24 @@ class Inquiry:
         self._readings = readings(question, named) if question.relations else []
 
     def _may_need_relations(self) -> bool:
-        """Whether the question goes from one term to another by more than its own words: it has
-        two relations, or says what kind of note it asks for. Cheap."""
+        """Whether the question may need relations to be followed: it has two of them, or says what
+        kind of note it asks for. Cheap."""
         if not self._readings:
             return False
         related = any(len(reading.relations) > 1 for reading in self._readings)
         return related or self._has_kind[self._question.root]
 
     def is_grounded(self, solution: Solution) -> bool:
-        """Whether the best path goes by relations that the person states again and again, and not
-        by sentences that happen to sound like the question."""
+        """Whether the best chain follows relations that the person states repeatedly, rather than
+        sentences that merely sound like the question."""
         return self._graph.are_relations(solution.ends[0].steps)
 
     def solving(self, *, all_values: bool) -> Callable[[], Solution | None]:
-        """Start to embed what is compared; the result is the reading that the graph answers best,
-        None if no chain leads anywhere.
+        """Start to embed the texts to compare; the function returned waits for them and gives the
+        interpretation that the graph answers best, None if no chain leads anywhere.
 
         Args:
-            all_values: as `Traversal` takes it.
+            all_values: as in `Traversal`.
         """
         if not self._may_need_relations() or not self._question.names_something:
             return lambda: None
@@ -265,8 +265,8 @@ class Inquiry:
     def in_any_words(
         self, asked: AskedWords, starts: Sequence[int], least: float
     ) -> tuple[list[FoundNote], float]:
-        """The notes that paths of relations lead to which say what the question says, best first,
-        and how well the best path does; none if that is less well than ``least``."""
+        """The notes that paths with the question's meaning lead to, best first, and the score of
+        the best path; none if that score is below ``least``."""
         graph, hops = self._graph, min(self._max_hops, LONGEST)
         if not starts or not asked.content:
             return [], -math.inf
@@ -283,7 +283,7 @@ class Inquiry:
         return notes_of(solution, self._graph)
 
     def in_scope(self, found_notes: Iterable[FoundNote], top_k: int) -> list[FoundNote]:
-        """The first of these notes that are there and in scope, ``top_k`` at most."""
+        """The first of these notes that exist and are in scope, ``top_k`` at most."""
         seen = (
             each
             for each in found_notes

@@ -86,7 +86,7 @@ class Solution:
 
 
 def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
-    """The texts whose vectors `Solver` will want."""
+    """The texts whose vectors `Solver` needs."""
     for relation in question.relations:
         yield from phrase_of(question, relation, has_kind).ways
         yield _text_of(question, relation)

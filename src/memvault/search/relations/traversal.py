@@ -37,13 +37,13 @@ TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
 SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
 REVERSED_VALUE = 0.1  # subtracted for a step to a value that another note states
 OWN_NOTE = 0.45  # weight of a node's own note if a value is asked for
-# Factors for what happened at another, or at no known time if the question names one.
+# Factors for events at another time, or at no known time, if the question names one.
 OUTSIDE_TIMES, UNDATED_INSIDE, UNDATED_STEP = 0.05, 0.3, 0.5
 SEEN = 0.02  # least score of a node that is followed
 FOLLOWED = 400  # nodes at most per relation
 _TRIED = 6_000  # best moves of one relation that are looked at
 _TRIED_VALUES = 500
-_BRANCHES = 3_000  # first of two edges
+_BRANCHES = 3_000  # first edges of moves over two edges
 _ABOUT_AS_GOOD = 0.8
 _FAINT = 0.01
 _VALUES_READ = 8  # notes whose own sentences are read for a value
@@ -70,7 +70,7 @@ class Joint:
         fit: of every edge, (n_edges,).
         middle_fit: how well each kind fits between two edges, (n_kinds,).
         loose: whether the words are vague.
-        times: when.
+        times: when it holds, if the question says so.
     """
 
     child_kinds: Floats
@@ -109,8 +109,8 @@ class Traversal:
         usable: nodes that the question may see, (n_nodes,).
         similar: by phrase of the question, its similarity to every step text, (n_texts,).
         max_hops: greatest number of edges in a chain.
-        all_values: read the values of all notes. Otherwise only where the answer may go by
-            relations that the vault states again and again: what does not leads nowhere.
+        all_values: read the values of all notes; otherwise only if the answer may follow relations
+            that the vault states repeatedly, since other answers are not used.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Traversal:
         return fit
 
     def start(self, kinds: Floats) -> State:
-        """Every usable node, by its kind."""
+        """Every usable node, scored by its kind."""
         return State(kinds[self._graph.kind_of] * self._usable)
 
     def named(self, nodes: Sequence[int]) -> State:
@@ -296,7 +296,7 @@ class Traversal:
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
 
     def _in_time(self, moves: _Moves, times: Span) -> Floats:
-        """Factor by whether anything of a move happened then."""
+        """Factor of each move, by whether one of its nodes is of that time."""
         middle = np.where(moves.middle < 0, moves.parent, moves.middle)
         days = [self._graph.day[nodes] for nodes in (moves.parent, moves.child, middle)]
         inside = np.any([_within(day, times) for day in days], axis=0)
@@ -384,7 +384,7 @@ class Traversal:
         return out
 
     def at_times(self, state: State, times: Span) -> None:
-        """Lower the scores of what happened at another time."""
+        """Lower the scores of nodes of another time."""
         days = self._graph.day
         other = np.where(days != NO_DAY, OUTSIDE_TIMES, UNDATED_INSIDE)
         state.score = (state.score * np.where(_within(days, times), 1.0, other)).astype(np.float32)

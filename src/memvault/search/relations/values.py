@@ -69,7 +69,7 @@ def values_of(passages: Iterable[Chunk], find_spans: FindSpans, asking: str) -> 
 
 @lru_cache(maxsize=4_000)
 def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of a passage, without marks of lists; a line ends one."""
+    """The sentences of a passage, without list markers; a line break ends a sentence."""
     return tuple(_sentences(text))
 
 
@@ -82,7 +82,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 class ValueFinder:
-    """Finds the values that notes state; ``found`` has each with its note's node. For one question.
+    """Finds values that notes state, for one question; ``found`` has each with its note's node.
 
     Args:
         name_spans: returns the spans of the vault's names in a sentence.
@@ -133,7 +133,7 @@ class ValueFinder:
         return {node: self._read[node, asking] for node in nodes}
 
     def _fits(self, texts: list[str], phrase: Phrase) -> dict[str, float]:
-        """As `Traversal.text_fit`, for steps that are not in the index."""
+        """Like `Traversal.text_fit`, for steps that are not in the index."""
         if not texts:
             return {}
         vectors = self._vectors.of([*texts, *phrase.ways])
