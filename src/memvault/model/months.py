@@ -10,8 +10,8 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-# January to December in German, French, Spanish, Italian, Portuguese and Russian, each with the
-# words that say "in" before a month there.
+# January to December in German, French, Spanish, Italian, Portuguese and Russian, each with its
+# words for "in" before a month.
 _MONTHS_ELSEWHERE = (
     ("im", "januar|jänner februar märz april mai juni juli august september oktober november"
      " dezember"),

@@ -42,10 +42,10 @@ SECTION_TOKENS = (250, 500)  # minimum and maximum of a section (FR-11: 200 to 5
 HARD_THRESHOLD = 0.6  # similarity above which a unit always joins (Max-Min)
 SLACK = 0.9  # c: tolerance below the minimum pairwise similarity (Max-Min)
 FIRST_SLACK = 1.5  # the same for the second unit of a section
-NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector, relative to the text
-KEYWORD_CHARS = 400  # of a note's other properties, searched as keywords
-CODE_CHARS = 1000  # of the words of its code
-OPEN_TASK = "open task todo"  # as people ask for one
+NAME_WEIGHT = 0.5  # weight of title and headings in a chunk's vector, relative to the text
+KEYWORD_CHARS = 400  # characters of a note's other properties, searched as keywords
+CODE_CHARS = 1000  # characters of the words of its code
+OPEN_TASK = "open task todo"  # the words with which people ask for one
 _TASK_WORDS = {False: OPEN_TASK, True: "done completed task"}
 
 
@@ -117,7 +117,7 @@ def units_of(
 
 
 def _limit(embedder: Embedder) -> int:
-    """Tokens of a passage, at most."""
+    """The maximum number of tokens of a passage."""
     return min(embedder.window, PASSAGE_TOKENS)
 
 
@@ -253,8 +253,8 @@ class _Chunker:
         return EmbeddedChunk(chunk, normalised(text_vector + NAME_WEIGHT * name_vector))
 
     def _code_besides(self, text: str) -> str:
-        """The words of the note's code that a text lacks: keywords of the whole note, as they make
-        its passages alike."""
+        """The words of the note's code that a text lacks. They are keywords of the whole note only,
+        since they would make its passages alike."""
         had = set(text.split())
         words = dict.fromkeys(word for code in self._code for word in code.text.split())
         return " ".join(word for word in words if word not in had)[:CODE_CHARS]
@@ -282,9 +282,12 @@ def section_name(title: str, heading: tuple[str, ...]) -> str:
 def _context(
     memory: Memory, headings: Sequence[tuple[str, ...]], inside: Sequence[str], *, whole: bool
 ) -> str:
-    """The keywords of a chunk besides its text: title, file name, aliases, headings, what is
-    ``inside`` it, such as the states of its tasks, and the people whom its properties name; for the
-    ``whole`` note its other properties, too, which do not distinguish passages."""
+    """The keywords of a chunk in addition to its text.
+
+    These are title, file name, aliases, headings, ``inside`` (such as the states of its tasks) and
+    the people whom its properties name; for the ``whole`` note also its other properties, which do
+    not distinguish passages.
+    """
     names = [memory.title, stem_of(memory.path), *memory.aliases]
     parts = [*names, *(part for path in headings for part in path), *inside]
     parts += [
@@ -302,7 +305,7 @@ def _context(
 
 
 def _words(value: object) -> Iterator[str]:
-    """The readable values among a note's other properties, each behind its key."""
+    """The readable values among a note's other properties, each after its key."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             said = list(_words(inner))

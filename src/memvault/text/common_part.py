@@ -1,9 +1,9 @@
-"""What all vectors of a model have in common, which is taken off them.
+"""Subtracts the common part of a model's vectors.
 
 Some models (E5 and BGE among them) find any two texts alike: the cosine of unrelated sentences is
-0.8 rather than 0. Where a cosine is compared with a threshold, everything would pass. Without the
-mean of unrelated texts, the cosines of these models mean about what they mean with the default
-model (Mu and Viswanath, *All-but-the-top*, ICLR 2018). With multilingual-e5-small, unrelated
+0.8 rather than 0, so every text would pass a threshold. Without the mean of unrelated texts, the
+cosines of these models have about the same meaning as those of the default model (Mu and Viswanath,
+*All-but-the-top*, ICLR 2018). With multilingual-e5-small, unrelated
 sentences have 0.05 instead of 0.79 (the default model 0.05), sentences about one subject 0.26
 instead of 0.83 (0.28), and a question and its answer 0.51 instead of 0.85 (0.67).
 """
@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from memvault.model.note import Vector
 
-_NOTHING = 1e-6  # length of a vector of which rounding is all that is left
+_NOTHING = 1e-6  # length of a vector that is only rounding error
 Vectors = npt.NDArray[np.float32]
-MIN_MEAN_COSINE = 0.1  # mean cosine of unrelated texts up to which a model is left as it is
-FEWEST = 6  # sentences that show what is common
+MIN_MEAN_COSINE = 0.1  # mean cosine of unrelated texts below which vectors are left unchanged
+FEWEST = 6  # least number of sentences that show the common part
 
-# Texts that have nothing to do with each other, in several languages. They are of no vault.
+# Unrelated texts in several languages, from no vault.
 SENTENCES = (
     "The ferry leaves the island at noon.",
     "Add two cups of flour and knead the dough.",
@@ -85,7 +85,7 @@ class CommonPart:
         embed_documents: Callable[[Sequence[str]], Vectors],
         knows: Callable[[str], bool],
     ) -> CommonPart | None:
-        """None for a model that finds unrelated texts unlike.
+        """The common part of a model's vectors; None if it finds unrelated texts dissimilar.
 
         Args:
             embed_queries, embed_documents: vectors of texts, (n, dim) float32, normalised.
@@ -108,8 +108,8 @@ def mean_cosine(vectors: Vectors) -> float:
 
 
 def without(vectors: Vectors, common: Vector) -> Vectors:
-    """The vectors without what they have in common, (n, dim) float32, normalised; zeros where
-    nothing is left."""
+    """The vectors without their common part, (n, dim) float32, normalised; zeros if nothing is
+    left."""
     rest = vectors - common
     lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
     left = np.where(lengths > _NOTHING, rest, 0.0)

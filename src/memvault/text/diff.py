@@ -1,11 +1,11 @@
-"""The difference of two sequences, in time that repeated elements do not increase."""
+"""The difference of two sequences, computed as fast if elements repeat."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-MAX_PAIRS = 400_000_000  # that are compared, a bit of memory each: 50 MB
+MAX_PAIRS = 400_000_000  # pairs that are compared, one bit of memory each: 50 MB
 
 
 class Stretch(NamedTuple):
@@ -19,10 +19,10 @@ class Stretch(NamedTuple):
 
 
 def stretches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stretch]:
-    """Both sequences, divided by a longest common subsequence of theirs.
+    """Divide two sequences by their longest common subsequence.
 
-    `difflib.SequenceMatcher` needs cubic time where elements repeat, as blank lines do. What
-    differs in more than `MAX_PAIRS` pairs is one stretch.
+    `difflib.SequenceMatcher` needs cubic time if elements repeat, as blank lines do. A difference
+    of more than `MAX_PAIRS` pairs is one stretch.
     """
     start, end = _common(old, new)
     first, other = old[start : len(old) - end], new[start : len(new) - end]
@@ -41,7 +41,7 @@ def stretches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stre
 
 
 def _common(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
-    """How many elements two sequences share at their start, and then at their end."""
+    """The numbers of elements that two sequences share at their start, and then at their end."""
     most = min(len(old), len(new))
     start = next((at for at in range(most) if old[at] != new[at]), most)
     rest = most - start

@@ -1,4 +1,4 @@
-"""Embedding texts of any length with one model, each once."""
+"""Embeds texts of any length with one model, each text once."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from memvault.text.export import exported_model
 from memvault.text.openvino_model import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
 from memvault.text.tokens import TokenCounter
 
-KNOWN, KNOWN_ALL = 3.7, 4.2  # bytes a token, from which a model knows a language
-_KNOWN_CHARS = 300  # of a passage
+# Least bytes per token in a language that a model knows: in a short text, and in many passages.
+KNOWN, KNOWN_ALL = 3.7, 4.2
+_KNOWN_CHARS = 300  # characters of a passage that are used for this
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _CACHED_QUERIES = 64
-_LESS_COMMON = "c1"  # marks vectors without the common part; a new one has all embedded again
+_LESS_COMMON = "c1"  # marks vectors without the common part; if it changes, all are made again
 _GROUP = 32  # batches between two writes to the cache
 
 Window = Sequence[int]
@@ -53,7 +54,10 @@ class WindowModel(Protocol):
 
 
 class _Awaited:
-    """One or more vectors under way, read-only, which are waited for once. Thread-safe."""
+    """Vectors that are being computed; a call waits for them and returns them, read-only.
+
+    Thread-safe.
+    """
 
     def __init__(self, begun: Callable[[], npt.NDArray[np.float32]]) -> None:
         self._begun = begun
@@ -72,12 +76,12 @@ class Embedder:
     """Embeds documents and queries.
 
     A text longer than the model's window is embedded window by window; its vector is the normalised
-    mean of theirs, weighted by their tokens. What all vectors of the model have in common is taken
-    off (`common_part`). Vectors are rounded as the cache stores them, so that
-    cached and new vectors are equal. Thread-safe; a query does not wait for a running batch.
+    mean of the windows' vectors, weighted by their tokens. The common part of the model's vectors
+    is subtracted (`common_part`). Vectors are rounded as the cache stores them, so that cached and
+    new vectors are equal. Thread-safe; a query does not wait for a running batch.
 
     Args:
-        common: what to take off; None for a model that finds unrelated texts unlike.
+        common: the part to subtract; None for a model that finds unrelated texts dissimilar.
 
     Attributes:
         model_id: identifies model and version; vectors of different ids are not comparable.
@@ -125,7 +129,7 @@ class Embedder:
         return np.stack([known[text] for text in texts])
 
     def trim_cache(self, most: int) -> int:
-        """As `EmbeddingCache.trim`."""
+        """Like `EmbeddingCache.trim`."""
         return self._cache.trim(most) if self._cache is not None else 0
 
     def embed_query(self, text: str) -> Vector:
@@ -153,7 +157,7 @@ class Embedder:
         return np.stack([self.embed_query(text) for text in texts])
 
     def begin_query(self, text: str) -> Callable[[], Vector]:
-        """Start `embed_query`; the result waits for the vector."""
+        """Start `embed_query`; the function returned waits for the vector."""
         with self._queries_lock:
             known = self._queries.get(text)
         if known is not None:
@@ -173,7 +177,7 @@ class Embedder:
         return self.begin_few(texts)()
 
     def begin_few(self, texts: Sequence[str]) -> Callable[[], npt.NDArray[np.float32]]:
-        """Start `embed_few`; the result waits for the vectors."""
+        """Start `embed_few`; the function returned waits for the vectors."""
         if not texts:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
@@ -181,7 +185,7 @@ class Embedder:
         return _Awaited(self._less_common(self._model.begin([own[0] for own in windows])))
 
     def _windows(self, texts: Sequence[str]) -> list[list[Window]]:
-        """The tokens of each text in runs of the model, special ones included; one at least."""
+        """The windows of each text, at least one: token ids, special ones included."""
         most = self.window
         return [
             [
@@ -200,8 +204,8 @@ class Embedder:
         return lambda: without(begun(), part)
 
     def prepare(self, most: int) -> None:
-        """Embed 1 to ``most`` short texts: a number of texts that is embedded for the first time
-        takes as long as seven more would."""
+        """Embed 1 to ``most`` short texts in advance: the first call with a new number of texts
+        takes as long as seven more texts."""
         for count in range(1, most + 1):
             self.embed_few(["a"] * count)
 
@@ -210,7 +214,7 @@ class Embedder:
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
 
     def release(self, idle_seconds: float) -> bool:
-        """Unload what only batches need, if none was embedded for so long; whether it was."""
+        """Unload what only batches need if it was idle for so long; returns whether it did."""
         return self._model.release(idle_seconds)
 
     def interrupt(self) -> None:
@@ -289,7 +293,7 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
     """
     name, model = model_id(settings.model), open_model(settings)
     common = None
-    if settings.model not in BUNDLED_NAMES:  # which finds unrelated texts unlike
+    if settings.model not in BUNDLED_NAMES:  # the bundled one finds unrelated texts dissimilar
         plain = Embedder(model, name)
         common = CommonPart.of(plain.embed_queries, plain.embed_few, plain.knows_language)
     if common is not None:
@@ -299,8 +303,8 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
 
 
 def fitted_with(settings: EmbeddingSettings) -> EmbeddingSettings:
-    """The settings of the default model, with which what is fitted to vectors was fitted: how
-    questions follow relations, and what tells instructions to models."""
+    """The settings with the default model, to whose vectors some stages were fitted: how questions
+    follow relations, and how instructions to models are recognised."""
     if settings.model in BUNDLED_NAMES:
         return settings
     return settings.model_copy(update={"model": BUNDLED})
@@ -320,7 +324,7 @@ def _backend(settings: EmbeddingSettings) -> str:
 
 
 def open_model(settings: EmbeddingSettings) -> WindowModel:
-    """The model of these settings, as it is; exports it on first use.
+    """The bare model of these settings; exports it on first use.
 
     Raises:
         ModelUnavailable: the model or the backend is not installed.

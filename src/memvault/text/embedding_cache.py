@@ -48,7 +48,7 @@ class EmbeddingCache:
             self._begin_anew_after(error)
 
     def _begin_anew_after(self, error: sqlite3.DatabaseError) -> None:
-        """Put an empty file in the place of a damaged one; raises any other error."""
+        """Replace a damaged file by an empty one; raises any other error."""
         if _code_of(error) not in _DAMAGED:
             raise _refused(error, self._file) from error
         for suffix in ("", "-wal", "-shm"):
@@ -59,7 +59,11 @@ class EmbeddingCache:
             raise _refused(again, self._file) from again
 
     def _do(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
-        """Raises DiskFull, StorageError."""
+        """Run work with the file; if that is damaged, run it again with an empty one.
+
+        Raises:
+            DiskFull, StorageError: as the class says.
+        """
         with self._lock:
             try:
                 return work(self._connection)
@@ -99,8 +103,8 @@ class EmbeddingCache:
         self._do(write)
 
     def trim(self, most: int) -> int:
-        """Delete some vectors if there are more than ``most``; how many were deleted. Which ones is
-        arbitrary: a vector that is needed again is computed again."""
+        """Delete arbitrary vectors if there are more than ``most``; returns how many were deleted.
+        A vector that is needed again is computed again."""
 
         def delete(connection: sqlite3.Connection) -> int:
             with connection:
@@ -136,7 +140,7 @@ def _packed(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
 
 
 def _unpacked(blobs: Sequence[bytes]) -> npt.NDArray[np.float32]:
-    """(len(blobs), dim), normalised; of one at least."""
+    """(len(blobs), dim), normalised; there must be at least one blob."""
     return _normalised(np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1))
 
 

@@ -59,7 +59,7 @@ def can_mean(found: str, name: Name) -> bool:
 
 
 def can_mean_in_query(found: str, name: Name) -> bool:
-    """As `can_mean`, for queries, which people type without capitals."""
+    """Like `can_mean`, for queries, which people type without capitals."""
     return can_mean(found, name) or (len(found) > 2 and found.lower() not in STOP_WORDS)
 
 
@@ -76,7 +76,7 @@ def is_certain(found: str, name: Name, at_head: bool) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _is_telling(name: str) -> bool:
-    """Whether it is a name however it is spelled."""
+    """Whether a name is recognised in any spelling."""
     parts = _parts(name)
     if is_uncased(name):
         return True
@@ -91,7 +91,7 @@ def _parts(name: str) -> list[str]:
 
 # A month is part of a day: "8 June 2026", "the 8th of June".
 _DAY_BEFORE = re.compile(r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|\.)?(?: of| de)? \Z")
-_DAY_CHARS = 12  # more than a day has in front of its month
+_DAY_CHARS = 12  # more characters than a day has before its month
 _DAY_BEHIND = re.compile(r" \d{1,2}(?:(?:st|nd|rd|th)\b|(?=[,.;:)]|\Z| \d{4}\b))")
 _WITH_YEAR = re.compile(r"\.? \d{4}\Z")
 _URL = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w.+-]+://\S+")
@@ -165,7 +165,7 @@ class SentenceWords:
         return True
 
     def _is_month_of_day(self, start: int, end: int) -> bool:
-        """Whether the span is the month of a day that the text names, rather than by itself."""
+        """Whether the span is the month of a day ("8 June"), rather than a month alone."""
         spelled = self._text[start:end].lower()
         bare = _WITH_YEAR.sub("", spelled)
         if bare not in NAMED_MONTHS:
@@ -214,7 +214,7 @@ class SentenceWords:
 
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
     """The longest of overlapping mentions, ordered by position."""
-    kept: list[Mention] = []  # by start; none overlaps another, so two neighbours tell
+    kept: list[Mention] = []  # by start, without overlaps: checking both neighbours is enough
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
         place = bisect_right(kept, mention.start, key=lambda m: m.start)
         after_last = place == 0 or kept[place - 1].end <= mention.start
@@ -231,7 +231,7 @@ def _word_start(text: str, end: int) -> str:
     return text[start:end][:1]
 
 
-BATCH = 8  # passages per run of the pipeline, before each of which questions pass: some 25 ms
+BATCH = 8  # passages per run of the pipeline (some 25 ms); questions go first between runs
 
 
 class NameMatcher:
@@ -246,7 +246,7 @@ class NameMatcher:
 
     def __init__(self) -> None:
         self._book = NameBook()
-        # By longest word: its place in a name and the name's length, and how many names are so.
+        # By longest word: its place in a name with the name's length, and the number of such names.
         self._shapes: defaultdict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._state = 0
         self._lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""Exporting a sentence-transformers model to OpenVINO, and running one with PyTorch instead.
+"""Exports a sentence-transformers model to OpenVINO, or runs it with PyTorch instead.
 
 ``python -m memvault.text.export MODEL FOLDER`` runs once per model, in a process of its own,
 because importing PyTorch takes seconds and hundreds of megabytes that the engine need not carry.
@@ -121,8 +121,9 @@ def tokenizer_of(original: SentenceTransformer) -> Tokenizer:
 def pooled(original: SentenceTransformer, meta: ModelMeta, features: dict[str, Any]) -> Any:
     """The vectors of padded windows, (n, dim), normalised.
 
-    A static model, the mean of its tokens' vectors, knows no padding, so it is computed here. A
-    model may be meant to be cut to its first dimensions."""
+    A static model, which gives the mean of its tokens' vectors, cannot ignore padding, so the mean
+    is computed here. Models that are meant to be cut to their first dimensions are cut.
+    """
     import torch
 
     if isinstance(original.tokenizer, Tokenizer):
@@ -196,8 +197,8 @@ def _quantise(exact: Path, small: Path) -> None:
     """Convert the weights of an exported model to 8 bits, with one scale per output, and a large
     table of the vectors of tokens, with one scale per token.
 
-    Processors with 8-bit arithmetic run it 1.4 times as fast, with two thirds of the memory; that
-    of a model with 250,000 tokens is a quarter.
+    Processors with 8-bit arithmetic run it 1.4 times as fast, with two thirds of the memory, or a
+    quarter for a model with 250,000 tokens.
     """
     import openvino
     from openvino import opset13 as op
@@ -290,7 +291,7 @@ class TorchModel:
         return self._encode_batch(windows)
 
     def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
-        """The vectors of a few windows are computed when they are asked for."""
+        """Return a function that computes the vectors of a few windows when it is called."""
         return partial(self._encode_batch, windows)
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
@@ -302,7 +303,7 @@ class TorchModel:
         return vectors
 
     def release(self, idle_seconds: float) -> bool:
-        """Nothing is loaded for batches alone."""
+        """Does nothing, since no model is loaded for batches alone."""
         return False
 
     def _encode_batch(self, batch: Sequence[Window]) -> npt.NDArray[np.float32]:

@@ -89,7 +89,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class NameChanges:
-    """Which other notes must be read again after a change of one note's names.
+    """The other notes that must be read again after a change of one note's names.
 
     Attributes:
         phrases: texts whose meaning changed; affects notes that contain one
@@ -133,8 +133,8 @@ class BookUpdate:
 
 
 def kind_of(memory: Memory) -> str:
-    """The kind of a note's node: its type, by memvault's word if there is one. A plain note whose
-    file name is its project's id is the project."""
+    """The kind of a note's node: its type, in memvault's word for it if there is one. A plain note
+    whose file name is its project's id is the project."""
     word = memory.type.strip().lower() or str(NodeKind.NOTE)
     kind = KIND_OF_TYPE.get(word, word)
     stem = _stem(memory.path)
@@ -158,12 +158,12 @@ def concept_of(link: Link) -> tuple[str, str] | None:
     return (id_of_entity(NodeKind.CONCEPT, key), name) if key else None
 
 
-MAX_TAG_LEVELS = 32  # all levels of a tag without end would take gigabytes
+MAX_TAG_LEVELS = 32  # all levels of an endless tag would take gigabytes
 
 
 def tag_levels(tag: str) -> list[tuple[str, str]]:
-    """Id and name of a tag and of its parent tags: ``a/b`` is also ``a``. What is below
-    `MAX_TAG_LEVELS` belongs to the last of them."""
+    """Id and name of a tag and of its parent tags: ``a/b`` is also ``a``. Levels beyond
+    `MAX_TAG_LEVELS` are dropped."""
     parts = [part for part in composed(tag).strip("/").split("/") if part][:MAX_TAG_LEVELS]
     levels = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
     return [(id_of_entity(NodeKind.TAG, level.lower()), level) for level in levels]
@@ -225,7 +225,7 @@ def names_of(note: ParsedNote, memory: Memory) -> tuple[Name, ...]:
 
 
 def _is_plain_name(text: str) -> bool:
-    """Whether all words begin with a capital, but for short ones between them: *Port of Vale*."""
+    """Whether all words begin with a capital, except short ones between them: *Port of Vale*."""
     parts = text.split(" ")
     return (
         len(parts) <= MAX_VALUE_WORDS

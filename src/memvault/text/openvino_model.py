@@ -144,10 +144,9 @@ _PADDED_TO = 8
 # Group size for 8-bit activations of layers with 8-bit weights; 64 keeps a cosine of 0.999 to the
 # exact vectors.
 _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
-# A query has a dozen tokens: a second thread costs as much as it saves. So there is one for each
-# stream: a query's phrases are embedded at the same time. Neither is bound to a core, where it
-# would wait for whatever else runs there, or hold up the thread that searches, while another core
-# is free.
+# A query has a dozen tokens: a second thread costs as much as it saves. So each stream has one
+# thread, and a query's phrases are embedded in parallel. The threads are not bound to cores, where
+# they could wait for other threads, or delay the thread that searches, while another core is free.
 _LATENCY = (
     ("PERFORMANCE_HINT", "LATENCY"),
     ("ENABLE_CPU_PINNING", "NO"),
@@ -155,11 +154,11 @@ _LATENCY = (
     ("INFERENCE_NUM_THREADS", str(_STREAMS)),
 )
 _THROUGHPUT = (("PERFORMANCE_HINT", "THROUGHPUT"), ("NUM_STREAMS", str(_STREAMS)))
-# Requests that are made before they are needed: making one waits for those that run, up to 20 ms.
+# Requests created in advance: creating one waits for the running ones, up to 20 ms.
 _REQUESTS = 6
-# Batches give way to questions: how nice the threads are that compute them.
+# Niceness of the threads that compute batches, so that questions go first.
 _NICENESS = 10
-_FEW = 16  # windows, as of a saved note, that the model for queries encodes as well
+_FEW = 16  # windows, as of one saved note, that the model for queries encodes too
 _first_use = threading.Lock()
 
 
@@ -178,7 +177,7 @@ class OpenVinoModel:
         self.tokenizer.no_truncation()
         self._folder = folder
         self._single = _compiled(folder, _LATENCY)
-        self._free: SimpleQueue[Any] = SimpleQueue()  # requests, of which each runs one by one
+        self._free: SimpleQueue[Any] = SimpleQueue()  # idle requests
         for _ in range(_REQUESTS):
             self._free.put(self._single.create_infer_request())
         self._queue: Any = None
@@ -194,9 +193,9 @@ class OpenVinoModel:
         return self.begin(windows)()
 
     def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
-        """Start `encode_few`, in the engine's own threads; the result waits for the vectors.
+        """Start `encode_few` in the engine's own threads; the function returned waits for it.
 
-        Those of about the same length are computed together, so that none is padded to the longest.
+        Windows of about the same length are computed together, so that none is padded much.
         """
         alike: dict[int, list[int]] = {}
         for place, window in enumerate(windows):
@@ -211,13 +210,13 @@ class OpenVinoModel:
             for number, values in enumerate(inputs):  # half the time of `start_async(inputs)`
                 request.set_input_tensor(number, openvino.Tensor(values, shared_memory=True))
             request.start_async()
-            running.append((places, request, inputs))  # which the request reads from
+            running.append((places, request, inputs))  # the request reads from `inputs`
         vectors = np.empty((len(windows), self.meta.dimension), np.float32)
 
         def finished() -> npt.NDArray[np.float32]:
-            while running:  # in the first call
+            while running:  # only in the first call
                 places, request, _ = running[-1]
-                request.wait()  # where it fails, so does the next call
+                request.wait()  # if it fails, the next call fails too
                 vectors[places] = request.get_output_tensor(0).data
                 self._free.put(request)
                 running.pop()
@@ -247,7 +246,7 @@ class OpenVinoModel:
         return results
 
     def _nice_queue(self) -> Any:
-        """The model for batches, whose threads are as nice as the one that compiles it."""
+        """The model for batches; its threads inherit the niceness of the compiling thread."""
 
         def compiled() -> Any:
             if sys.platform == "linux":  # elsewhere a process has one niceness for all threads
@@ -259,7 +258,7 @@ class OpenVinoModel:
             return nice.submit(compiled).result()
 
     def release(self, idle_seconds: float) -> bool:
-        """Unload the model for batches if it has not been used for so long; whether it was."""
+        """Unload the model for batches if it was idle for so long; returns whether it did."""
         with self._queue_lock:
             if self._queue is None or time.monotonic() - self._queue_used < idle_seconds:
                 return False

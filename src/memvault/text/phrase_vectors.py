@@ -1,4 +1,4 @@
-"""Vectors of words and phrases, which come again with other questions."""
+"""Cached vectors of words and phrases, which recur in other questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memvault.model.note import Vector
 from memvault.text.embedding import Embedder
 
 MAX_KEPT = 4_000  # 6 MB at 384 dimensions
-AHEAD = 4  # calls that nobody may have waited for; an older one has mostly ended: it is waited for
+AHEAD = 4  # calls that may run unawaited; an older one, which has mostly ended, is waited for
 
 _Vectors = Callable[[], npt.NDArray[np.float32]]
 
@@ -38,7 +38,7 @@ class PhraseVectors:
         return {text: vectors()[row] for text, (vectors, row) in begun.items()}
 
     def _begun(self, texts: list[str]) -> dict[str, tuple[_Vectors, int]]:
-        """Of each text the vectors that are, or were, computed with it, and its row of these."""
+        """For each text the call that computes its vector, and its row in the result."""
         with self._lock:
             known = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in texts if text not in known]
@@ -50,6 +50,6 @@ class PhraseVectors:
             self._kept.update(fresh)
             self._under_way.append(vectors)
             ended = self._under_way.popleft() if len(self._under_way) > AHEAD else None
-        if ended is not None:  # perhaps nobody waits for it, and it holds memory of the model
+        if ended is not None:  # nobody else may wait for it, and it holds memory of the model
             ended()
         return known | fresh

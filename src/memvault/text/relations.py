@@ -1,4 +1,4 @@
-"""Builds a note's part of the graph: what it names, by which relation, in which sentence.
+"""Builds a note's part of the graph: the nodes that it names, with relations and sentences.
 
 The relation is the label that the person gave (``Lead: [[Ada]]``, ``supersedes:: [[Old plan]]``, a
 frontmatter key), for links and for unlinked names on that line. Without a label, it is the few

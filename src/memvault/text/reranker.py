@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 logger = logging.getLogger(__name__)
-_BATCH = 4  # passages between two looks at the clock
+_BATCH = 4  # passages between two checks of the time limit
 
 
 class Reranker:
@@ -41,8 +41,8 @@ class Reranker:
     def order(self, query: str, passages: Sequence[str]) -> list[int]:
         """Indexes of the passages, best first.
 
-        Passages that are beyond the configured number, or not read within the time limit, keep
-        their places behind those that were.
+        Passages beyond the configured number, or not read within the time limit, keep their order
+        after those that were read.
         """
         everything = list(range(len(passages)))
         model = self._model

@@ -1,6 +1,6 @@
 """Find secrets in text: keys, tokens, passwords and card numbers that no note should hold.
 
-Three ways to see one, from sure to likely: a format that a vendor documents, a word such as
+Secrets are recognised, from sure to likely, by a format that a vendor documents, a word such as
 "password" with a value after it, and a long random string. Formats follow the vendors' own
 documentation of their key prefixes, which secret scanners use too.
 """
@@ -30,7 +30,7 @@ class Secret:
     end: int
 
 
-# The value stands in the group "value" where only a part of the match is secret.
+# If only a part of the match is secret, it is in the group "value".
 _FORMATS: tuple[tuple[str, str], ...] = (
     ("private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"),
     ("PuTTY private key", r"PuTTY-User-Key-File-\d[\s\S]*?(?:Private-MAC: \S+|\Z)"),
@@ -169,7 +169,7 @@ def _assigned(text: str) -> Iterator[Secret]:
 
 
 def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
-    """Where the value stands, or None where the words after the name are ordinary prose."""
+    """Start and end of the value; None if the words after the name are ordinary prose."""
     value, start = match["value"], match.start("value")
     if value[0] in "\"'`":
         return (start + 1, start + len(value) - 1) if len(value) > 2 else None

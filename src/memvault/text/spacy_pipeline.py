@@ -88,7 +88,7 @@ KIND_OF_LABEL = {
 }
 MAX_PASSAGE_CHARS = 1_000
 MAX_ENTITY_WORDS = 6
-ENGLISH_SHARE = 0.15  # of function words among a text's words; English prose has 0.3 to 0.5
+ENGLISH_SHARE = 0.15  # least share of English function words; English prose has 0.3 to 0.5
 MIN_WORDS_TO_TELL = 30
 
 _DETERMINERS = re.compile(
@@ -252,7 +252,7 @@ def _starts(entity: FoundEntity, lower: set[str]) -> bool:
     return entity.name.split()[0].lower() in lower
 
 
-_QUESTIONS = 64  # that are kept
+_QUESTIONS = 64  # cached questions
 _CARRIER = "I talked to {} yesterday."  # a name without a sentence is not recognised
 
 
@@ -260,8 +260,8 @@ class QuestionParser:
     """Parses one question at a time (about 10 ms). Thread-safe.
 
     The pipeline is loaded when it is first needed (0.5 s, and 0.8 s to import spaCy) and takes 55
-    MB until it is released. The last questions are kept: several tools are asked the same one, and
-    those that differ in what they name alone are the same to the parser.
+    MB until it is released. The last questions are cached: several tools get the same one, and
+    questions that differ only in their names are equal for the parser.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Sentences of a note: the nodes and relations they state, and leaving out repeated ones."""
+"""Sentences of a note: the nodes and relations they state, and removal of repeated ones."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NOT_PROSE = re.compile(
 def without_repeats(text: str, known: Iterable[str]) -> str:
     """The text without the sentences, list items and blocks that one of the known texts has.
 
-    Code, tables and quotes stay whole unless the same block is known. A heading goes if nothing
-    below it stays.
+    Code, tables and quotes stay whole unless the same block is known. A heading is removed if
+    nothing remains below it.
     """
     sentences: set[str] = set()
     for each in known:
@@ -74,7 +74,7 @@ def _remaining(block: list[str], known: set[str]) -> str:
 
 
 def _parts(block: list[str]) -> list[str]:
-    """The sentences of prose, the items of a flat list; of any other block nothing."""
+    """The sentences of prose or the items of a flat list; empty for any other block."""
     if _is_list(block):
         return block
     if not _is_prose(block):
@@ -105,7 +105,7 @@ def _key(text: str) -> str:
 
 
 def _is_emptied(blocks: list[list[str]], kept: list[str], at: int) -> bool:
-    """Whether a block is a heading of which all text is left out."""
+    """Whether a block is a heading below which all text is removed."""
     level = _level(blocks[at])
     if not level:
         return False
@@ -117,7 +117,7 @@ def _is_emptied(blocks: list[list[str]], kept: list[str], at: int) -> bool:
 
 
 def _level(block: list[str]) -> int:
-    """Of a heading, from 1; 0 for text."""
+    """The level of a heading, from 1; 0 for text."""
     found = _HEADING.match(block[0])
     return len(found[1]) if found else 0
 
@@ -260,7 +260,7 @@ def place(statement: Statement, link: Link, after: int) -> tuple[int, int]:
 
 
 def relate(statement: Statement, items: list[Item]) -> None:
-    """Set the relation of items without one: their label, else what the words in front state.
+    """Set the relation of items without one: their label, else the one stated by the words before.
 
     A label that itself names a node (``Ada: yes, let us``) is a speaker or a topic, not a relation,
     and is an item itself.

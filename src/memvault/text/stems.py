@@ -19,8 +19,9 @@ _ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$"
 def stem(word: str) -> str:
     """A word without its commonest English endings.
 
-    Not Snowball, which keeps apart what a relation must join: leader and lead, director and direct,
-    writer and write. It also takes 28 us for a word in Python (2.3 us in C), this one 1 us.
+    Not Snowball, which gives different stems to words that state one relation: leader and lead,
+    director and direct, writer and write. It also takes 28 us for a word in Python (2.3 us in C),
+    this function 1 us.
     """
     word = word.lower()
     return _ENDING.sub("", word) if len(word) > 3 else word

@@ -1,4 +1,4 @@
-"""Counting tokens as the embedding model does."""
+"""Counts tokens as the embedding model does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TokenCounter:
     """Counts tokens as the model does, without special tokens.
 
     Methods may be called from any thread. The tokenizer is not copied, since one with a large
-    vocabulary takes 300 MB: nobody else may have it truncate or pad.
+    vocabulary takes 300 MB, so no other code may make it truncate or pad.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:

@@ -1,4 +1,4 @@
-"""Splitting text of every script into words, and normalising names."""
+"""Splits text of every script into words, and normalises names."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def without_accents(text: str) -> str:
-    """As "algebra" for "Álgebra"; case stays."""
+    """The text without accents, as "Algebra" for "Álgebra"; case stays."""
     parts = unicodedata.normalize("NFD", text)
     return "".join(each for each in parts if not "\u0300" <= each <= "\u036f")
 
