@@ -1,9 +1,9 @@
 """The graph of one generation of indexes, in memory.
 
-Everything that needs the graph in memory is this view or a projection of it: the walk around a node
+All code that needs the graph in memory uses this view or a projection of it: the walk around a node
 (`reasoning.insights`), the step index (`search.relations.edge_index`) and the similarity index
-(`cognition.similarity_index`). The graph store is read once; after that the view follows what the
-indexer reports as `NotesIndexed`, so a saved note costs what its own edges cost.
+(`cognition.similarity_index`). The graph store is read once; after that the view applies the
+indexer's reports (`NotesIndexed`), so a saved note costs only the work on its own edges.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Edges = tuple[GraphEdge, ...]
 
 @dataclass(frozen=True, slots=True)
 class GraphChange:
-    """What one `NotesIndexed` changed in the view, by node id.
+    """The effects of one `NotesIndexed` on the view, by node id.
 
     Attributes:
-        restated: notes whose own node or edges are other than before, or that are gone.
-        touched: these, and the nodes at the other end of an edge that is new or gone.
-        indexed: what was reported.
+        restated: notes whose own node or edges changed, or that were removed.
+        touched: these, and the nodes at the other end of an edge that was added or removed.
+        indexed: the report.
     """
 
     restated: Set[str]
@@ -49,11 +49,11 @@ class GraphChange:
 class GraphView:
     """Nodes and edges by id, path and folder. Thread-safe.
 
-    Every edge has the learning profile of its note's domain. Until `load` is done, a question loads
-    the view first.
+    Every edge has the learning profile of its note's domain. If the view is not loaded, every query
+    loads it first.
 
     Args:
-        memory_of: the indexed memory of a note's id.
+        memory_of: returns the indexed memory of a note's id.
 
     Raises:
         StoreUnavailable, GraphQueryError: the view is not loaded and the graph does not answer.
@@ -90,7 +90,7 @@ class GraphView:
             return known
 
     def touching(self, node_id: str) -> list[GraphEdge]:
-        """As `of`, in no order, which is cheaper."""
+        """The same edges as `of`, unsorted, which is cheaper."""
         with self._loaded_lock():
             return [*self._stated.get(node_id, ()), *self._pointing_at(node_id)]
 
@@ -113,12 +113,12 @@ class GraphView:
             return list(self._nodes.values())
 
     def note_at(self, path: str) -> str | None:
-        """The id of the note at a path, in any case."""
+        """The id of the note at a path, ignoring case."""
         with self._loaded_lock():
             return self._id_at.get(path.casefold())
 
     def notes_in(self, folder: str, most: int) -> list[str]:
-        """Ids of at most so many notes directly in a folder, ordered by path."""
+        """Ids of at most ``most`` notes directly in a folder, ordered by path."""
         with self._loaded_lock():
             ids = self._in_folder.get(folder, set())
             return nsmallest(most, ids, key=lambda key: self._nodes[key].path or "")
@@ -130,7 +130,7 @@ class GraphView:
         return self._loaded
 
     def load(self) -> None:
-        """Read the graph store, if that has not been done."""
+        """Read the graph store, unless the view is loaded."""
         with self._loading:
             if self._loaded:
                 return
@@ -153,7 +153,7 @@ class GraphView:
                     self._take(indexed)
 
     def apply(self, indexed: NotesIndexed) -> None:
-        """Take over what was just written to the stores, then notify the listeners."""
+        """Apply what was just written to the stores, then notify the listeners."""
         restated: set[str] = set()
         touched: set[str] = set()
         with self._lock:
@@ -172,7 +172,8 @@ class GraphView:
         return self._lock
 
     def _take(self, indexed: NotesIndexed) -> tuple[set[str], set[str]]:
-        """The same steps as those of `GraphStore.remove` and `GraphStore.replace`."""
+        """Apply a report in the steps of `GraphStore.remove` and `GraphStore.replace`; returns the
+        ids of restated and touched nodes."""
         restated, touched = set(indexed.removed), set(indexed.removed)
         loose: set[str] = set()
         for node_id in indexed.removed:
@@ -226,7 +227,7 @@ class GraphView:
                 self._in_folder.pop(folder, None)
 
     def _state(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
-        """Make these the edges that a note states; the ends of edges that are new or gone."""
+        """Replace the edges that a note states; returns the targets of those added or removed."""
         old = self._stated.get(source, ())
         learned = self._new_in(source) if edges else NOT_LEARNED
         new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_place))
@@ -254,13 +255,13 @@ class GraphView:
         return [e for source, some in stating.items() if source != node_id for e in some]
 
     def _new_in(self, source: str) -> EdgeLearning:
-        """What the edges that a note states begin with: the profile of its domain."""
+        """The initial learning state of a note's edges: the profile of its domain."""
         memory = self._memory_of(source)
         return NOT_LEARNED if memory is None else INITIAL_LEARNING[domain_of(memory)]
 
 
 def folder_of(path: str) -> str:
-    """The folder of a vault path; empty for the vault's own."""
+    """The folder of a vault path; empty for a note directly in the vault."""
     return path.rpartition("/")[0]
 
 
@@ -282,7 +283,7 @@ def _ends(edges: Iterable[GraphEdge]) -> set[tuple[str, str, float]]:
 
 
 def _shared(edge: GraphEdge, learned: EdgeLearning) -> GraphEdge:
-    """The same edge with texts that equal edges share: a third of the memory."""
+    """The edge with texts that are shared with other edges, which takes a third of the memory."""
     return replace(
         edge,
         learned=learned,

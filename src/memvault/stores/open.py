@@ -67,7 +67,7 @@ def open_stores(settings: Settings, folder: Path, dimension: int, model: str = "
 
     A server that does not answer yet raises no error here, but on use. The first call records
     the embedding model in the folder. With another model, the stores are `Stores.outdated`: their
-    vectors are not searched, since they do not compare with those of the new model.
+    vectors are not searched, since they are not comparable with those of the new model.
 
     Args:
         dimension: of the embedding model's vectors.
@@ -116,7 +116,7 @@ def _made_for(folder: Path, model: _Model) -> _Model:
 
 
 class _KeywordsOnly:
-    """A vector store whose vectors are of another model: all of it but the vectors."""
+    """A vector store without its vectors, which are of another model."""
 
     def __init__(self, store: VectorStore) -> None:
         self._store = store

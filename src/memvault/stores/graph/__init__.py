@@ -10,7 +10,7 @@ from memvault.stores.server import CallRecorder
 
 
 class GraphStore(Protocol):
-    """Every edge belongs to the note at its start. Thread-safe.
+    """A graph in which every edge belongs to the note at its start. Thread-safe.
 
     Writes are atomic, but a concurrent read may see part of one while it is committed.
 
@@ -24,8 +24,8 @@ class GraphStore(Protocol):
     def replace(self, notes: Sequence[NoteGraph]) -> None:
         """Replace each note's node and edges.
 
-        Removes nodes without a path that no edge ends at any more; nodes with a path are removed
-        by `remove` only.
+        Nodes without a path are removed when the last edge to them is; nodes with a path are
+        removed by `remove` only.
 
         Raises:
             GraphQueryError: an edge's target is neither in the graph nor among the ``entities``.

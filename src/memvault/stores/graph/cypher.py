@@ -60,7 +60,7 @@ class Transaction(Protocol):
     """A transaction: all of its writes are kept, or none."""
 
     def run(self, query: str, **values: Any) -> list[Any]:
-        """The answer's rows; none where a value is empty."""
+        """The answer's rows; none if a value is empty."""
         ...
 
     def insert_nodes(self, rows: Sequence[Row]) -> None: ...
@@ -77,7 +77,7 @@ class CypherGraphStore(ABC):
 
     @abstractmethod
     def _read(self, query: str, **values: Any) -> list[Any]:
-        """The answer's rows; none where a value is empty."""
+        """The answer's rows; none if a value is empty."""
 
     def replace(self, notes: Sequence[NoteGraph]) -> None:
         latest = {graph.node.id: graph for graph in notes}
@@ -161,7 +161,7 @@ def _put_nodes(
 
 
 def _drop_unnamed(change: Transaction, loose: Collection[str]) -> None:
-    """Remove those of the nodes that have neither a note nor an edge any more."""
+    """Remove the nodes among these that have no note and no edge left."""
     ids = list(loose)
     named = {row[0] for row in change.run(STILL_NAMED, ids=ids)}
     paths = change.run(PATHS, ids=ids)

@@ -210,8 +210,10 @@ def _answer(connection: ladybug.Connection, query: str, values: Mapping[str, Any
 def _in_columns(
     columns: Sequence[str], rows: Sequence[Row], place: str
 ) -> tuple[str, dict[str, list[Any]]]:
-    """The properties of a pattern, and a list for each: a list of values takes a third of the time
-    of a list of maps. Without those that are null in all rows, whose type the engine cannot infer.
+    """The properties of a pattern, and a list of values for each.
+
+    Lists of values take a third of the time of a list of maps. Properties that are null in all rows
+    are left out, since the engine cannot infer their type.
     """
     lists = {column: [row[column] for row in rows] for column in columns}
     known = {column: values for column, values in lists.items() if values.count(None) < len(values)}

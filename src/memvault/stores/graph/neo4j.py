@@ -50,8 +50,8 @@ _CREATE_EDGES = (
 _CONSTRAINT = "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:Node) REQUIRE n.id IS UNIQUE"
 _DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
 _DROP = "MATCH (n:Node) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
-# Rows that are deleted while they are read lack some properties. Of complete rows, this many first
-# columns are never null.
+# Rows that are deleted while they are read lack some properties. In complete rows, this number of
+# leading columns is never null.
 _NEVER_NULL = {
     queries.NODES: 3,
     queries.ALL_NODES: 3,
@@ -232,7 +232,7 @@ class Neo4jGraphStore(CypherGraphStore):
             return self._driver
 
     def _disconnect(self, driver: neo4j.Driver | None) -> None:
-        """Close this driver, if it is still the current one, or the current one for None."""
+        """Close this driver if it is still the current one; None closes the current one."""
         with self._driver_lock:
             if driver is not None and self._driver is not driver:
                 return

@@ -1,7 +1,7 @@
-"""Zeroed memory for an engine that writes whole pages of which it filled a part.
+"""Zeroes memory for an engine that writes whole pages after filling only a part of them.
 
-Ladybug allocates pages with ``malloc``, fills their beginning and writes them whole. The rest is
-what the process has freed before: a client's message, a note, a token.
+Ladybug allocates pages with ``malloc``, fills their beginning and writes them whole. The rest of a
+page is memory that the process has freed: a client's message, a note, a token.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ZEROES, _OFF = 0xFF, 0
 
 
 class ZeroedMemory:
-    """A context in which all memory that the process allocates is zero, whichever thread asks.
+    """A context in which all memory that the process allocates is zero, in every thread.
 
     Reentrant and thread-safe. Works with glibc; elsewhere this changes nothing. (macOS 13 and
     later zeroes memory when it is freed, Windows and musl do not.)
@@ -47,7 +47,8 @@ class ZeroedMemory:
 
 
 def _set_perturb() -> Callable[[int], object]:
-    """Sets the allocator's M_PERTURB; does nothing where the C library has none (musl)."""
+    """A function that sets the allocator's M_PERTURB; does nothing if the C library has none
+    (musl)."""
     if sys.platform != "linux":
         return lambda value: None
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

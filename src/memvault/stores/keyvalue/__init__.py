@@ -13,7 +13,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class KeyValueStore(Protocol):
-    """Values are bytes, which callers encode. Every call is atomic. Thread-safe.
+    """Stores values as bytes, which callers encode. Every call is atomic. Thread-safe.
 
     Raises:
         StoreUnavailable: the engine does not answer.

@@ -99,7 +99,7 @@ return 1
 """
 _CANNOT_SAVE = "MISCONF"  # the server could not write its snapshot and rejects writes
 _NO_NUMBER = "hash value is not an integer"
-Names = tuple[str, str, str]  # of the hash, the keys and the expiries
+Names = tuple[str, str, str]  # Redis keys of the hash, the sorted keys and the expiries
 Pipe = Any  # redis-py's types mix the synchronous and asynchronous pipelines
 T = TypeVar("T")
 
@@ -182,8 +182,8 @@ class RedisKeyValueStore:
         return set(map(bytes.decode, self._script(namespace, _SWEEP + _SWAP, given, writes=True)))
 
     def increment(self, namespace: str, key: str) -> int:
-        """As the protocol; keeps the counter's expiry. Never retried, because that could count
-        twice.
+        """See `KeyValueStore.increment`; keeps the counter's expiry. Never retried, because that
+        could count twice.
 
         Raises:
             StorageError: the value is not a whole number.

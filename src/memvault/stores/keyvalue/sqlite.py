@@ -146,7 +146,7 @@ class SqliteKeyValueStore:
         return refused
 
     def increment(self, namespace: str, key: str) -> int:
-        """As the protocol; keeps the counter's expiry.
+        """See `KeyValueStore.increment`; keeps the counter's expiry.
 
         Raises:
             StorageError: the value is not a whole number.
@@ -165,7 +165,8 @@ class SqliteKeyValueStore:
         return total
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
-        """As the protocol. The file belongs to one generation, but only one process opens it."""
+        """See `KeyValueStore.lease`. The file belongs to one generation, but only one process opens
+        it."""
         now = time.time()
         with self._transaction() as connection:
             row = connection.execute(
@@ -197,7 +198,7 @@ class SqliteKeyValueStore:
             self._writer.close()
 
     def _purge(self, connection: sqlite3.Connection) -> None:
-        """Delete expired values now and then."""
+        """Delete expired values, at most once in `PURGE_SECONDS`."""
         now = time.time()
         if now - self._purged > PURGE_SECONDS:
             self._purged = now

@@ -57,7 +57,7 @@ class VectorStore(Protocol):
         ...
 
     def read(self, chunk_ids: Collection[int]) -> dict[int, Chunk]:
-        """These chunks, without those that no longer exist."""
+        """The chunks with these ids that still exist."""
         ...
 
     def containing(self, phrases: Collection[str]) -> set[str]:
@@ -66,11 +66,11 @@ class VectorStore(Protocol):
         ...
 
     def language_of(self, query: str) -> str | None:
-        """The language of a query: one that notes are in, and not English; None if unknown."""
+        """The language of a query, if it is not English and notes are in it; else None."""
         ...
 
     def main_language(self) -> str | None:
-        """The language other than English that most of what is stored is in; None if none is."""
+        """The language other than English that most chunks are in; None if there is none."""
         ...
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:

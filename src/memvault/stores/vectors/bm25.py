@@ -2,14 +2,15 @@
 and Beyond*, 2009): the document side is computed here, the idf side by the store.
 
 Every text is indexed by its words with Snowball's English stemmer, which does little harm to other
-languages, and texts in scripts without spaces, and in Korean, by character and pairs of characters,
-as by Lucene's CJKAnalyzer. A text in another language has the stems of its own Snowball stemmer,
-too, if there is one; in a language without one, or that joins words or has many endings, also the
-pieces of its long words, by which "Überschrift" finds "Kapitelüberschriften" and "notatkach" finds
-"notatki" (McNamee and Mayfield, *Character n-gram tokenization for European language text
-retrieval*, 2004), and in the scripts of India words without their last vowel signs. A query asks
-for the terms of its own language, and for those of all if its words do not tell which that is; one
-without accents also for the English ones, as people leave accents out.
+languages. Texts in scripts without spaces, and in Korean, are indexed by characters and pairs of
+characters, as by Lucene's CJKAnalyzer. A text in another language also has the stems of its own
+Snowball stemmer, if there is one. If there is none, or if the language joins words or has many
+endings, the pieces of its long words are added, by which "Überschrift" finds "Kapitelüberschriften"
+and "notatkach" finds "notatki" (McNamee and Mayfield, *Character n-gram tokenization for European
+language text retrieval*, 2004); in the scripts of India also words without their last vowel signs.
+
+A query has the terms of its own language, or of all languages if its words do not show which one it
+is. A query without accents also has the English terms, since people leave accents out.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ K = 1.2  # saturation of term frequency
 B = 0.75  # strength of length normalisation
 AVERAGE_WORDS = 256.0  # average length for the normalisation
 FUNCTION_WORD = 0.2  # weight of a function word like "what" in a query; other words have 1
-COMMON_WORD = 0.5  # of an English word like "get", which questions are full of and notes are not
+COMMON_WORD = 0.5  # weight of an English word like "get", frequent in questions but not in notes
 PIECE = 5  # letters of a piece of a word
 PIECES = 0.5  # weight of all pieces of a word in a query together
 
@@ -50,8 +51,8 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-# Accents, and the signs of India's scripts that join letters or make others of them, at which the
-# engine would split words.
+# Accents, and the signs of India's scripts that join or change letters: the engine would split
+# words at them.
 _INDIAN = map(chr, range(0x900, 0xE00))
 _JOINING = "".join(sign for sign in _INDIAN if unicodedata.combining(sign) in (7, 9))
 _ACCENTS = re.compile(f"[\u0300-\u036f{_JOINING}]")
@@ -65,7 +66,8 @@ _IN_PIECES = WITHOUT_STEMMER | {
 
 @lru_cache(maxsize=len(LANGUAGES) + 1)
 def _model(language: str) -> qdrant.Bm25:
-    """Without stop words: a person may be called Will, and idf discounts common words anyway."""
+    """The encoder of a language, without stop words: a person may be called Will, and idf discounts
+    common words anyway."""
     return qdrant.Bm25(
         qdrant.Bm25Config(
             k=K,
@@ -84,7 +86,7 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
     """Term frequencies, saturated and normalised by the text's length.
 
     Args:
-        language: that of the note (`language_of`), whose stems and pieces of words are added.
+        language: the note's language (`language_of`), whose stems and pieces of words are added.
     """
     english = _model("english").embed_document(_searchable(text))
     if language is None:
@@ -106,8 +108,8 @@ def _document_pieces(text: str) -> Iterator[tuple[int, float]]:
 
 @lru_cache(maxsize=10_000)
 def _pieces(word: str) -> tuple[int, ...]:
-    """The terms of a word's pieces, and of the word without its ending in India's scripts; none of
-    another short word."""
+    """The terms of a word's pieces, and in India's scripts of the word without its ending; empty
+    for other short words."""
     pieces = [word[at : at + PIECE] for at in range(len(word) - PIECE + 1)]
     if (bare := without_ending(word)) is not None:
         pieces.append(bare)
@@ -119,17 +121,17 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     """Each distinct term with weight 1, `COMMON_WORD` or `FUNCTION_WORD`.
 
     The terms are stems of the query's language, so that no word counts twice; of all languages if
-    the query has no function word that tells which it is in.
+    no function word shows the query's language.
 
     Args:
-        languages: other than English, of the notes that are searched.
+        languages: the languages of the searched notes, other than English.
     """
     spoken = language_of_query(text, languages)
     weights: dict[int, float] = {}
     for language in (spoken,) if spoken else ("english", *languages):
         faint = function_words(text, language) if spoken else []
         stemmed = {"english" if language in WITHOUT_STEMMER else language}
-        if text.isascii():  # accents may be left out, which all texts are searched without, too
+        if text.isascii():  # accents may be left out; all texts are also indexed without them
             stemmed.add("english")
         for stems in sorted(stemmed):
             prepared = _searchable if stems == "english" else normal
@@ -179,7 +181,7 @@ def _searchable(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Without case, accents and compatibility forms, in NFC."""
+    """The text without case, accents and compatibility forms, in NFC."""
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return unicodedata.normalize("NFC", bare).casefold().replace("ı", "i")
 

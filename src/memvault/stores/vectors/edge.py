@@ -158,7 +158,7 @@ def _drop_mapped_pages(folder: Path) -> None:
 
 
 def is_engines(error: BaseException) -> bool:
-    """Whether the engine raised the error: a bare Exception, or a panic, which is not one."""
+    """Whether the engine raised the error: a bare `Exception`, or a panic, which is no subclass."""
     return type(error) is Exception or type(error).__name__ == "PanicException"
 
 
@@ -325,7 +325,7 @@ class EdgeVectorStore(PointVectorStore):
 
     def flush(self) -> None:
         with self._write_lock, self._reading() as shard:
-            if unflushed(self._folder).exists():  # or the flush before covered these writes
+            if unflushed(self._folder).exists():  # else the last flush covered all writes
                 self._flush(shard)
 
     def optimize(self) -> None:

@@ -1,4 +1,4 @@
-"""Which language a note or a question is in, and which of its words say nothing by themselves."""
+"""Detects the language of a note or a question, and its function words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _COMMON_WORDS = {
     "turkish": "ve bir bu için ile çok daha olarak gibi değil ama olan ne da de",
     "vietnamese": "và của là có không các một được trong cho với để này khi những bạn đã như từ"
     " hoặc vào nếu thì gì nào sao",
-    # Told by their scripts; their words serve questions only.
+    # Recognised by their scripts; these words are used for questions only.
     "hindi": "है हैं का की के में से को और पर यह वह कि नहीं एक या भी इस उस कर तो ही जो था थी थे क्या कैसे"
     " कब कहाँ कहां कौन कौनसा किस क्यों कितने कितना कितनी लिए गया गए जाता जाती जाते",
     "hebrew": "של את על לא זה עם הוא היא גם או כי אם כל יש אל מה איך אני כדי אבל רק איפה למה",
@@ -66,7 +66,7 @@ _ENDINGS = {
     "turkish": ("lar", "ler", "dan", "den", "nın", "nin", "yor", "dır", "dir"),
 }  # fmt: skip
 _ANY_ENDING = tuple(ending for endings in _ENDINGS.values() for ending in endings)
-_ENDED_CHARS = 6  # of words that are judged by their endings
+_ENDED_CHARS = 6  # least length of words that are judged by their endings
 _LANGUAGE_OF_WORDS = {language: frozenset(w.split()) for language, w in _COMMON_WORDS.items()}
 _COMMON = frozenset().union(*_LANGUAGE_OF_WORDS.values())
 _LANGUAGES_OF_COMMON = {
@@ -111,7 +111,7 @@ WITHOUT_STEMMER = frozenset(
      "punjabi", "sinhala", "slovak", "slovene", "telugu", "vietnamese")
 )  # fmt: skip
 _WITHOUT_STOP_WORDS = frozenset(("armenian", "tamil"))
-# Words that ask, which the lists of function words of these languages lack.
+# Question words that the lists of function words of these languages lack.
 _ASKING_WORDS = {
     "danish": "hvem hvis hvornår hvor hvorfor hvordan hvilken hvilket hvilke",
     "dutch": "wanneer waar waarom welk welke hoeveel wiens waarheen",
@@ -132,9 +132,9 @@ _ASKING_WORDS = {
 }
 _ASKS = {language: frozenset(words.split()) for language, words in _ASKING_WORDS.items()}
 LANGUAGES = tuple(sorted({*_COMMON_WORDS, *_LANGUAGE_OF_SCRIPT} - {"english"}))
-_SAMPLE_CHARS = 1_000  # of a text, by which its language is detected
+_SAMPLE_CHARS = 1_000  # characters of a text by which its language is detected
 _FEWEST_WORDS = 2
-_SURELY_ENGLISH = 7  # more of its words than texts in other languages have
+_SURELY_ENGLISH = 7  # common English words; texts in other languages have fewer
 
 
 def language_of(text: str) -> str | None:
@@ -143,7 +143,7 @@ def language_of(text: str) -> str | None:
     return _language_of(text[:_SAMPLE_CHARS].lower())
 
 
-@lru_cache(maxsize=1_000)  # more than are written at once, when each is asked for twice
+@lru_cache(maxsize=1_000)  # more notes than one write has; it detects each language twice
 def _language_of(sample: str) -> str | None:
     if (by_script := _language_of_script(sample)) is not None:
         return by_script
@@ -160,7 +160,7 @@ def _language_of(sample: str) -> str | None:
             counts[language] += sum(word.endswith(endings) for word in ended)
     best = _most_counted(counts)
     if counts[best] < _FEWEST_WORDS:  # a list, a table, a few lines
-        whole = {word.strip("()[].,:;!?") for word in words}  # of letters: no address or option
+        whole = {word.strip("()[].,:;!?") for word in words}  # only letters: no address or option
         plain = (word for word in whole if word.isalpha() and len(word) > 1)
         counts = letters + Counter(chain.from_iterable(map(_languages_of_word, plain)))
         best = _most_counted(counts)
@@ -174,7 +174,7 @@ def _most_counted(counts: Counter[str]) -> str:
 
 
 def _letters_by_language(text: str) -> Counter[str]:
-    """How many letters of each language a text has that few others have."""
+    """For each language the number of a text's letters that few other languages have."""
     if text.isascii():
         return Counter()
     own = _LANGUAGES_OF_LETTER.keys() & set(text)
@@ -183,7 +183,7 @@ def _letters_by_language(text: str) -> Counter[str]:
 
 
 def _language_of_script(text: str) -> str | None:
-    """That of the script in which a quarter of a text is."""
+    """The language whose script a quarter of a text is in; None if there is none."""
     if not text.isascii():
         for language, letters in _LANGUAGE_OF_SCRIPT.items():
             if 2 * len(letters.findall(text)) > len(text) // 2:
@@ -192,18 +192,17 @@ def _language_of_script(text: str) -> str | None:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is in another language than English, as far as its letters and most common
-    words tell."""
+    """Whether a text is not in English, judged by its letters and most common words."""
     letters = [each for each in text if each.isalpha()]
     return 2 * sum(map(str.isascii, letters)) < len(letters) or language_of(text) is not None
 
 
 def language_of_query(text: str, languages: Collection[str]) -> str | None:
     """The language of the query's script, or with most function words in it; None if there is
-    none, or if English and another have as many in a query with an accent.
+    none, or if English and another language have equally many in a query with an accent.
 
     Args:
-        languages: other than English, that it may be in.
+        languages: the languages, other than English, that the query may be in.
     """
     if not languages:
         return "english"
@@ -219,19 +218,19 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
 
 
 def function_words_by_language(text: str, languages: Iterable[str]) -> dict[str, int]:
-    """How many words of a text say nothing by themselves in each language, such as "what"."""
+    """For each language the number of a text's function words, such as "what"."""
     words = words_of(text)
     return {each: sum(is_function_word(word, each) for word in words) for each in languages}
 
 
 def function_words(text: str, language: str) -> list[str]:
-    """The words of a text that say nothing by themselves in a language."""
+    """The function words of a text in a language."""
     return [word for word in words_of(text) if is_function_word(word, language)]
 
 
-@lru_cache(maxsize=20_000)  # all languages of a vault are asked for each word of a question
+@lru_cache(maxsize=20_000)  # each word of a question is checked in all languages of a vault
 def is_function_word(word: str, language: str) -> bool:
-    """Whether a word says nothing by itself in a language, as "what" in English."""
+    """Whether a word is a function word of a language, as "what" is in English."""
     if language in WITHOUT_STEMMER:
         return word in _LANGUAGE_OF_WORDS.get(language, ())
     if word in _ASKS.get(language, ()):
@@ -254,7 +253,7 @@ def _languages_of_word(word: str) -> tuple[str, ...]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, `normal`."""
+    """The words of a text in `normal` form."""
     return WORD.findall(normal(text))
 
 
@@ -264,5 +263,5 @@ def without_ending(word: str) -> str | None:
 
 
 def normal(text: str) -> str:
-    """Lower case with accents, which stemmers need."""
+    """The text in lower case, with accents, which stemmers need."""
     return unicodedata.normalize("NFKC", text).lower()

@@ -2,8 +2,8 @@
 
 ``labels`` is one string of words, indexed as such, for everything that is filtered by equality:
 Edge converts and indexes one string several times faster than many fields. ``body`` is JSON of
-what people see. The text of a section or a note is not stored again where passages make it up:
-the ordinals of the first and last of these passages stand in its place.
+what people see. The text of a section or a note is not stored again if passages make it up: the
+ordinals of the first and last of these passages are stored instead.
 
 `Headers` caches the notes and sizes of chunks. The engine converts a point's payload into Python
 values at about 10 us each, so a search that finds 200 points would spend more time on that than
@@ -55,7 +55,7 @@ class Between:
     most: float | None = None
 
 
-Conditions = tuple[AnyLabel | Between, ...]  # all of which must hold
+Conditions = tuple[AnyLabel | Between, ...]  # all must hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class StoredChunk:
 
 
 def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> list[dict[str, Any]]:
-    """One payload per chunk, in order; ``language``: of the note, if it is not English."""
+    """One payload per chunk, in order; ``language`` is the note's, if it is not English."""
     labels = [_note_label(memory.id), *_labels(memory)]
     if language is not None:
         labels.append(_label("language", language))
@@ -231,7 +231,7 @@ class Headers:
     """A cache of headers by chunk id. Thread-safe.
 
     Args:
-        read: returns the headers of those of these points that exist.
+        read: returns the headers of these points, without deleted ones.
     """
 
     def __init__(self, read: Callable[[Collection[int]], dict[int, Header]]) -> None:

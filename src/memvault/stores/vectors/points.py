@@ -32,8 +32,8 @@ from memvault.stores.vectors.payload import (
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
-NUMBERS = 2**64  # that an engine takes for ids
-NOTES_PER_CALL = 64  # whose texts are read at once
+NUMBERS = 2**64  # an engine's numeric ids are below this
+NOTES_PER_CALL = 64  # notes whose texts are read at once
 LANGUAGES_SECONDS = 60.0
 RARE = 2_000  # a term in at most so many chunks is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
@@ -74,7 +74,7 @@ class PointVectorStore(ABC):
     """A vector store without the connection to its engine."""
 
     _languages: tuple[str, ...] = ()  # of notes in the store, other than English
-    _main_language: str | None = None  # that of these in which most of them are
+    _main_language: str | None = None  # the one of these that most chunks are in
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
     # -- the way to the engine ------------------------------------------------------------------
@@ -95,7 +95,7 @@ class PointVectorStore(ABC):
 
     @abstractmethod
     def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[Point]:
-        """The existing ones of these points."""
+        """The points with these ids that exist."""
 
     @abstractmethod
     def _scroll(
@@ -184,9 +184,12 @@ class PointVectorStore(ABC):
         return dict(zip(ids_of(records), chunks, strict=True))
 
     def containing(self, phrases: Collection[str]) -> set[str]:
-        """As the protocol. The keyword index finds the notes with the rare words of a phrase, and
-        their texts are then searched for it; for a phrase without a rare word all texts are. A
-        phrase without letters and digits matches every note."""
+        """See `VectorStore.containing`.
+
+        The keyword index finds the notes with the rare words of a phrase, and their texts are then
+        searched for it; for a phrase without a rare word all texts are searched. A phrase without
+        letters and digits matches every note.
+        """
         known: dict[int, set[str] | None] = {}
         having: dict[str, set[str]] = {}
         common: set[str] = set()
@@ -232,7 +235,7 @@ class PointVectorStore(ABC):
         return known[term]
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
-        """As the protocol; ordered by the lines of their chunks."""
+        """See `VectorStore.vectors`; ordered by the lines of their chunks."""
         found: dict[str, list[tuple[StoredChunk, Vector]]] = {}
         for record in self._scroll(of_notes(note_ids, size), _ALL_FIELDS, with_vector=True):
             chunk = stored_chunk(record.payload)
@@ -253,7 +256,7 @@ class PointVectorStore(ABC):
         return sorted(embedded, key=lambda own: (sizes.index(own.chunk.size), own.chunk.ordinal))
 
     def passages(self, note_ids: Collection[str]) -> dict[str, list[Chunk]]:
-        """As the protocol says."""
+        """See `VectorStore.passages`."""
         conditions = of_notes(note_ids, ChunkSize.PASSAGE)
         stored = [stored_chunk(each.payload) for each in self._scroll(conditions, _ALL_FIELDS)]
         found: dict[str, list[Chunk]] = {}
@@ -307,7 +310,7 @@ class PointVectorStore(ABC):
         return ids
 
     def _others(self, chunk_ids: Iterable[int], own: Collection[int]) -> set[int]:
-        """Those of these ids that other chunks have."""
+        """The ids among these that other chunks have."""
         new = [each for each in chunk_ids if each not in own]
         return set(ids_of(self._retrieve(new, [])))
 
