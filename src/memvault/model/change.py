@@ -66,8 +66,8 @@ class FileChange(BaseModel):
     after: str | None = None
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
-    carried: tuple[str, ...] = ()  # the same of those that stood in another note of the change
-    beside: tuple[str, ...] = ()  # of some that stood there before, by which it is known renamed
+    carried: tuple[str, ...] = ()  # digests of those that it had from another note of the change
+    beside: tuple[str, ...] = ()  # digests of some older ones, to recognise a renamed note by
     was_verified: bool = False  # whether the note said so before
 
     @property

@@ -1,4 +1,4 @@
-"""Nodes and typed edges of the graph, what edges learn, and standard relation names."""
+"""Nodes and typed edges of the graph, the learning of edges, and standard relation names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memvault.model.memory import NAMESPACE
 from memvault.model.note import Domain, NeurotransmitterWeights, Vector
 
 STEERING_DECAY = 0.9  # temporal credit assignment
-REWARD_SHARE = 0.2  # of the weight, that a full reward adds or subtracts
+REWARD_SHARE = 0.2  # share of the weight that a full reward adds or subtracts
 SHORTCUT_TRAVERSALS = 5  # a valuable shortcut was traversed more often than this
 SHORTCUT_REWARD = 0.3  # and its reward is greater than this
 
@@ -100,7 +100,7 @@ class EdgeOrigin(StrEnum):
 
 STATED = frozenset(
     (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
-)  # what a person wrote as a link or a relation
+)  # a person wrote these edges as links or relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,8 @@ class GraphEdge:
         sentence, line: the sentence of the source note that states the edge, and its line.
         ordinal: distinguishes equal edges of one note.
         weight: in [0, 1].
-        place, length: where ``sentence`` names the target, in characters; -1 and 0 if it does not.
+        place, length: position of the target's name in ``sentence``, in characters; -1 and 0 if
+            the sentence does not name it.
         learned: not kept in the graph store; an edge read from the store has the default.
 
     Raises:
@@ -178,10 +179,10 @@ class NoteGraph:
 
 @dataclass(frozen=True, slots=True)
 class NotesIndexed:
-    """What the indexer has just written to the stores; listeners need not read it back.
+    """The indexer's latest writes to the stores, so that listeners need not read them back.
 
     Attributes:
-        paths: of the notes that were written, linked again, or are gone.
+        paths: of the notes that were written, linked again or removed.
         graphs: the nodes and edges that were written.
         vectors: of the notes whose text was indexed, by note id; None for a note without text.
         removed: ids of the notes and entities that were removed first.
@@ -208,13 +209,14 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-# "Not both": the first group holds both ways, the second makes the note at the end of the edge
-# outdated, the third the note at its start.
+# The ends of the edge contradict each other.
 OPPOSING = _names(
     "contradicts, contradicted by, conflicts, conflicts with, disagrees with, disputes,"
     " disputed by, refutes, refuted by, opposes"
 )
+# The start of the edge outdates its end.
 SUPERSEDING = _names("supersedes, replaces, invalidates, obsoletes, retracts")
+# The end of the edge outdates its start.
 SUPERSEDED = _names("superseded by, replaced by, invalidated by, obsoleted by, retracted by")
 
 # The start of the edge brings about, allows or hinders its end.
@@ -241,27 +243,30 @@ CAUSE_FIELDS = _names(
     " dependency, dependencies, blocker, blockers"
 )
 
-# Of the causal names, those that say the start makes its end less likely, or the end its start …
+# Causal names by which the start makes the end less likely.
 HINDERING = _names("blocks, blocking, prevents, prevented")
+# Causal names by which the end makes the start less likely.
 HINDERED = _names("blocked by, held up by, prevented by, blocker, blockers")
-# … and those by which the start is needed for its end, or the end for its start.
+# Causal names by which the start is needed for the end.
 NEEDED = _names("enables, enabled, required for, required by, prerequisite of, prerequisite for")
+# Causal names by which the end is needed for the start.
 NEEDING = _names(
     "depends on, dependent on, depended on, relies on, requires, enabled by, prerequisite,"
     " prerequisites, dependency, dependencies"
 )
 
-# The start speaks for its end, or the end for its start.
+# The start is evidence for the end.
 SUPPORTING = _names("supports, confirms, corroborates, proves, backs, evidence for, argues for")
+# The end is evidence for the start.
 SUPPORTED = _names("supported by, confirmed by, corroborated by, proven by, backed by, evidence")
 
-# The end of the edge is more general than its start …
+# The end of the edge is more general than its start.
 BROADER = _names(
     "part of, is part of, up, parent, parents, is a, is an, is a kind of, kind of, type of,"
     " is a type of, instance of, is an instance of, example of, subclass of, broader, belongs to,"
     " member of, category, categories, project, child of, subtopic of, series, moc, index, area"
 )
-# … or more special.
+# The end of the edge is more special than its start.
 NARROWER = _names(
     "has part, has parts, parts, contains, includes, comprises, consists of, down, child, children,"
     " narrower, subtopic, subtopics, examples, parent of, has member, members, covers"
@@ -275,12 +280,12 @@ SINGLE_VALUED = _names(
     " employer, works at, works for, location, address, headquarters, capital, lives in, email,"
     " phone, spouse, doctor, landlord, language, licence, license, currency, decision"
 )
-# What a note says its statements are about, when that is not itself.
+# The end is the subject of the note's statements, if that is not the note itself.
 ABOUT = _names("about, subject, regarding, concerns, concerning")
 
 
-# What running text may say directly before a name. Single nouns ("index", "due") are left out:
-# they state a relation only as labels.
+# Relations that running text may state directly before a name. Single nouns ("index", "due") are
+# left out: they state a relation only as labels.
 _IN_TEXT = (
     frozenset(
         name
@@ -310,7 +315,7 @@ _NEGATION = re.compile(r"\b(?:not|never|no|nor|neither|without|hardly|cannot)\b|
 def stated_relation(words: str) -> str:
     """The relation that the words in front of a name state in running text; empty if none.
 
-    That is a standard relation ("is part of", "caused by", "supersedes") at the end of the words,
+    It is a standard relation ("is part of", "caused by", "supersedes") at the end of the words,
     or a participle with a preposition ("was proposed by", "based in"). A single verb counts only
     on its own: "replaces [[X]]", but not "building blocks [[X]]".
     """
@@ -327,11 +332,11 @@ def stated_relation(words: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def relation_name(relation: str) -> str:
-    """``Superseded_by`` and ``superseded-by`` are one relation: ``superseded by``."""
+    """The normalised name of a relation: ``superseded by`` for ``Superseded_by``."""
     return " ".join(relation.replace("_", " ").replace("-", " ").casefold().split())
 
 
 def contradicts(relation: str) -> bool:
-    """Whether an edge of this name says that its two ends do not both hold."""
+    """Whether an edge of this name says that its two ends cannot both hold."""
     name = relation_name(relation)
     return name in OPPOSING or name in SUPERSEDING or name in SUPERSEDED

@@ -154,31 +154,31 @@ class Memory(BaseModel):
 
     @property
     def day(self) -> datetime_date:
-        """The day of `moment`: as the note states it, else where this computer is."""
+        """The day of `moment`: as the note states it, else in local time."""
         if self.date is not None or self.created_at.time() == time.min:
             return self.moment.date()
         return day_of(self.created_at)
 
     @property
     def is_claim(self) -> bool:
-        """Whether others than the person wrote all of it, and the person did not verify it."""
+        """Whether the person wrote none of the memory and did not verify it."""
         return not (self.verified or self.provenance.is_person or self.provenance.own)
 
 
 IMPORTANCE_HALF_LIFE_DAYS = 30.0
-MAX_CLIENT_VARIANCE = 0.15  # of the importance that clients set
+MAX_CLIENT_VARIANCE = 0.15  # greatest variance of the importance that clients set
 _MAX_DEVIATION = 0.38  # from the default; its square stays below that variance
 
 
 def importance_is_own(memory: Memory) -> bool:
-    """Whether the person set a memory's importance, or left it as it is by default."""
+    """Whether a memory's importance is the person's: set by them, or left at the default."""
     own = memory.provenance.own_properties
     return memory.provenance.is_person or any(line.startswith("importance ") for line in own)
 
 
 def balanced_importance(memory: Memory, now: datetime) -> float:
-    """The importance as it counts: what a client set halves its distance from the default every 30
-    days; what the person set stays."""
+    """The effective importance: one that a client set halves its distance from the default every
+    30 days; one that the person set stays."""
     deviation = memory.importance - DEFAULT_IMPORTANCE
     if not deviation or importance_is_own(memory):
         return memory.importance

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 
 def in_utc(moment: datetime) -> datetime:
-    """A moment without a time zone is taken as UTC, and so is one at the ends of the calendar."""
+    """The moment in UTC; one without a time zone, or at the ends of the calendar, counts as UTC."""
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:
@@ -21,5 +21,5 @@ def iso_utc(value: datetime) -> str:
 
 
 def day_of(value: datetime) -> date:
-    """The day of a moment where this computer is."""
+    """The day of a moment in local time."""
     return value.astimezone().date()

@@ -103,7 +103,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A list item with a checkbox, empty or ticked; other marks in it mean what a person likes."""
+    """A list item with an empty or ticked checkbox; other marks have no fixed meaning."""
 
     line: int
     done: bool
@@ -124,7 +124,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class FrontmatterProblem:
-    """Why the YAML could not be read completely."""
+    """The reason why the YAML could not be read completely."""
 
     line: int
     message: str
@@ -173,7 +173,7 @@ class ChunkSize(StrEnum):
 
     @property
     def bit(self) -> int:
-        """Of a set of sizes as one number."""
+        """The bit of this size in a set of sizes that is stored as one number."""
         return 1 << list(ChunkSize).index(self)
 
 

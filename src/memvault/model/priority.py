@@ -1,7 +1,7 @@
-"""Background work makes way for questions between two short steps.
+"""Lets questions go first, between two short steps of background work.
 
-Work that nobody waits for runs within `making_way`; the long parts of it, which also run for
-somebody who does wait, call `make_way` between two steps.
+Work that nobody waits for runs within `making_way`. Its long parts, which also run in work that
+somebody waits for, call `make_way` between two steps.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _held: ContextVar[tuple[AwaitedLock, ...]] = ContextVar("held", default=())
 
 @contextmanager
 def making_way(let_pass: Callable[[], None] | None) -> Iterator[None]:
-    """Have `make_way` call this in the block, and in threads that run in a copy of its context;
-    None for work that somebody waits for."""
+    """Make `make_way` call ``let_pass`` in the block, and in threads that run in a copy of its
+    context; None for work that somebody waits for."""
     token = _let_pass.set(let_pass)
     try:
         yield
@@ -37,8 +37,8 @@ def make_way() -> None:
 
 
 class AwaitedLock:
-    """A re-entrant lock that tells whether what does not make way itself waits for it, so that its
-    holder hurries."""
+    """A re-entrant lock that knows whether work that does not make way waits for it; if so, its
+    holder does not make way either."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -54,13 +54,13 @@ class AwaitedLock:
         return self in _held.get()
 
     def after_others(self) -> AwaitedLock:
-        """The lock, when nobody waits for it: for one who takes it again and again."""
+        """Return the lock once nobody waits for it; for callers that acquire it repeatedly."""
         while self.awaited and not self.is_held:
             time.sleep(_PAUSE_SECONDS)
         return self
 
     def acquire(self, timeout: float = -1.0) -> bool:
-        """As `threading.Lock.acquire`, in seconds."""
+        """Like `threading.Lock.acquire`, in seconds."""
         here = threading.get_ident()
         if _let_pass.get() is None:
             self._waiting.add(here)

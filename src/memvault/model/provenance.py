@@ -1,4 +1,4 @@
-"""Whose words a note holds: the person's, or what others wrote into it."""
+"""The origin of a note's words: the person, or others who wrote into the note."""
 
 from __future__ import annotations
 
@@ -44,10 +44,12 @@ class Origin(BaseModel):
 
     @property
     def witness(self) -> str | None:
-        """The group that it speaks for: two statements of one group are one witness. All clients
-        are one group, since they name themselves; with them goes what they say that they fetched,
-        and what an assistant said in an imported conversation. memvault's own texts are derived
-        from others and confirm nothing: None."""
+        """The group that this origin speaks for; two statements of one group are one witness.
+
+        All clients are one group, since they name themselves. It includes texts that they say they
+        fetched, and an assistant's words in an imported conversation. None for memvault's own
+        texts, which are derived from others and confirm nothing.
+        """
         if self.kind is OriginKind.PERSON:
             return "person"
         if self.kind is OriginKind.MEMVAULT:
@@ -61,7 +63,7 @@ class Origin(BaseModel):
 
     @property
     def trust(self) -> int:
-        """More for those who are trusted more."""
+        """Rank of trust: 2 for the person, 1 for their words in an import, 0 for others."""
         return 2 if self.is_person else int(self.is_spoken)
 
 
@@ -69,7 +71,7 @@ PERSON = Origin()
 
 
 class OriginSpan(NamedTuple):
-    """Lines of a note, counted from 1, in which others than the person wrote."""
+    """Lines of a note, counted from 1, in which somebody other than the person wrote."""
 
     first: int
     last: int
@@ -77,18 +79,18 @@ class OriginSpan(NamedTuple):
 
 
 class Provenance(BaseModel):
-    """Where a note's words come from.
+    """The origins of a note's words.
 
     Attributes:
-        origin: whose most of the body is.
-        spans: the lines that hold words of others, in order; none in the person's own note.
+        origin: who wrote most of the body.
+        spans: the lines with words of others, in order; empty for the person's own note.
         own: the person's words in a note that others wrote in, too (see `plain_words`).
-        spoken: the same of what the person said in an imported conversation.
-        verifiable: whether the person's ``verified: true`` covers all of it; not what a client
-            added to a note that was verified already.
-        own_properties: the same of the frontmatter's lines that are the person's.
-        own_parts: the person's sentences of lines that others wrote in, too, by the line's number.
-        stamp: another whenever the journal says something new of this note.
+        spoken: the person's words in an imported conversation, in the same form.
+        verifiable: whether the person's ``verified: true`` covers the whole note; it does not cover
+            text that a client added to a note that was already verified.
+        own_properties: the person's lines of the frontmatter, in the same form.
+        own_parts: line numbers with the person's sentences in lines that others wrote in, too.
+        stamp: changes whenever the journal has something new about this note.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -104,7 +106,7 @@ class Provenance(BaseModel):
 
     @property
     def is_person(self) -> bool:
-        """Whether all of it is the person's."""
+        """Whether all words of the note are the person's."""
         return not self.spans
 
     @property
@@ -113,13 +115,15 @@ class Provenance(BaseModel):
 
     @property
     def kinds(self) -> frozenset[OriginKind]:
-        """The origins that it has words of."""
+        """The kinds of origins that the note has words of."""
         others = {span.origin.kind for span in self.spans}
         return frozenset(others | ({OriginKind.PERSON} if self.own or not others else set()))
 
     def of_lines(self, lines: LineRange) -> Origin:
-        """The person if no other wrote in these lines, else whoever is trusted least. Where the
-        person wrote nothing, lines without words are not theirs either."""
+        """The origin of these lines: the person if no other wrote in them, else the least trusted.
+
+        In a note without the person's words, lines without words are not theirs either.
+        """
         found = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]
         if not found and not self.own and not self.own_properties:
             found = [span.origin for span in self.spans]
@@ -130,7 +134,7 @@ class Provenance(BaseModel):
         return any(s.first <= lines.first and lines.last <= s.last for s in self.spans)
 
     def of_sentence(self, sentence: str, lines: LineRange) -> Origin:
-        """Whose a sentence is that stands in these lines."""
+        """The origin of a sentence in these lines."""
         found = self.of_lines(lines)
         if found.is_person:
             return found
@@ -142,13 +146,13 @@ class Provenance(BaseModel):
         return found
 
     def own_heading(self, heading: str) -> str:
-        """A heading's path, or "" where others wrote part of it in the person's note: above the
-        person's words it would stand as theirs."""
+        """A heading's path, or "" if others wrote part of it in the person's note: above the
+        person's words it would pass for theirs."""
         parts = heading.split(" > ") if self.is_mixed else ()
         return heading if all(_holds(self.own, plain_words(part)) for part in parts) else ""
 
     def of_property(self, line: str) -> Origin:
-        """Whose a line of the frontmatter is."""
+        """The origin of a line of the frontmatter."""
         if self.is_person or plain_words(line) in self.own_properties:
             return PERSON
         return self.spans[0].origin
@@ -162,8 +166,8 @@ _FADED = re.compile(rb"(?:faded|archived): \"?[0-9a-z]+\"?")
 
 
 def own_lines(data: bytes, provenance: Provenance) -> bytes:
-    """A note's bytes without the sentences of others; every line keeps its number. That it has
-    faded is still said."""
+    """A note's bytes without the sentences of others; every line keeps its number, and the lines
+    that say that the note has faded stay."""
     parts = _LINE_END.split(data)  # lines, and between them their ends
     kept = dict(provenance.own_parts)
     for span in provenance.spans:

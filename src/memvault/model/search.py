@@ -21,7 +21,7 @@ Aspect = Literal["causal_links", "entailment_cones", "neighborhood", "conflicts"
 
 @dataclass(frozen=True, slots=True)
 class NodeRef:
-    """A memory, or an entity that notes name; ``path`` is None for an entity without a note."""
+    """A memory, or an entity named in notes; ``path`` is None for an entity without a note."""
 
     id: str
     name: str
@@ -58,7 +58,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class EntailmentCone:
-    """What a memory is part of or an instance of, and what is part or an instance of it."""
+    """The nodes that a memory is a part or an instance of, and those that are so of the memory."""
 
     memory_id: str
     general: tuple[Related, ...] = ()
@@ -197,7 +197,7 @@ class Ranking:
 
     @classmethod
     def of(cls, found: Sequence[tuple[float, int, tuple[str, int]]]) -> Ranking:
-        """Of each chunk its score, its id, and the id of its note with the bits of its sizes."""
+        """The ranking of chunks, each given as score, id, and (note id, bits of its sizes)."""
         scores, chunk_ids, headers = zip(*found, strict=True) if found else ((), (), ())
         note_ids, sizes = zip(*headers, strict=True) if found else ((), ())
         return cls(chunk_ids, note_ids, np.array(sizes, np.uint8), np.array(scores, np.float64))
@@ -215,7 +215,7 @@ class FoundBy(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Hop:
     """One step of the path through the graph to an answer; the note at ``path`` states it.
-    ``ends`` are the ids of source and target, empty where the step leads to a value."""
+    ``ends`` are the ids of source and target, empty if the step leads to a value."""
 
     source: str
     relation: str
@@ -248,7 +248,7 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A sentence of another note; ``said`` is the value that it states, or how it contradicts.
-    ``is_claim``: nobody but a client, an import, the web or memvault says so."""
+    ``is_claim``: only a client, an import, the web or memvault says so."""
 
     note_id: str
     title: str
@@ -297,7 +297,7 @@ class Hit:
         relevance: in [0, 1]; comparable between questions.
         chunk_id: the best passage found, until its text is read.
         heading, lines, text: of the passage that is shown.
-        context: what it is searched by besides its text: title, aliases, headings.
+        context: what it is searched by in addition to its text: title, aliases, headings.
         hops: the link or relations that lead to it from what the question names or finds.
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
@@ -324,7 +324,7 @@ class Hit:
 
 
 class Tuning(NamedTuple):
-    """How modulation turns search at the moment.
+    """The current adjustments of search by modulation.
 
     Attributes:
         diversity: added to the weight of novelty of a mode that has one.
@@ -343,9 +343,9 @@ class SearchResult:
 
     Attributes:
         matter: the sensitive matter that the question is about, if any.
-        notice: what could not be asked, or was left out; for people.
-        known: whether the vault surely knows of what is asked; a small one shows what is near
-            anyway.
+        notice: for people: the stores that did not answer, or what was left out.
+        known: whether the vault surely knows what is asked; a small vault shows the nearest
+            memories anyway.
     """
 
     hits: list[Hit]
@@ -356,6 +356,6 @@ class SearchResult:
 
     @property
     def claims(self) -> list[Hit]:
-        """Those that are not the person's words and that they do not confirm."""
+        """The hits that are not the person's words and not verified."""
         checks = ((hit, hit.verification) for hit in self.hits)
         return [hit for hit, check in checks if not (check.verified or check.by_person)]

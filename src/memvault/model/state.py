@@ -91,7 +91,7 @@ class CacheStats:
 
 
 class Background(Protocol):
-    """A worker: runs a job after so many seconds, in place of a waiting one of the same name.
+    """A worker that runs a job after so many seconds; it replaces a waiting job of the same name.
 
     A job that returns seconds runs again after them.
     """

@@ -113,7 +113,7 @@ SAYINGS = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
     (_FEAST.format("christmas"), r"\1 25 December"),
     (_FEAST.format("new year(?:['’]?s)?"), r"\1 1 January"),
 )]  # fmt: skip
-# The same, for questions about nothing past: in "did I read in two weeks" no future time is meant.
+# The same, but not for questions about the past, such as "did I read it in two weeks?".
 SAYINGS_AHEAD = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
     (rf"\bin{_WITHIN}", r"\1 \2s from now"),
     (rf"\bwithin{_WITHIN}", r"the next \1 \2s"),
