@@ -456,7 +456,7 @@ def test_after_a_report_that_cannot_be_true_the_engine_dreams_no_more(container:
     strong = Strengthened(first="a", second="b", added=2.0)
     report = PhaseReport(phase=DreamPhase.NREM, at=container.now(), strengthened=(strong,))
     with pytest.raises(GraphQueryError, match="integrity check failed after consolidation"):
-        container.dreaming._check(report, container.live)
+        container.dreaming._check(report)
     assert container.dreaming.record.reports() == () and not container.dreaming.available
     with pytest.raises(GraphQueryError):
         container.dreaming.trigger(tuple(DreamPhase))

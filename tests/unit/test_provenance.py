@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from indexer.change_set import read_note
 from memvault.curation.changes.curator import Curator
@@ -12,14 +16,14 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
-from memvault.curation.provenance import Provenances
+from memvault.curation.provenance import Provenances, added
 from memvault.curation.quarantine import GuardedVault, Quarantine
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind, Provenance
 from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
+from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.immunity import Immunity
 from memvault.verification.sensitive_topics import Gate
 
@@ -57,6 +61,10 @@ class Desk:
 
     def of(self, path: str) -> Provenance:
         return self.guarded.examined(path).provenance
+
+    def quarantine_shows(self, path: str) -> bool:
+        """Whether something of the note is held back."""
+        return self.guarded.held_at(path) is not None
 
 
 @pytest.fixture
@@ -265,3 +273,93 @@ def test_no_client_brings_back_a_verification_that_the_person_undid(desk: Desk) 
     assert b"verified: true" in desk.vault.read(path)
     assert found.origin.name == "eve"
     assert not any(line.startswith("verified") for line in found.own_properties)
+
+
+@pytest.mark.parametrize(
+    ("own", "changed"),
+    [
+        ("The balance in March is -900 EUR.", "The balance in March is +900 EUR."),
+        ("Take 2.5 mg of it.", "Take 2/5 mg of it."),
+        ("Peanuts: ❌", "Peanuts: ✅"),
+        ("- [ ] Cancel the lease", "- [x] Cancel the lease"),
+        ("~~The landlord is Voss.~~", "The landlord is Voss."),
+        ("Never stop the insulin.", "Never! Stop the insulin."),
+        ("See [my bank](https://bank.example).", "See [my bank](https://evil.example)."),
+        ("Led by [[Ada Berg]].", "Led by [[Tom Reyes|Ada Berg]]."),
+    ],
+)
+def test_a_client_that_changes_a_sign_or_a_target_wrote_that_sentence(
+    tmp_path: Path, own: str, changed: str
+) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Own.md", f"The kite is red.\n\n{own}\n")
+    desk.edit_as_client("Own.md", f"The kite is red.\n\n{changed}\n")
+    assert [(span.first, span.origin.name) for span in desk.of("Own.md").spans] == [(3, "eve")]
+    assert desk.of("Own.md").of_sentence(changed, LineRange(3, 3)).name == "eve"
+
+
+@pytest.mark.parametrize("line", [f"[]({ORDER})", f"[[{ORDER}|]]", f"![]({ORDER})"])
+def test_an_order_in_the_target_of_a_link_is_quarantined(tmp_path: Path, line: str) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Kite.md", "The kite is red.\n")
+    desk.edit_as_client("Kite.md", f"The kite is red.\n\n{line}\n")
+    assert desk.quarantine_shows("Kite.md")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f"source: {ORDER.replace(' ', chr(0x2800))}", f"date: {ORDER.replace(' ', chr(0x200B))}"],
+)
+def test_an_order_without_spaces_is_quarantined(tmp_path: Path, line: str) -> None:
+    desk = Desk(tmp_path)
+    path = desk.store(f"A trip to the wood.\n\n{line}")
+    assert desk.quarantine_shows(path)
+
+
+def test_lines_that_a_client_put_in_another_order_are_its_own_until_that_is_undone(
+    tmp_path: Path,
+) -> None:
+    desk, own = Desk(tmp_path), "Allergic to:\n\n- Latex\n\nTolerates:\n\n- Ibuprofen\n"
+    swapped = own.replace("Latex", "?").replace("Ibuprofen", "Latex").replace("?", "Ibuprofen")
+    desk.write("Own.md", own)
+    desk.edit_as_client("Own.md", swapped)
+    assert not desk.of("Own.md").is_person
+    (tmp_path / "Own.md").write_text(own)
+    assert desk.of("Own.md").is_person
+
+
+def test_a_formatter_does_not_make_a_clients_sentence_the_persons(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Own.md", "The kite is red.\n")
+    desk.edit_as_client("Own.md", "The kite is red.\n\n* The fee is *70* EUR.\n")
+    (tmp_path / "Own.md").write_text("The kite is red.\n\n- The fee   is _70_ EUR.\n")
+    assert [span.origin.name for span in desk.of("Own.md").spans] == ["eve"]
+
+
+def test_short_digests_of_older_journals_still_count(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Own.md", "The kite is red.\n\n- The fee is 70 EUR.\n")
+    short = hashlib.blake2b(b"the fee is 70 eur", digest_size=6).hexdigest()
+    desk.journal.append(
+        JournalEntry(
+            ts=datetime.now(UTC), kind="created", actor=Actor(kind="client", name="eve"),
+            path="Own.md", data={"added": [short]},
+        )
+    )  # fmt: skip
+    assert [(span.first, span.origin.name) for span in desk.of("Own.md").spans] == [(3, "eve")]
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), max_size=8), st.data())
+def test_what_is_added_is_new_or_in_another_order(lines: list[str], data: st.DataObject) -> None:
+    def note(some: list[str]) -> bytes:
+        return "\n".join(some).encode()
+
+    assert added(note(lines), note(lines)) == []
+    inserted = [*lines]
+    inserted.insert(data.draw(st.integers(0, len(lines))), "new")
+    assert len(added(note(lines), note(inserted))) == 1
+    fewer = [line for line in lines if data.draw(st.booleans())]
+    assert added(note(lines), note(fewer)) == []
+    unique = list(dict.fromkeys(lines))
+    shuffled = data.draw(st.permutations(unique))
+    assert bool(added(note(unique), note(shuffled))) == (shuffled != unique)

@@ -8,8 +8,10 @@ renamed is recognised by their own sentences in it.
 
 from __future__ import annotations
 
+import re
 import threading
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -26,6 +28,7 @@ from memvault.model.provenance import (
     OriginSpan,
     Provenance,
     plain_words,
+    written_form,
 )
 from memvault.vault.compose import bare_lines
 from memvault.vault.files import Vault
@@ -40,6 +43,7 @@ SOURCE = "source"  # of an import: the provider
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
 _FINGERPRINT_SHARE = 0.5  # of these that the renamed note must have
 _SNIFFED = 8192  # bytes of a file that show whether it is text
+_SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
 # What they bring back is known.
@@ -47,25 +51,47 @@ _REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECON
 
 
 class Unit(NamedTuple):
-    """A sentence of one line; a line of the frontmatter is one, too."""
+    """A sentence of one line; a line of the frontmatter is one, too.
+
+    Attributes:
+        written: see `written_form`.
+        before: the same of the sentence before it.
+        text: as in the note.
+    """
 
     line: int
-    digest: str
-    words: str
+    written: str
+    before: str
     is_body: bool
-    text: str  # as in the note
+    text: str
+
+    @property
+    def words(self) -> str:
+        return plain_words(self.text)
+
+    @property
+    def digest(self) -> str:
+        return _digest(self.written)
+
+    @property
+    def digests(self) -> tuple[str, str, str]:
+        """Each of these in the journal makes the sentence its writer's: that of the sentence, that
+        of the sentence in its place, and the short one of its words in journals until format 25."""
+        return self.digest, _digest(f"{self.before}\n{self.written}"), _short_digest(self.words)
 
 
 def units(data: bytes) -> Iterator[Unit]:
-    """The sentences of a note, line by line; lines without a word are left out."""
+    """The sentences of a note, line by line; lines of ASCII punctuation alone are left out."""
     lines = bare_lines(data.decode("utf-8", "replace"))
     head = _frontmatter_lines(lines)
+    before = ""
     for number, line in enumerate(lines, 1):
         parts = [line] if number <= head else sentences_in(line)
         for part in parts:
-            words = plain_words(part)
-            if words:
-                yield Unit(number, _digest(words), words, number > head, part)
+            written = written_form(part)
+            if _SAYS_SOMETHING.search(written):
+                yield Unit(number, written, before, number > head, part)
+                before = written
 
 
 def _frontmatter_lines(lines: list[str]) -> int:
@@ -75,8 +101,12 @@ def _frontmatter_lines(lines: list[str]) -> int:
     return next(closing, 0)
 
 
-def _digest(words: str) -> str:
-    return blake2b(words.encode(), digest_size=6).hexdigest()
+def _digest(written: str) -> str:
+    return blake2b(written.encode(), digest_size=16).hexdigest()
+
+
+def _short_digest(words: str) -> str:
+    return blake2b(words.encode(), digest_size=6).hexdigest() if words else ""
 
 
 def spoken_key(path: str) -> str:
@@ -84,21 +114,47 @@ def spoken_key(path: str) -> str:
     return f"{SPOKEN}:{path}"
 
 
-_VERIFIED_DIGEST = _digest("verified true")
+_VERIFIED = "verified true"
+_VERIFIED_DIGESTS = frozenset((_digest("verified: true"), _short_digest(_VERIFIED)))
 
 
 def says_verified(data: bytes) -> bool:
     """Whether the frontmatter says ``verified: true``."""
-    return any(u.digest == _VERIFIED_DIGEST for u in units(data) if not u.is_body)
+    return any(u.words == _VERIFIED for u in units(data) if not u.is_body)
 
 
 def added(before: bytes | None, after: bytes) -> list[str]:
-    """Digests of the sentences that the later version has and the earlier has not; none for bytes
-    that are no text."""
+    """Digests of the sentences that the later version has and the earlier has not, and of those
+    that it has in another order, in their new place; none for bytes that are no text."""
     if b"\0" in after[:_SNIFFED]:
         return []
-    known = {unit.digest for unit in units(before)} if before else set()
-    return list(dict.fromkeys(u.digest for u in units(after) if u.digest not in known))
+    old, new = list(units(before)) if before else [], list(units(after))
+    known = {unit.written for unit in old}
+    found = [unit.digest for unit in new if unit.written not in known]
+    found += [unit.digests[1] for unit in _moved(old, new)]
+    return list(dict.fromkeys(found))
+
+
+def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
+    """The sentences of which each version has one, and which are not in the same order: all but a
+    longest increasing sequence of their places (patience sorting)."""
+    places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
+    again = Counter(unit.written for unit in new)
+    common = [u for u in new if counts[u.written] == 1 and again[u.written] == 1]
+    tops: list[int] = []  # the least last place of a sequence of each length
+    at: list[int] = []  # of each common sentence the length of the sequence that it ends
+    for unit in common:
+        place = places[unit.written]
+        length = bisect_left(tops, place)
+        tops[length : length + 1] = [place]
+        at.append(length)
+    moved, length = [], len(tops) - 1
+    for unit, own in zip(reversed(common), reversed(at), strict=True):
+        if own == length:
+            length -= 1
+        else:
+            moved.append(unit)
+    return moved[::-1]
 
 
 def fingerprint(before: bytes) -> tuple[str, ...]:
@@ -148,13 +204,18 @@ class _Claims:
             for adoption in self.adoptions.values():
                 adoption.digests -= new.keys()
 
-    def of(self, digest: str) -> Origin:
+    def of(self, unit: Unit) -> Origin:
+        found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
+        origins = [self.of_digest(digest) for digest in found]
+        return next((each for each in origins if not each.is_person), PERSON)
+
+    def of_digest(self, digest: str) -> Origin:
         if self._is_adopted(digest):
             return PERSON
         return self.origins.get(digest, self.whole or PERSON)
 
-    def is_late(self, digest: str) -> bool:
-        return digest in self.late and not self._is_adopted(digest)
+    def is_late(self, unit: Unit) -> bool:
+        return any(each in self.late and not self._is_adopted(each) for each in unit.digests)
 
     def _is_adopted(self, digest: str) -> bool:
         known = digest in self.origins
@@ -196,9 +257,9 @@ class Provenances:
             known += self._claims_of_former_path(found, known)
             if not known:
                 return Provenance()
-            judged = [(unit, _origin(unit.digest, known)) for unit in found]
+            judged = [(unit, _origin(unit, known)) for unit in found]
             is_late = any(
-                claims.is_late(unit.digest)
+                claims.is_late(unit)
                 for unit, origin in judged
                 if not origin.is_person
                 for claims in known
@@ -216,7 +277,7 @@ class Provenances:
     ) -> list[_Claims]:
         """Claims of the path that a renamed note had: a path without a file, whose foreign sentence
         and most of whose own sentences occur here."""
-        here = {unit.digest for unit in found}
+        here = {digest for unit in found for digest in unit.digests}
         paths = {path for digest in here for path in self._places.get(digest, ())}
         claims = {
             path: self._claims.get(f"path:{path}")
@@ -275,7 +336,7 @@ class Provenances:
             by_origin: dict[Origin, list[str]] = defaultdict(list)
             by_origin[origin].extend(file.added)
             for digest in file.carried:
-                by_origin[_origin(digest, sources)].append(digest)
+                by_origin[_origin_of_digest(digest, sources)].append(digest)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
             for key in _keys(file.path, ids.get(file.path, "")):
@@ -289,7 +350,7 @@ class Provenances:
 
     def _remember_sentences(self, path: str, beside: Iterable[str], claims: _Claims) -> None:
         """Remember the sentences of others in a note of the person's, and some of theirs."""
-        own = frozenset(digest for digest in beside if claims.of(digest).is_person)
+        own = frozenset(digest for digest in beside if claims.of_digest(digest).is_person)
         others = [digest for digest, origin in claims.origins.items() if not origin.is_person]
         if own and others:
             self._own_sentences[path] = own
@@ -298,7 +359,7 @@ class Provenances:
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
-        if _VERIFIED_DIGEST not in file.added:
+        if _VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
         for at in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
@@ -349,13 +410,15 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if same else {}
 
 
-def _origin(digest: str, known: Iterable[_Claims]) -> Origin:
+def _origin(unit: Unit, known: Iterable[_Claims]) -> Origin:
     """The person only if every account of the note leaves the sentence to them."""
-    for claims in known:
-        origin = claims.of(digest)
-        if not origin.is_person:
-            return origin
-    return PERSON
+    origins = (claims.of(unit) for claims in known)
+    return next((origin for origin in origins if not origin.is_person), PERSON)
+
+
+def _origin_of_digest(digest: str, known: Iterable[_Claims]) -> Origin:
+    origins = (claims.of_digest(digest) for claims in known)
+    return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
 def _stamp(known: Iterable[_Claims]) -> str:
@@ -368,6 +431,7 @@ def _provenance(judged: list[tuple[Unit, Origin]], stamp: str, *, verifiable: bo
     own: list[str] = []
     spoken: list[str] = []
     properties: list[str] = []
+    foreign = {unit.words for unit, origin in judged if not origin.is_person}
     for unit, origin in judged:
         if not origin.is_person:
             known = lines.get(unit.line)
@@ -375,7 +439,7 @@ def _provenance(judged: list[tuple[Unit, Origin]], stamp: str, *, verifiable: bo
                 lines[unit.line] = origin
         if unit.is_body:
             share[origin] += len(unit.words)
-            if origin.is_person:
+            if origin.is_person and unit.words not in foreign:
                 own.append(unit.words)
             elif origin.is_spoken:
                 spoken.append(unit.words)

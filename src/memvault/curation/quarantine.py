@@ -23,7 +23,7 @@ from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.vault.compose import bare_lines
 from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, NoteStat, Vault
-from memvault.vault.frontmatter.fences import claimed_id
+from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.immunity import Finding, Immunity
 
@@ -232,14 +232,15 @@ class GuardedVault(Vault):
                 continue
             provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
             before, after = list(units(edit.before)), list(units(edit.after))
-            known, kept = {unit.words for unit in before}, {unit.words for unit in after}
+            known = {unit.written for unit in before}
+            kept = {unit.written for unit in after}
             own = f" {provenance.own} "
             rewrites = any(
-                unit.words not in kept and (provenance.is_person or f" {unit.words} " in own)
+                unit.written not in kept and (provenance.is_person or f" {unit.words} " in own)
                 for unit in before
                 if unit.is_body
             )
-            new = "\n".join(unit.text for unit in after if unit.words not in known)
+            new = "\n".join(unit.text for unit in after if unit.written not in known)
             if rewrites and new and self._immunity.check(new).adversarial:
                 raise NoteQuarantined(
                     f"What would replace the person's words in {edit.path} looks like orders to an "
@@ -280,12 +281,20 @@ def _foreign(data: bytes, provenance: Provenance) -> str:
         for number in range(span.first, span.last + 1):
             if span.origin.kind is OriginKind.MEMVAULT and number in quoted:
                 lines[number - 1] = lines[number - 1].replace(quoted[number], "", 1)
-    kept = [line for span in provenance.spans for line in lines[span.first - 1 : span.last]]
-    return "\n".join(line for line in kept if not _STAMPS.match(line))
+    head = len(split_frontmatter("\n".join(lines))[0].splitlines()) + 1
+    numbers = [number for span in provenance.spans for number in range(span.first, span.last + 1)]
+    return "\n".join(
+        lines[number - 1]
+        for number in numbers
+        if number > head or not _STAMPS.fullmatch(lines[number - 1])
+    )
 
 
+# Lines of the frontmatter that memvault itself writes.
 _STAMPS = re.compile(
-    r"(?:id|lifecycle|created|date|importance|modality|source|verified(?:_on)?): \S+$"
+    r"id: [0-9a-f-]{36}|(?:created|date|verified_on): [0-9T:.Z+-]{10,32}|verified: (?:true|false)|"
+    r"(?:lifecycle|importance|modality|source): [\w-]{1,24}",
+    re.ASCII,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ _WORD = re.compile(r"\w+")
 _LINE_END = re.compile(rb"(\r\n|\r|\n)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_LINE_MARK = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?(?:#{1,6}\s+)?")
+_EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)")
 _MARKER = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[.\]\s+)?(?:#{1,6}\s+)?")
 
 
@@ -175,6 +178,14 @@ def own_lines(data: bytes, provenance: Provenance) -> bytes:
             if not _FADED.fullmatch(parts[2 * (number - 1)]):
                 parts[2 * (number - 1)] = kept.get(number, "").encode()
     return b"".join(parts)
+
+
+def written_form(text: str) -> str:
+    """A sentence as it was written, without what a formatter may change: letter case, spaces, marks
+    of lists, quotes, headings and emphasis. Signs, punctuation and targets of links stay."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    return " ".join(_EMPHASIS.sub("", _LINE_MARK.sub("", text)).casefold().split())
 
 
 def plain_words(text: str) -> str:
