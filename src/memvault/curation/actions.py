@@ -1,6 +1,6 @@
-"""The verbs that tools, pages and the command line share: each is one change of the vault.
+"""The actions that tools, pages and the command line share; each is one change of the vault.
 
-A verb resolves its targets, stages the operation, makes the change unless it is a preview, and
+An action resolves its targets, stages the operation, makes the change unless it is a preview, and
 updates the indexes.
 """
 
@@ -68,8 +68,12 @@ class IndexedVault:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """``unlinked`` are the names of ``link_to`` that no single note has, each with the nearest
-    names; ``secrets`` the kinds of secrets in the text."""
+    """A memory that was stored.
+
+    Attributes:
+        unlinked: the names in ``link_to`` that match no note or several, each with similar names.
+        secrets: the kinds of secrets in the text.
+    """
 
     path: str
     change: Change | None
@@ -78,7 +82,9 @@ class StoredMemory:
 
 
 class Actions:
-    """Every method raises MemvaultError, and then nothing was changed. Thread-safe.
+    """Changes the vault and updates the indexes. Thread-safe.
+
+    Every method raises MemvaultError if it fails, and then nothing was changed.
 
     Args:
         indexed: gives the current indexes.
@@ -96,7 +102,7 @@ class Actions:
         self._written = written
 
     def target(self, name: str) -> Target:
-        """The note or concept that an id, path, file name, title or alias means.
+        """Find the note or concept with this id, path, file name, title or alias.
 
         Raises NoteNotFound, AmbiguousTarget.
         """
@@ -109,7 +115,7 @@ class Actions:
         """Write a memory as a new note. A link that cannot be made is left out.
 
         Args:
-            kind: whose words these are.
+            kind: who wrote the text.
         """
         indexed = self._indexed()
         related: list[Memory] = []
@@ -125,7 +131,7 @@ class Actions:
         return StoredMemory(done.result.path, done.change, unlinked, secrets)
 
     def write(self, title: str, text: str, why: Attribution, *, next_to: str) -> ChangeResult[str]:
-        """A new note of this title in the folder of the note at ``next_to``."""
+        """Create a note with this title in the folder of the note at ``next_to``."""
         name = title.rpartition("/")[2]
         stem = safe_name(name)
         body = text.replace("\r\n", "\n").strip() + "\n"
@@ -139,7 +145,7 @@ class Actions:
     def compress(
         self, brief: Brief, why: Attribution, kind: ChangeKind = ChangeKind.COMPRESSED
     ) -> ChangeResult[str]:
-        """Write a brief; its sources go where it says."""
+        """Write a brief; its sources go where the brief says."""
         now, ids = self._curator.now(), tuple(each.id for each in brief.sources)
         return self._perform(
             lambda staging: stage_brief(staging, brief, now),
@@ -147,7 +153,7 @@ class Actions:
         )  # fmt: skip
 
     def set_preference(self, key: str, value: str, why: Attribution) -> ChangeResult[Preference]:
-        """Set a preference where the key is now, else in preferences.md."""
+        """Set a preference in the note that has the key, else in preferences.md."""
         known = get_preference(self._indexed().keyvalue, key)
         path = known.path if known else None
         done = set_preference(self._curator, key, value, why, path=path)
@@ -171,7 +177,7 @@ class Actions:
         why: Attribution,
         kind: ChangeKind = ChangeKind.EDITED,
     ) -> ChangeResult[None]:
-        """Rewrite a note that still is this version, by its content hash.
+        """Rewrite a note if its content hash is still ``version``.
 
         Raises NoteConflict: somebody saved it in the meantime; their text stays.
         """
@@ -277,9 +283,9 @@ class Actions:
         return self._change(name, ChangeKind.PROPERTY_SET, lambda s, t: stage_tags(s, t, tags), why)
 
     def fade(self, faded: FadedText, last: Change | None, why: Attribution) -> ChangeResult[str]:
-        """Reduce a session to what is left of it; ``last`` is the change by which it faded before.
+        """Replace a session's text by its faded text; ``last`` is the previous fading.
 
-        Raises NoteConflict: it was edited.
+        Raises NoteConflict: the note was edited.
         """
         memory = faded.memory
         return self._perform(
@@ -319,8 +325,8 @@ class Actions:
         """Forget notes and concepts as one change.
 
         Args:
-            permanent: delete them at once; for a client only what no person touched, while all else
-                goes to the trash.
+            permanent: delete them at once. For a client this holds only for notes that no person
+                touched; the others go to the trash.
         """
 
         def stage(staging: Staging) -> None:
@@ -335,22 +341,21 @@ class Actions:
         return done.change
 
     def check_forgettable(self, target: Target) -> None:
-        """Raises what forgetting it would raise."""
+        """Raise the error that forgetting this target would raise."""
         if target.note is not None:
             check_writable(target.note.path)
             self._curator.stage().read(target.note.path)
 
     def deletable(self, target: Target, staging: Staging | None = None) -> bool:
-        """Whether a client may forget, merge, move or delete it: a note that the person never
-        touched."""
+        """Whether a client may forget, merge, move or delete a note: no person touched it."""
         if target.note is None:
-            return False  # notes name it
+            return False  # a concept exists because notes name it
         path = target.note.path
         data = (staging or self._curator.stage()).read(path)
         return made_by_others(self._curator.history, path, data)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
-        """Restore what a hash, id, path or name means, if it was forgotten."""
+        """Restore the forgotten note or concept with this hash, id, path or name."""
         curator = self._curator
 
         def stage(staging: Staging) -> Described[Restored]:

@@ -1,5 +1,8 @@
-"""What clients propose and only the person decides: that a memory is right or lasts for good, or
-that a note of theirs moves, is forgotten or merged, or a change of theirs is undone."""
+"""Proposals of clients that only the person decides.
+
+A client may propose that a memory is correct, wrong or permanent, that one of the person's notes is
+moved, forgotten or merged, or that one of their changes is undone.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ PROPOSAL, WAS_VERIFIED, CALL = "proposal", "was_verified", "call"
 
 
 class ProposalKind(StrEnum):
-    VERIFIED = "verified"  # the person is said to have confirmed it
-    WRONG = "wrong"  # the person is said to have called it wrong
+    VERIFIED = "verified"  # the client says that the person confirmed it
+    WRONG = "wrong"  # the client says that the person called it wrong
     PERMANENT = "permanent"
     MOVED = "moved"  # to another project or folder
     FORGOTTEN = "forgotten"  # to the trash, or deleted for good
@@ -32,13 +35,17 @@ class ProposalKind(StrEnum):
     UNDONE = "undone"
 
 
-_KINDS = frozenset(map(str, ProposalKind))  # other versions of memvault know others
+_KINDS = frozenset(map(str, ProposalKind))  # other versions may have recorded other kinds
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """``was_verified``: the memory was verified when it was made, perhaps too long ago. ``call`` is
-    what the client called."""
+    """A client's proposal.
+
+    Attributes:
+        was_verified: the memory was already verified when the proposal was made.
+        call: the client's tool call, if it is a proposed call.
+    """
 
     key: str
     kind: ProposalKind
@@ -52,7 +59,7 @@ class Proposal:
 
 
 class Proposals:
-    """Kept in the journal. Thread-safe."""
+    """The proposals of one vault, kept in the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -61,7 +68,7 @@ class Proposals:
         self._lock = threading.RLock()
 
     def propose(self, kind: ProposalKind, memory: Memory, actor: Actor, rationale: str) -> Proposal:
-        """Record a client's claim; the same claim again changes nothing.
+        """Record a client's claim; repeating an open claim changes nothing.
 
         Raises:
             StorageError, DiskFull: it cannot be recorded.
@@ -77,7 +84,7 @@ class Proposals:
         actor: Actor,
         rationale: str,
     ) -> Proposal:
-        """Record a client's call that concerns what is the person's.
+        """Record a client's call that would affect the person's own notes or changes.
 
         Args:
             about: id and path of the note.
@@ -104,10 +111,10 @@ class Proposals:
     def waiting(
         self, memory_of: Callable[[str], Memory | None], is_undone: Callable[[str], bool]
     ) -> list[Proposal]:
-        """Those that wait for the person, the newest first.
+        """The proposals that the person has not decided, newest first.
 
         Args:
-            is_undone: of a change, by its hash.
+            is_undone: whether a change is undone, by its hash.
         """
         with self._lock:
             self._refresh()
@@ -118,7 +125,7 @@ class Proposals:
         return sorted(open_, key=lambda each: each.at, reverse=True)
 
     def get(self, key: str) -> Proposal:
-        """An open proposal.
+        """The open proposal with this key.
 
         Raises:
             NoteNotFound: there is none.
@@ -184,7 +191,7 @@ def _is_settled(
 
 
 def _verified_since(memory: Memory, proposal: Proposal) -> bool:
-    """Whether the person verified the memory after the proposal, perhaps again."""
+    """Whether the person verified the memory, for the first time or again, after the proposal."""
     if not proposal.was_verified:
         return memory.verified
     on = read_date(memory.metadata.get("verified_on"))

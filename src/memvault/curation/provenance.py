@@ -1,9 +1,9 @@
 """Who wrote each sentence of a note, read from the journal.
 
-Every entry on a change of a note holds the digests of the sentences that it added. A sentence of
-the note that a client, an import or memvault added is theirs; all others are the person's: what
-was typed in an editor, also over what a client wrote, is in no entry. A note that the person has
-renamed is recognised by their own sentences in it.
+The journal entry for a change holds the digests of the sentences that the change added. A sentence
+that a client, an import or memvault added is theirs. All others are the person's: text typed in an
+editor is in no entry, even if it replaces a client's text. A note that the person has renamed is
+recognised by their own sentences in it.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
-ADDED = "added"  # of an entry's data: digests of the sentences that it added
-SPOKEN = "spoken"  # of an import: digests of what the person said in the conversation
-WEB = "web"  # of a stored note: the client says that it fetched the content
-SOURCE = "source"  # of an import: the provider
+# Keys of an entry's data.
+ADDED = "added"  # digests of the sentences that the change added
+SPOKEN = "spoken"  # for an import: digests of the person's sentences in the conversation
+WEB = "web"  # for a stored note: the client says that it fetched the content
+SOURCE = "source"  # for an import: the provider
 
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
 _FINGERPRINT_SHARE = 0.5  # of these that the renamed note must have
@@ -46,7 +47,7 @@ _SNIFFED = 8192  # bytes of a file that show whether it is text
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
-# What they bring back is known.
+# Changes that only restore sentences whose origin is known.
 _REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECONSTRUCTED})
 
 
@@ -110,7 +111,7 @@ def _short_digest(words: str) -> str:
 
 
 def spoken_key(path: str) -> str:
-    """The key in `Change.memo` of what the person said in the imported note at this path."""
+    """The key in `Change.memo` for the person's sentences in the imported note at this path."""
     return f"{SPOKEN}:{path}"
 
 
@@ -158,15 +159,19 @@ def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
 
 
 def fingerprint(before: bytes) -> tuple[str, ...]:
-    """Digests of the note's longest sentences; they identify the note after a rename."""
+    """The digests of the note's longest sentences, which identify it after a rename."""
     longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
 
 
 @dataclass(slots=True)
 class _Adoption:
-    """Sentences that the person adopted by verifying the note; ``whole``: also those that an entry
-    without digests wrote. Invalid while the verification is undone."""
+    """The sentences that the person adopted by verifying the note.
+
+    Attributes:
+        whole: whether this includes the sentences of an entry without digests.
+        is_valid: False while the verification is undone.
+    """
 
     digests: set[str]
     whole: bool
@@ -175,7 +180,10 @@ class _Adoption:
 
 @dataclass(slots=True)
 class _Claims:
-    """What the journal says of one path or id. ``whole``: an entry without digests wrote it all."""
+    """The origins of one note's sentences, as the journal has them for its path or id.
+
+    ``whole`` is the origin of an entry without digests, which wrote the whole note.
+    """
 
     origins: dict[str, Origin] = field(default_factory=dict)
     whole: Origin | None = None
@@ -184,7 +192,7 @@ class _Claims:
     entries: int = 0
 
     def adopt(self, key: str) -> None:
-        """The person confirmed all that is there: from now on it is their word."""
+        """Count all current sentences as the person's, who verified the note."""
         self.entries += 1
         self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None)
 
@@ -226,13 +234,14 @@ class _Claims:
 
 
 class Provenances:
-    """Answers from memory; reads what is new in the journal when it is asked. Thread-safe."""
+    """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
         self._vault = vault
-        # By path, the own sentences of notes with foreign ones; by foreign sentence, those paths.
+        # Path of a note with foreign sentences → digests of the person's sentences in it.
         self._own_sentences: dict[str, frozenset[str]] = {}
+        # Digest of a foreign sentence → paths of these notes that have it.
         self._places: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
@@ -241,10 +250,10 @@ class Provenances:
         self._lock = threading.Lock()
 
     def of(self, path: str, note_id: str, data: bytes) -> Provenance:
-        """Whose the words of a note are.
+        """The provenance of a note: who wrote which of its sentences.
 
         Args:
-            note_id: the id that its frontmatter asks for; "" where it asks for none.
+            note_id: the id in its frontmatter; "" if it has none.
             data: its bytes.
         """
         with self._lock:
@@ -267,7 +276,7 @@ class Provenances:
         return _provenance(judged, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
-        """Another text whenever the journal says something new of this note."""
+        """A text that changes whenever the journal has a new entry about this note."""
         with self._lock:
             self._refresh()
             return _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
@@ -368,8 +377,11 @@ class Provenances:
                 self._adopters.setdefault(key, []).append(self._claims[at])
 
     def _apply_undo(self, change: Change) -> bool:
-        """Take back the verifications that were undone; whether a client redoes what the person
-        undid, so that what comes back is the client's claim."""
+        """Update the adoptions whose verifications this undo undoes or redoes.
+
+        Returns whether a client redoes a change that the person undid: then the restored sentences
+        are the client's.
+        """
         self._undoings[change.reversal_hash] = change
         redone = [each for key in change.undoes if (each := self._undoings.get(key))]
         self._set_adoptions_valid(change.undoes, valid=False)
@@ -386,7 +398,7 @@ class Provenances:
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
-    """The origin of what a journal entry of this kind adds."""
+    """The origin of the sentences that a journal entry of this kind adds."""
     if kind in ("imported", "import_updated"):
         return Origin(kind=OriginKind.IMPORT, name=str(data.get("source", "")))
     if kind == ChangeKind.CAPTURED:
@@ -404,7 +416,7 @@ def _keys(path: str, note_id: str) -> list[str]:
 
 
 def _note_ids(change: Change) -> dict[str, str]:
-    """The ids of the notes that a change wrote, by path, where it wrote one note for each id."""
+    """The ids of the notes that a change wrote, by path; empty unless it wrote one for each id."""
     paths = [file.path for file in change.files if file.added]
     same = len(paths) == len(change.node_ids)
     return dict(zip(paths, change.node_ids, strict=True)) if same else {}
@@ -470,7 +482,7 @@ def _own_parts(
 
 
 def _spans(lines: Mapping[int, Origin]) -> Iterator[OriginSpan]:
-    """Neighbouring lines of one origin as one span."""
+    """The spans of neighbouring lines with the same origin."""
     first = last = 0
     origin = PERSON
     for line in sorted(lines):

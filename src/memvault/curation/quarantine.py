@@ -1,8 +1,8 @@
-"""Quarantine: what others wrote to command a model is kept from every answer; nothing is deleted.
+"""Quarantine: keeps others' text that looks like orders to a model out of answers; deletes nothing.
 
-The person's own words are never checked. A note that others wrote whole is not indexed at all; in
-a note that the person wrote in, too, only the lines of others are left out. What is in quarantine
-follows from the note's text, its provenance and the journal, which has what the person released.
+The person's own words are never checked. A note that others wrote entirely is not indexed; in a
+note that the person also wrote in, only the lines of others are left out. The contents of the
+quarantine follow from the notes' texts, their provenance and the releases in the journal.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ MAX_EVIDENCE = 5
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedText:
-    """A note of which something is in quarantine.
+    """A note that is in quarantine, entirely or in part.
 
     Attributes:
-        key: names this text in this note, to release it by.
-        whole: whether the note is not indexed; else only some lines are left out.
-        evidence: excerpts of what was found.
+        key: identifies this text in this note, for its release.
+        whole: whether the whole note is held and not indexed; else only some lines are left out.
+        evidence: the suspicious excerpts.
     """
 
     key: str
@@ -52,7 +52,7 @@ class QuarantinedText:
 
 
 class Quarantine:
-    """What is held and what was released, as the journal has it. Thread-safe."""
+    """The texts that are held and released, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -67,29 +67,29 @@ class Quarantine:
             return key in self._released
 
     def held(self) -> list[QuarantinedText]:
-        """All that is held, the newest first; notes that are gone since are among them."""
+        """All held texts, newest first, including those of notes that no longer exist."""
         with self._lock:
             self._refresh()
             found = [each for key, each in self._held.items() if key not in self._released]
         return sorted(found, key=lambda each: each.at, reverse=True)
 
     def caught(self) -> tuple[list[QuarantinedText], int]:
-        """All that was ever held, and how many of it were released."""
+        """All texts that were ever held, and how many of them are released."""
         with self._lock:
             self._refresh()
             return list(self._held.values()), len(self._held.keys() & self._released)
 
     def last_released(self) -> QuarantinedText | None:
-        """What the person released last, if it is not held again."""
+        """The text that the person released last, among those still released."""
         with self._lock:
             self._refresh()
             return next((self._held.get(key) for key in reversed(self._released)), None)
 
     def hold(self, held: QuarantinedText) -> None:
-        """Write down that something is held; a second time nothing is written.
+        """Record that a text is held, unless that is recorded already.
 
         Raises:
-            StorageError, DiskFull: it cannot be written.
+            StorageError, DiskFull: the journal cannot be written.
         """
         with self._lock:
             self._refresh()
@@ -110,11 +110,11 @@ class Quarantine:
             )  # fmt: skip
 
     def release(self, key: str, actor: Actor, *, back: bool = False) -> QuarantinedText:
-        """Let a held text be answered with again, or, if ``back``, hold it once more.
+        """Release a held text for use in answers, or, with ``back``, hold it again.
 
         Raises:
             NoteNotFound: nothing is held under this key.
-            StorageError, DiskFull: it cannot be written.
+            StorageError, DiskFull: the journal cannot be written.
         """
         with self._lock:
             self._refresh()
@@ -158,7 +158,7 @@ _PDF_FILE = Origin(kind=OriginKind.IMPORT, name="PDF file")
 
 
 class GuardedVault(Vault):
-    """A vault that is read without what is in quarantine; for all that answers, and the index.
+    """A vault whose reads leave out the texts in quarantine; used by the index and all answers.
 
     Args:
         vault: the same folder.
@@ -173,10 +173,10 @@ class GuardedVault(Vault):
         self._quarantine = quarantine
         self._immunity = immunity
         self._findings: dict[str, Finding] = {}
-        self._hidden: dict[str, tuple[int, int, str]] = {}  # notes held whole: size, mtime, key
+        self._hidden: dict[str, tuple[int, int, str]] = {}  # whole notes held: size, mtime, key
 
     def walk(self) -> Iterator[NoteStat]:
-        """As `Vault.walk`, without the notes that are known to be held whole."""
+        """Like `Vault.walk`, without the notes that are known to be held as a whole."""
         for stat in super().walk():
             known = self._hidden.get(stat.path)
             is_held = known is not None and known[:2] == (stat.size, stat.mtime_ns)
@@ -184,7 +184,7 @@ class GuardedVault(Vault):
                 yield stat
 
     def read(self, path: str) -> bytes:
-        """As `Vault.read`, with the lines that are in quarantine left empty.
+        """Like `Vault.read`, with the lines in quarantine left empty.
 
         Raises:
             NoteQuarantined: the whole note is in quarantine.
@@ -198,7 +198,7 @@ class GuardedVault(Vault):
         if provenance.is_person:
             if not path.lower().endswith(PDF):
                 return Examined(data, provenance)
-            # The person keeps the PDF, but hardly wrote it: it is checked, and else trusted.
+            # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
             lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
             written_by = Provenance(origin=_PDF_FILE, spans=(lines,))
         text = _foreign(data, written_by)
@@ -221,8 +221,9 @@ class GuardedVault(Vault):
         return Examined(own_lines(data, provenance), provenance)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
-        """Refuse a client's change that rewrites a sentence of the person's together with what
-        would be quarantined, so that their words would be hidden.
+        """Refuse a client's change that would hide the person's words in quarantine.
+
+        That is a change that rewrites a sentence of the person and adds text to be quarantined.
 
         Raises:
             NoteQuarantined: nothing was changed.
@@ -252,11 +253,11 @@ class GuardedVault(Vault):
         return self._provenances.stamp(path, note_id)
 
     def held(self) -> list[QuarantinedText]:
-        """What is held of notes that are there."""
+        """The held texts of notes that exist."""
         return [each for each in self._quarantine.held() if self.stat(each.path) is not None]
 
     def held_at(self, path: str) -> QuarantinedText | None:
-        """What is held of the note at this path now."""
+        """The held text of the note at this path, as the note is now."""
         with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
             self.examined(path)
         return next((each for each in self._quarantine.held() if each.path == path), None)
@@ -273,8 +274,11 @@ class GuardedVault(Vault):
 
 
 def _foreign(data: bytes, provenance: Provenance) -> str:
-    """The lines of others, frontmatter included, without its keys that memvault writes, and without
-    the person's sentences that memvault quotes in a line of its own."""
+    """The lines that others wrote, frontmatter included.
+
+    Without the keys that memvault writes, and without the person's sentences that memvault quotes
+    in its own lines.
+    """
     lines = bare_lines(data.decode("utf-8", "replace"))
     quoted = dict(provenance.own_parts)
     for span in provenance.spans if quoted else ():

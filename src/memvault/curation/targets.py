@@ -16,16 +16,16 @@ from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key, without_accents
 from memvault.vault.ignore import NOTE_SUFFIXES
 
-# The kinds of nodes that a name without a note can mean. Tags are named ``#tag``, and a day is not
-# forgotten with the note of that day.
 MAX_NEAREST = 3
+# Kinds that a plain name cannot mean: tags are named ``#tag``, and forgetting the note of a day
+# does not forget the day.
 _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
 NAMED_KINDS = tuple(kind for kind in NodeKind if kind not in _OF_THEIR_OWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A ``note``, or else the ``nodes`` that the graph has for one concept."""
+    """A ``note``, or the graph ``nodes`` of one concept without a note."""
 
     name: str
     note: Memory | None = None
@@ -44,9 +44,9 @@ def resolve(target: str, memories: MemoryLookup, graph: GraphStore) -> Target:
     """The note or concept with this id, path, file name, title or alias; ``#name`` is a tag.
 
     Raises:
-        NoteNotFound: none has it; the message offers the nearest names.
-        AmbiguousTarget: several have it.
-        StoreUnavailable, GraphQueryError: no note has it, and the graph does not answer.
+        NoteNotFound: nothing matches; the message offers the nearest names.
+        AmbiguousTarget: several match.
+        StoreUnavailable, GraphQueryError: no note matches, and the graph does not answer.
     """
     target = target.strip()
     note = memories.by_id(target) or _at_path(target, memories)
@@ -60,9 +60,9 @@ def resolve(target: str, memories: MemoryLookup, graph: GraphStore) -> Target:
 
 
 def resolve_note(target: str, memories: MemoryLookup) -> Memory:
-    """The note with this id, path, file name, title or alias; the graph is not asked.
+    """The note with this id, path, file name, title or alias; the graph is not queried.
 
-    Raises NoteNotFound, AmbiguousTarget: as `resolve`.
+    Raises NoteNotFound, AmbiguousTarget: see `resolve`.
     """
     target = target.strip()
     note = memories.by_id(target) or _at_path(target, memories)
@@ -94,7 +94,7 @@ def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
 
 
 def concept_ids(names: Iterable[str]) -> frozenset[str]:
-    """Every id that the graph may have for concepts of these names without a note."""
+    """Every id that the graph may use for concepts with these names and without a note."""
     spellings = {spelling for name in names for spelling in (name_key(name), composed(name))}
     return frozenset(
         id_of_entity(kind, spelling) for spelling in spellings if spelling for kind in NAMED_KINDS
@@ -108,8 +108,10 @@ def names_of_memory(memory: Memory) -> tuple[str, ...]:
 
 
 def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
-    """Titles, aliases and file names that have all words of this one, the shortest first, then
-    those that are spelled like it, nearest first."""
+    """The titles, aliases and file names most like this name.
+
+    First those that contain it, shortest first, then similar spellings, nearest first.
+    """
     names = {
         key: each
         for memory in memories.all()
@@ -126,7 +128,7 @@ def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
 def _at_path(target: str, memories: MemoryLookup) -> Memory | None:
     path = target.replace("\\", "/").lstrip("/")
     with_suffix = (path, *(path + suffix for suffix in sorted(NOTE_SUFFIXES, reverse=True)))
-    # A bare name is a title first: two notes in two folders may both be called so.
+    # A bare name is tried as a title first, since several folders may have a note of that name.
     paths = with_suffix if "/" in path else (path,)
     return next((memory for each in paths if (memory := memories.by_path(each))), None)
 
@@ -164,7 +166,7 @@ def _tag(target: str, graph: GraphStore) -> list[Target]:
 
 
 def _concept(node: GraphNode, graph: GraphStore) -> Target:
-    """All nodes of a node's name, since a person means one concept by it."""
+    """The target with all nodes of this node's name: to a person they are one concept."""
     if node.kind == NodeKind.TAG:
         return Target("#" + node.name, nodes=(node,))
     others = graph.nodes(concept_ids([node.name])).values()

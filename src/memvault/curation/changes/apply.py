@@ -1,4 +1,4 @@
-"""Making the edits of a plan, and taking them back after a failure or a crash.
+"""Makes the edits of a plan, and takes them back after a failure or a crash.
 
 A file that somebody changed in the meantime is never touched.
 """
@@ -23,7 +23,7 @@ def make_edit(vault: Vault, edit: Edit) -> None:
     """Make one edit.
 
     Raises:
-        NoteConflict: the file is no longer as it was when this was planned.
+        NoteConflict: the file was changed since the plan was made.
         StorageError, DiskFull: nothing was done.
     """
     if edit.moved_to is not None:
@@ -39,8 +39,10 @@ def make_edit(vault: Vault, edit: Edit) -> None:
 
 
 def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) -> bool:
-    """Take back edits that were made, the last one first. A file that somebody changed since
-    stays as it is. False if an error kept a file from being restored."""
+    """Revert edits that were made, the last one first; False if a file could not be restored.
+
+    A file that somebody changed since stays as it is.
+    """
     whole = True
     for file in reversed(files):
         try:
@@ -56,7 +58,7 @@ def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) ->
 def edits_made(
     vault: Vault, files: Sequence[FileChange], version: Version
 ) -> list[FileChange] | None:
-    """Of a change that a crash cut off: None if it is complete, else the edits that were made.
+    """The edits that an interrupted change made before the crash; None if the change is complete.
 
     Raises:
         StorageError: a file cannot be read; the next start tries again.
@@ -71,7 +73,7 @@ def edits_made(
 
 
 def current_bytes(vault: Vault, path: str) -> bytes | None:
-    """The bytes of a file, None where there is none."""
+    """The bytes of a file, or None if it does not exist."""
     try:
         return vault.read(path)
     except NoteNotFound:
@@ -79,10 +81,11 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
 
 
 def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
-    """The edit by the hashes of its versions, as the journal keeps it.
+    """The journal's record of an edit, with hashes instead of texts.
 
     Args:
-        edits: all edits of the change; what stood in another of its notes is carried, not added.
+        edits: all edits of the change. A sentence that another of its notes had before counts as
+            carried, not as added.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
     others = [other.before for other in edits if other is not edit and other.before is not None]
@@ -115,7 +118,7 @@ def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
 
 
 def _state(vault: Vault, file: FileChange, version: Version) -> str:
-    """Whether a file is as ``before`` the change, as ``after`` it, or ``other``."""
+    """The state of a file: ``before`` or ``after`` the change, or ``other``."""
     found = _hash_at(vault, file.path)
     if file.moved_to is not None:
         there = _hash_at(vault, file.moved_to)
@@ -164,8 +167,11 @@ def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
 
 
 def _drop_reserved(vault: Vault, path: str, content: str | None) -> bool:
-    """Where a file system cannot create or move a file in one step, its name is reserved by an
-    empty file, which a crash may leave behind. True if there was one."""
+    """Delete the empty file that reserved a name; False if there is none.
+
+    Some file systems cannot create or move a file in one step, so its name is reserved by an empty
+    file first. A crash may leave that file behind.
+    """
     stat = vault.stat(path)
     if stat is None or stat.size or content == content_hash(b""):
         return False

@@ -1,8 +1,8 @@
-"""How much a client may change: limits against flooding, repeating, going back and forth, and
-linking to everything, so that no memory gains weight by numbers.
+"""Limits on a client's changes, so that no memory gains weight by numbers.
 
-All is read from the history. Since clients name themselves, all of them together have only three
-times what one has: another name brings little more room.
+They prevent flooding, repeating, edit wars and linking to everything. All counts come from the
+history. Clients choose their own names, so all clients together may make only three times the
+changes of one client: using another name gains little.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memvault.vault.frontmatter.fences import split_frontmatter
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 TOGETHER = 3  # times the changes of one client
 ALIKE = 0.75  # share of words that two nearly identical memories have in common
-# From these numbers on the person is told, long before a limit is reached.
+# From these numbers on the person is notified, long before a limit is reached.
 MANY_CHANGES, MANY_ALIKE, MANY_REVERSALS = 300, 20, 5
 MAX_COMPARED = 5_000  # of a client's latest memories
 MAX_PATHS = 2  # that are shown
@@ -41,7 +41,7 @@ _LINK = re.compile(r"\[\[[^\[\]]+\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """What a client did too much of on a day; ``paths`` are the last notes concerned."""
+    """A client's excessive activity on one day; ``paths`` are the last notes concerned."""
 
     client: str
     day: str
@@ -50,10 +50,10 @@ class Excess:
 
 
 class ClientLimits:
-    """Thread-safe.
+    """Checks clients' changes against the limits. Thread-safe.
 
     Args:
-        limits: the settings, which may change.
+        limits: gives the current settings.
         now: the time, with a zone.
     """
 
@@ -72,9 +72,9 @@ class ClientLimits:
         self._known: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
 
     def check(self, plan: Plan, why: Attribution) -> None:
-        """Refuse a client's change that goes beyond the limits; a person has none.
+        """Refuse a client's change that exceeds a limit; a person has no limits.
 
-        Raises RateLimited: what is too much, and what to do instead.
+        Raises RateLimited: names the limit and what to do instead.
         """
         if why.kind != "client" or plan.kind is ChangeKind.CAPTURED:
             return
@@ -147,7 +147,7 @@ class ClientLimits:
             )
 
     def _texts(self, stored: Sequence[Change]) -> Iterator[tuple[str, frozenset[str]]]:
-        """The words of what these changes stored, as far as it still is there."""
+        """The path and words of each note that these changes stored and that still exists."""
         for change in stored[:MAX_COMPARED]:
             path = change.files[0].path
             with suppress(MemvaultError):
@@ -162,7 +162,7 @@ class ClientLimits:
     # -- for the person -------------------------------------------------------------------------
 
     def excesses(self) -> list[Excess]:
-        """What clients did too much of within a day, far from the limits still."""
+        """Clients' excessive activity within the last day, long before they reach a limit."""
         active = [each for each in self._of_clients_today() if each.undone_by is None]
         by_client: dict[str, list[Change]] = defaultdict(list)
         for change in active:
@@ -202,7 +202,7 @@ def _reversed(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _written_again(changes: Sequence[Change]) -> dict[str, Counter[str]]:
-    """How often each sentence was added to a note that was there, by path."""
+    """How often each sentence was added to an existing note, by path."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for change in changes:
         for file in change.files:

@@ -1,9 +1,9 @@
 """The only way in which memvault changes notes: plan, stage, apply, journal, undo.
 
 A change is recorded before it is made. The replaced versions go to ``.memvault/history/`` and the
-intent to the journal; then the files are changed one by one, each only if it is still as it was
-when the change was planned; then the journal records the outcome. After a crash the next start
-completes the change or takes it back, whichever the files allow.
+intent to the journal. Then the files are changed one by one, each only if it was not changed since
+the plan was made. Then the journal records the outcome. After a crash the next start completes or
+reverts the change, whichever the files allow.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
-ATTEMPTS = 3  # at a change whose notes somebody saves at the same time
-MAX_NAMES = 20  # of a change that are recorded
-START_SECONDS = 2.0  # that recovery waits for one
+ATTEMPTS = 3  # for a change whose notes somebody saves at the same time
+MAX_NAMES = 20  # names that are recorded for a change
+START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """``change`` is None in a preview, or if nothing could be taken back."""
+    """The result of an undo; ``change`` is None in a preview, or if nothing could be undone."""
 
     undone: tuple[Change, ...]
     conflicts: tuple[Conflict, ...]
@@ -63,7 +63,10 @@ class UndoResult:
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult(Generic[Result]):
-    """``change`` is None if nothing was changed; ``result`` is the operation's own."""
+    """The result of a change; ``change`` is None if nothing was changed.
+
+    ``result`` is what the staged operation returned.
+    """
 
     plan: Plan
     result: Result
@@ -71,8 +74,9 @@ class ChangeResult(Generic[Result]):
 
 
 class Curator:
-    """Plans, applies and takes back changes, one at a time, also among several processes. The
-    caller updates the indexes. Thread-safe.
+    """Plans, applies and undoes changes, one at a time across all processes. Thread-safe.
+
+    The caller updates the indexes.
 
     Args:
         clock: the time, with a zone.
@@ -101,13 +105,13 @@ class Curator:
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
         )
         self._joined: dict[str, GraphNode] | None = None
-        self._interrupted = False  # a change could be neither made nor taken back
+        self._interrupted = False  # a change could be neither completed nor reverted
 
     def now(self) -> datetime:
         return self._clock()
 
     def stage(self) -> Staging:
-        """An overlay over the vault as it is now."""
+        """An empty overlay over the current vault."""
         return Staging(self.vault)
 
     def perform(
@@ -120,8 +124,9 @@ class Curator:
         *,
         preview: bool = False,
     ) -> ChangeResult[Result]:
-        """Stage one operation and make it, unless it is a preview or changes nothing. If somebody
-        saves one of its notes at the same time, it is staged again.
+        """Stage one operation and apply it, unless it is a preview or changes nothing.
+
+        If somebody saves one of its notes at the same time, the operation is staged again.
 
         Raises:
             NoteConflict: the notes keep changing.
@@ -140,11 +145,14 @@ class Curator:
         preview: bool = False,
         alone: bool = False,
     ) -> ChangeResult[Result]:
-        """As `perform`, where only staging tells the names and node ids: ``stage`` returns its
-        result with both. ``alone`` is for an operation that depends on which notes there are:
-        nothing else changes the vault while it is staged."""
+        """Like `perform`, but ``stage`` returns its result with the names and node ids.
+
+        Args:
+            alone: nothing else changes the vault during staging; for an operation that depends on
+                which notes exist.
+        """
         for attempt in range(1, ATTEMPTS + 1):
-            # The first attempt is staged while others change notes; a further one waits for them.
+            # Only the first attempt is staged while others change notes.
             with self._lock.alone() if alone or attempt > 1 else nullcontext():
                 staging = self.stage()
                 result, names, node_ids = stage(staging)
@@ -159,12 +167,12 @@ class Curator:
         raise AssertionError("unreachable")
 
     def apply(self, plan: Plan, why: Attribution) -> Change:
-        """Make a change completely or not at all, also if the process is killed.
+        """Make a change completely or not at all, even if the process is killed.
 
         Raises:
-            InvalidParams: it changes nothing, deletes for good what the person did not ask for, or
-                is a client's and brings back what the person removed.
-            NoteConflict: a note is no longer as it was when this was planned; plan it again.
+            InvalidParams: it changes nothing, deletes a note for good without the person's request,
+                or is a client's change that brings back a note that the person removed.
+            NoteConflict: a note was changed since the plan was made; plan it again.
             RateLimited: a client changes too much (`ClientLimits`).
             StorageError, DiskFull: nothing was done.
         """
@@ -192,12 +200,13 @@ class Curator:
     def undo(
         self, reversal_hashes: Sequence[str], why: Attribution, *, preview: bool = False
     ) -> UndoResult:
-        """Take changes back, the newest first, as one change. A change with a note that was
-        changed afterwards is left out and listed among the conflicts.
+        """Undo changes, the newest first, as one change.
+
+        A change with a note that was changed afterwards is left out and listed as a conflict.
 
         Raises:
             NoteNotFound: there is no such change.
-            InvalidParams: it is taken back already, or cannot be.
+            InvalidParams: a change is undone already, or cannot be undone.
             NoteConflict, StorageError, DiskFull: nothing was done.
         """
         wanted = {each.reversal_hash: each for each in map(self.history.change, reversal_hashes)}
@@ -220,17 +229,17 @@ class Curator:
 
     @property
     def joined(self) -> Mapping[str, GraphNode]:
-        """By the id of each concept that was joined to another, the concept that it is now."""
+        """The current concept for the id of each concept that was joined to another."""
         if self._joined is None:
             with self._lock.threads:
                 self._joined = joined_concepts(fact for _, fact in self.history.facts())
         return self._joined
 
     def recover(self) -> list[Change]:
-        """Complete or take back what a crash interrupted; returns those changes.
+        """Complete or take back the changes that a crash interrupted; returns those changes.
 
-        While another process changes the vault nothing is done: what seems interrupted may be its
-        own.
+        Does nothing while another process changes the vault: a change that seems interrupted may
+        belong to that process.
         """
         self._trash.complete_earlier()
         if not self.history.begun():
@@ -244,8 +253,10 @@ class Curator:
             return []
 
     def purge(self) -> list[Tombstone]:
-        """Delete the forgotten notes whose 30 days are over. Only a file that a tombstone names,
-        and that still holds the bytes that were forgotten, is deleted."""
+        """Delete the forgotten notes whose 30 days are over.
+
+        Deletes only files that a tombstone names and that still hold the forgotten bytes.
+        """
         now = self._clock()
         purged = []
         for tombstone in self.forgotten.kept():
@@ -274,7 +285,7 @@ class Curator:
                 raise NoteConflict(f"{edit.moved_to} exists by now; try again", path=edit.moved_to)
 
     def _change(self, plan: Plan, why: Attribution) -> Change:
-        # Of two changes the later one has the later time, even if a clock was set back.
+        # The order of changes is the order of their times, even if a clock was set back.
         now = max(self._clock(), self.history.latest() + timedelta(microseconds=1))
         changed = tuple(files.file_change(edit, plan.edits) for edit in plan.edits)
         details = [each.model_dump() for each in (*changed, *plan.facts)]
@@ -305,7 +316,7 @@ class Curator:
         return tuple(folder for folder in _folders_of(arriving) if not self.vault.is_folder(folder))
 
     def _remove_empty_folders(self, undone: Sequence[Change]) -> None:
-        """Remove the folders of these changes that are empty now, if a change made them."""
+        """Remove these changes' folders that are empty now and were created by a change."""
         left = _folders_of(path for change in undone for path in change.paths)
         made = {folder for each in self.history.changes(limit=None) for folder in each.folders}
         for folder in reversed(left):
@@ -329,9 +340,11 @@ class Curator:
             raise
 
     def _record(self, phase: JournalPhase, change: Change, actor: Actor) -> None:
-        """Write a phase of a change to the journal. The outcome repeats what was forgotten and
-        restored, since `Forgotten` reads no other entry; it need not survive a power cut, since
-        the files tell it, too."""
+        """Write a phase of a change to the journal.
+
+        The outcome repeats the forgotten and restored notes, since `Forgotten` reads no other
+        entry. It need not survive a power cut: recovery finds the outcome from the files.
+        """
         data: dict[str, object] = {"reversal_hash": change.reversal_hash}
         if phase is JournalPhase.BEGUN:
             data["change"] = change.model_dump(mode="json", exclude_defaults=True)
@@ -346,7 +359,7 @@ class Curator:
             self._joined = None
 
     def _withdraw(self, change: Change) -> None:
-        """Record that nothing was done; if that fails, the next start finds it by the files."""
+        """Record that nothing was done; if that fails, the next start finds it from the files."""
         try:
             self._record(JournalPhase.WITHDRAWN, change, SYSTEM)
             self._contents.drop(change.reversal_hash, versions_of(change.files))
@@ -355,7 +368,7 @@ class Curator:
 
     def _drop_large(self, change: Change, plan: Plan) -> None:
         if change.actor.kind == "client":
-            return  # whatever a client does to a note can be undone
+            return  # every change of a client must stay undoable
         large = [key for key, data in plan.versions.items() if len(data) > KEPT_BYTES]
         if large:
             try:
@@ -390,7 +403,7 @@ class Curator:
         else:
             raise StorageError("a file of it cannot be restored")
 
-    # -- taking back ----------------------------------------------------------------------------
+    # -- undoing --------------------------------------------------------------------------------
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
         oldest = newest_first[-1].at if newest_first else None
@@ -412,7 +425,7 @@ class Curator:
 
 
 def _folders_of(paths: Iterable[str]) -> list[str]:
-    """The visible folders that these files are in, each after the one that it is in."""
+    """The visible folders that contain these files, parents first."""
     folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
     return sorted(folder for folder in folders if not folder.startswith("."))
 

@@ -1,10 +1,10 @@
-"""Forgetting and restoring: notes go to the vault's trash, names leave the graph.
+"""Forgets and restores notes and concepts: notes go to the vault's trash, names leave the graph.
 
-A note goes where Obsidian puts what it deletes: ``.trash/``, under its own name without its
+A note goes to ``.trash/``, like notes that Obsidian deletes: under its own name without its
 folders, with " 1", " 2", … if that is taken. It can be restored byte for byte for 30 days. The
-text of other notes never changes, but the graph omits what is forgotten, with its names.
+text of other notes never changes, but the graph omits the forgotten note or concept and its names.
 
-The state of a tombstone is the furthest that any journal entry gives, so the order in which a sync
+The state of a tombstone is the furthest state in any journal entry, so the order in which a sync
 tool merges the journal's files does not matter.
 """
 
@@ -34,7 +34,7 @@ from memvault.text.words import name_key
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 
-RETENTION = timedelta(days=30)  # of a forgotten note in the trash
+RETENTION = timedelta(days=30)  # time that a forgotten note stays in the trash
 USER_REQUESTED = "user_requested"
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class _State(IntEnum):
     BEGUN = 0
     WITHDRAWN = 1
     FORGOTTEN = 2
-    PURGED = 3  # the note's file is deleted, or is the person's own again
+    PURGED = 3  # the file is deleted, or was changed by the person and so kept
     RESTORED = 4
 
 
@@ -66,7 +66,7 @@ class Forgotten:
     def __init__(self, entries: Iterable[JournalEntry] = ()) -> None:
         self._tombstones: dict[str, Tombstone] = {}
         self._states: dict[str, _State] = {}
-        self._restoring: dict[str, str] = {}  # the path that the note is about to get
+        self._restoring: dict[str, str] = {}  # path to which the note is being restored
         self._hidden: frozenset[str] = frozenset()
         self._lock = threading.RLock()
         for entry in entries:
@@ -75,7 +75,7 @@ class Forgotten:
 
     @classmethod
     def read(cls, journal: Journal) -> Forgotten:
-        """As far as the journal can be read."""
+        """Read the tombstones from the journal, as far as it is readable."""
 
         def entries() -> Iterator[JournalEntry]:
             try:
@@ -93,7 +93,7 @@ class Forgotten:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Ids of the nodes without a note that the graph omits."""
+        """The ids of the nodes without a note that the graph omits."""
         return self._hidden
 
     def kept(self) -> list[Tombstone]:
@@ -101,17 +101,19 @@ class Forgotten:
         return self._in_state(_State.FORGOTTEN)
 
     def begun(self) -> list[Tombstone]:
-        """Tombstones of which an earlier version wrote only the intent, oldest first."""
+        """Tombstones for which an earlier version wrote only the intent, oldest first."""
         return self._in_state(_State.BEGUN)
 
     def being_restored(self) -> list[tuple[Tombstone, str]]:
-        """Tombstones of which an earlier version wrote only the intent to restore, each with the
-        path that its note was to get."""
+        """Tombstones for which an earlier version wrote only the intent to restore.
+
+        Each comes with the path to which its note was to be restored.
+        """
         with self._lock:
             return [(self._tombstones[key], path) for key, path in self._restoring.items()]
 
     def called(self, target: str) -> list[Tombstone]:
-        """The kept tombstones that a hash, id, path or name means."""
+        """The kept tombstones with this hash, id, path or name."""
         target = target.strip()
         kept = self.kept()
         exact = [
@@ -123,7 +125,7 @@ class Forgotten:
         return exact or [each for each in kept if key and key in _keys(each)]
 
     def was_purged(self, target: str) -> bool:
-        """Whether something of this hash, id or path was deleted for good."""
+        """Whether a note with this hash, id or path was deleted for good."""
         return any(
             target in (each.reversal_hash, each.path, *each.node_ids)
             for each in self._in_state(_State.PURGED)
@@ -139,13 +141,12 @@ class Forgotten:
         return sorted(found, key=lambda each: (each.forgotten_at, each.reversal_hash))
 
     def tombstone(self, reversal_hash: str) -> Tombstone | None:
-        """The tombstone of this hash, restored since or not."""
+        """The tombstone with this hash, even if its note was restored since."""
         with self._lock:
             return self._tombstones.get(reversal_hash)
 
     def kept_tombstones_of(self, tombstone: Tombstone) -> list[Tombstone]:
-        """The kept tombstones of the same memory or concept: this one, or one by which it was
-        forgotten again."""
+        """The kept tombstones of the same memory or concept, including later forgettings."""
         first = tombstone.repeats or tombstone.reversal_hash
         return [each for each in self.kept() if first in (each.reversal_hash, each.repeats)]
 
@@ -175,7 +176,7 @@ class Forgotten:
         if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
             try:
                 tombstone = Tombstone.model_validate(entry.data)
-            except ValidationError:  # edited by hand; what cannot be read cannot be restored
+            except ValidationError:  # edited by hand; an unreadable tombstone cannot be restored
                 logger.warning("the journal entry %s cannot be read", entry.id)
                 return
             if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
@@ -203,13 +204,16 @@ class Forgotten:
 
 
 def _keys(tombstone: Tombstone) -> set[str]:
-    """The names by which a person may ask for it; a tag without its #."""
+    """The name keys by which a person may refer to a tombstone; a tag without its #."""
     names = (tombstone.name.removeprefix("#"), PurePosixPath(tombstone.path or "").stem)
     return {name_key(name) for name in names}
 
 
 def check_permanent(permanent: bool, reason: str | None) -> None:
-    """Raises InvalidParams as core EC-CORE-012 words it."""
+    """Raise InvalidParams for a permanent deletion that no person requested.
+
+    The wording is that of core EC-CORE-012.
+    """
     if permanent and reason != USER_REQUESTED:
         raise InvalidParams(
             "Permanent deletion requires reason='user_requested'", parameter="reason", reason=reason
@@ -217,7 +221,7 @@ def check_permanent(permanent: bool, reason: str | None) -> None:
 
 
 def check_restoring(plan: Plan, why: Attribution, history: History) -> None:
-    """Raises InvalidParams: a client brings back what the person removed."""
+    """Raise InvalidParams if a client would bring back a note that the person removed."""
     if why.kind != "client" or not (plan.restores or plan.undoes):
         return
     for change in history.changes(limit=None):
@@ -233,7 +237,7 @@ def check_restoring(plan: Plan, why: Attribution, history: History) -> None:
 
 
 def _removes(change: Change) -> bool:
-    """Whether it forgets something, or undoes what made a note."""
+    """Whether a change forgets a note or concept, or undoes the creation of a note."""
     is_undoing = change.kind is ChangeKind.UNDONE
     return bool(change.forgot) or (
         is_undoing and any(is_in_trash(file.moved_to or "") for file in change.files)
@@ -241,8 +245,10 @@ def _removes(change: Change) -> bool:
 
 
 def made_by_others(history: History, path: str, data: bytes) -> bool:
-    """Whether every version that a note ever had was made by clients, imports or memvault, and the
-    person neither wrote nor changed nor moved it: only then may a client delete it for good."""
+    """Whether the person never wrote, changed or moved a note.
+
+    Then clients, imports or memvault made all its versions, and a client may delete it for good.
+    """
     return _made_by_others(history.changes(limit=None), path, content_hash(data))
 
 
@@ -271,8 +277,10 @@ def _made_by_others(newest_first: Sequence[Change], path: str, version: str | No
 
 
 def tombstones(plan: Plan, why: Attribution, now: datetime, key: str) -> tuple[Tombstone, ...]:
-    """The tombstones of what a plan forgets. One that is all that a change forgets has the change's
-    hash, so that either hash restores it.
+    """The tombstones of the notes and concepts that a plan forgets.
+
+    If a change forgets just one, its tombstone has the hash of the change, so that this hash both
+    undoes the change and restores the note.
 
     Args:
         key: the reversal hash of the change.
@@ -307,20 +315,20 @@ def tombstones(plan: Plan, why: Attribution, now: datetime, key: str) -> tuple[T
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """``path`` is where the note is now, None for a concept."""
+    """A restored note or concept; ``path`` is the note's current path, None for a concept."""
 
     tombstone: Tombstone
     path: str | None = None
 
 
 def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = False) -> Forgetting:
-    """Move a note to the trash, or leave a concept without a note out of the graph.
+    """Move a note to the trash, or remove a concept without a note from the graph.
 
     Args:
-        permanent: the note is deleted from the trash as soon as it is there.
+        permanent: the note is deleted from the trash at once.
 
     Raises:
-        NoteNotFound: the note is gone already.
+        NoteNotFound: the note no longer exists.
     """
     if target.note is not None:
         staging.read(target.note.path)
@@ -339,8 +347,9 @@ def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = Fals
 def stage_restoring(
     staging: Staging, forgotten: Forgotten, history: History, target: str, now: datetime
 ) -> Restored:
-    """Restore the forgotten note or concept that a hash, id, path or name means. If another note
-    has its path by now, it gets a number behind its name.
+    """Restore the forgotten note or concept with this hash, id, path or name.
+
+    If another note has its path by now, the restored file name gets a number.
 
     Raises:
         NoteNotFound: no such note or concept can be restored.
@@ -364,7 +373,7 @@ def stage_restoring(
 
 
 def hidden_by(target: Target) -> frozenset[str]:
-    """The nodes without a note that the graph omits while this is forgotten."""
+    """The nodes without a note that the graph omits while this target is forgotten."""
     if target.note is not None:
         return concept_ids(names_of_memory(target.note))
     own = frozenset(target.node_ids)

@@ -1,4 +1,4 @@
-"""Every change of the vault that the journal records, newest first, and changes in words."""
+"""The changes of the vault that the journal records, newest first, and sentences about them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def who(change: Change) -> str:
 
 
 def done(change: Change) -> str:
-    """The change in a few words."""
+    """A change in a few words, for a person."""
     if change.kind is ChangeKind.MERGED and len(change.names) > 1:
         others = change.model_copy(update={"names": change.names[1:]})
         return f"Merged {names_of(others)} into “{change.names[0]}”"
@@ -78,8 +78,11 @@ def description(change: Change) -> str:
 
 
 def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> str:
-    """An explanation of these changes, and of so many texts in quarantine, for a person; the newest
-    first."""
+    """An explanation for a person of these changes, newest first.
+
+    Args:
+        held: number of texts in quarantine.
+    """
     day = since.astimezone().strftime("%d %B %Y, %H:%M").lstrip("0")
     texts = "1 text that looks" if held == 1 else f"{held} texts that look"
     kept = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
@@ -93,12 +96,12 @@ def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> st
     return f"Since {day}: {' '.join(shown)}{rest}{can}{kept}"
 
 
-SHORTEST_HASH = 4  # digits that may stand for a whole hash
-FEW = 8  # new changes that are linked one by one
+SHORTEST_HASH = 4  # first digits that suffice to find a hash
+FEW = 8  # most new changes that are linked one by one
 
 
 class History:
-    """Reads the journal when it is asked, and then only what was added. Thread-safe."""
+    """Reads the journal on each call, but only the new entries. Thread-safe."""
 
     def __init__(self, vault: Vault, journal: Journal, contents: VersionStore) -> None:
         self._vault = vault
@@ -107,11 +110,11 @@ class History:
         self._marks: dict[str, int] = {}
         self._intended: dict[str, Change] = {}
         self._outcomes: dict[str, JournalPhase] = {}
-        self._decoded: dict[str, Change] = {}  # from other entries than a curator's
+        self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
-        self._packs: dict[str, list[str]] | None = {}  # of a version: the changes that kept it
+        self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
         self._lock = threading.RLock()
 
     def changes(
@@ -130,8 +133,8 @@ class History:
 
         Args:
             client: the client's name; "" means a person or memvault itself.
-            day: where this computer is.
-            before: the reversal hash of the last change of the page before.
+            day: in this computer's time zone.
+            before: the reversal hash of the last change on the previous page.
 
         Raises:
             NoteNotFound: ``before`` names no change.
@@ -155,7 +158,7 @@ class History:
         return found
 
     def change(self, reversal_hash: str) -> Change:
-        """The change of this hash, of which the first digits suffice.
+        """The change with this hash; its first digits suffice.
 
         Raises:
             NoteNotFound: there is none.
@@ -182,13 +185,13 @@ class History:
         )
 
     def find(self, reversal_hash: str) -> Change | None:
-        """The change of this whole hash."""
+        """The change with exactly this hash, or None."""
         with self._lock:
             self._refresh()
             return self._by_hash.get(reversal_hash)
 
     def lineage(self, node_id: str, depth: int, path: str | None = None) -> Sequence[Change]:
-        """The newest changes of a memory, by its id and by every path that its note had."""
+        """The newest changes of a memory, found by its id and by all paths of its note."""
         with self._lock:
             self._refresh()
             changes = self._changes
@@ -205,7 +208,7 @@ class History:
         return found
 
     def facts(self) -> list[tuple[Change, Fact]]:
-        """The facts about concepts without notes, oldest first, that were not taken back."""
+        """The facts about concepts without notes, oldest first, without the undone ones."""
         with self._lock:
             self._refresh()
             changes = self._changes
@@ -226,13 +229,13 @@ class History:
         return values[-1] if values and values[-1] is not None else DEFAULT_IMPORTANCE
 
     def latest(self) -> datetime:
-        """The time of the newest change, also of one that was withdrawn."""
+        """The time of the newest change, including withdrawn ones."""
         with self._lock:
             self._refresh()
             return self._latest
 
     def begun(self) -> list[Change]:
-        """Changes of which only the intent is recorded, oldest first."""
+        """The changes for which only the intent is recorded, oldest first."""
         with self._lock:
             self._refresh()
             return [change for key, change in self._intended.items() if key not in self._outcomes]
@@ -304,8 +307,10 @@ class History:
         return [change]
 
     def _put_in_front(self, change: Change) -> bool:
-        """Add a change that is newer than all others; False where more changes than it and those
-        that it takes back have to be linked."""
+        """Add a change that is newer than all others.
+
+        Returns False if changes other than this one and those that it undoes must be linked again.
+        """
         key = change.reversal_hash
         undone = [self._by_hash.get(each) for each in change.undoes]
         is_newest = change.at > self._changes[0].at
@@ -333,8 +338,11 @@ class History:
 
 
 def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Change]:
-    """Newest first, each with the change that took it back. A change that was itself taken back
-    takes back nothing. A ``known`` change that is right already is reused."""
+    """The changes, newest first, each linked to the change that undid it.
+
+    A change that was itself undone undoes nothing. A ``known`` change is reused if its link is
+    still correct.
+    """
     undone: dict[str, str] = {}
     found = []
     for change in sorted(changes, key=lambda each: (each.at, each.reversal_hash), reverse=True):
@@ -362,8 +370,10 @@ def _is(data: bytes, wanted: str) -> bool:
 
 
 def joined_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
-    """By the id of each joined concept, the concept that it is now. Follows chains of joins: A into
-    B, B into C means A into C."""
+    """The current concept for the id of each joined concept.
+
+    Follows chains of joins: A into B, B into C means A into C.
+    """
     nodes: dict[str, GraphNode] = {}
     for fact in facts:
         if fact.kind is not FactKind.JOINED or fact.into_id is None:

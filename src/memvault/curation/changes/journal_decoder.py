@@ -1,4 +1,4 @@
-"""Reads changes from journal entries, also those that earlier versions wrote.
+"""Reads changes from journal entries, including those of earlier versions.
 
 A change has two entries: the intent, with the whole change, before any file is touched, and the
 outcome afterwards. Earlier versions wrote one entry of another kind for a note that was stored,
@@ -55,7 +55,7 @@ def intended(entry: JournalEntry) -> Change | None:
 
 
 def decoded(entry: JournalEntry) -> Change | None:
-    """The change in an entry of any other kind, None if it holds no change."""
+    """The change in an entry of any other kind; None if the entry holds no change."""
     if entry.kind in _WRITTEN:
         return _written(entry, ChangeKind(entry.kind))
     if entry.kind == TrashEntry.FORGOTTEN:

@@ -13,14 +13,14 @@ from memvault.vault.files import Vault
 from memvault.vault.version_store import FOLDER
 from memvault.vault.write import storage_errors
 
-LOCK_SECONDS = 60.0  # that a change waits for one of another process
+LOCK_SECONDS = 60.0  # that a change waits for another process
 
 
 class ChangeLock:
-    """Lets one thread of one process at a time change a vault. One thread may nest it.
+    """Lets one thread of one process at a time change a vault. A thread may take it again.
 
     Attributes:
-        threads: the lock among this process's threads alone.
+        threads: the lock among the threads of this process only.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -32,7 +32,7 @@ class ChangeLock:
 
     @contextmanager
     def alone(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-        """Within the block no other thread or process makes a change.
+        """Keep other threads and processes from changing the vault within the block.
 
         Raises:
             StorageError: another process takes too long, or the vault cannot be written.
@@ -40,7 +40,7 @@ class ChangeLock:
         with self.threads:
             folder = self._vault.root / FOLDER.parent
             with storage_errors(FOLDER.parent.as_posix()):
-                self._vault.check()  # a folder made in its place would pass for it
+                self._vault.check()  # else mkdir could create a missing vault's folder
                 folder.mkdir(parents=True, exist_ok=True)
                 if not folder.resolve().is_relative_to(self._vault.root):
                     raise OutsideVault("The vault's .memvault folder is a link out of the vault")

@@ -1,4 +1,4 @@
-"""A change before it is made: who asks for it, which files it touches, and what would differ."""
+"""A planned change: who requests it, which files it touches, and which lines would differ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from memvault.vault.parse import content_hash
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Who asks for a change, and why; ``reason`` is a word, ``rationale`` a sentence.
+    """Who requests a change, and why.
 
-    ``client`` is the name of the client, or of the person or the part of memvault that acts.
+    ``reason`` is a word, ``rationale`` a sentence. ``client`` is the name of the client, of the
+    person, or of the part of memvault that acts.
     """
 
     client: str
@@ -34,8 +35,11 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The change of one file. ``before`` is None for a new file, ``after`` for a deleted one. A
-    file with ``moved_to`` goes there with its bytes unchanged."""
+    """The change of one file.
+
+    ``before`` is None for a new file, ``after`` for a deleted one. A file with ``moved_to`` moves
+    to that path with its bytes unchanged.
+    """
 
     path: str
     before: bytes | None
@@ -44,14 +48,17 @@ class Edit:
 
     @property
     def arrives(self) -> bool:
-        """Whether a file comes to a path that had none."""
+        """Whether a file is created at, or moved to, a path that had no file."""
         return self.moved_to is not None or self.before is None
 
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A line before and after, None where there is none. ``line`` is the number of the old line,
-    or for a new line of the line before it, counted from 1."""
+    """A line before and after a change.
+
+    ``before`` is None for a new line, ``after`` for a removed one. ``line`` is the number of the
+    old line, from 1, or, for a new line, of the line before it.
+    """
 
     path: str
     line: int
@@ -61,8 +68,10 @@ class LineChange:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A note (``path``), or a concept without a note, that a plan forgets. ``permanent`` and
-    ``repeats`` are those of its `Tombstone`."""
+    """A note, or a concept without a note (no ``path``), that a plan forgets.
+
+    ``permanent`` and ``repeats`` are those of its `Tombstone`.
+    """
 
     name: str
     kind: str
@@ -75,15 +84,15 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One change that is not made yet; `Curator.apply` makes it.
+    """One planned change; `Curator.apply` makes it.
 
     Attributes:
         node_ids, names: the memories and concepts that it changes, for the history.
         forgets: notes that go to the trash, and concepts that are hidden.
-        restores: reversal hashes of the tombstones that it takes back.
-        undoes: reversal hashes of the changes that it takes back.
-        archives: versions that go to the archive before anything is changed.
-        memo: as `Change.memo`.
+        restores: reversal hashes of the tombstones that it reverses.
+        undoes: reversal hashes of the changes that it undoes.
+        archives: versions that are archived before any file is changed.
+        memo: see `Change.memo`.
     """
 
     kind: ChangeKind
@@ -114,9 +123,11 @@ class Plan:
 
     @property
     def versions(self) -> dict[str, bytes]:
-        """The versions, by hash, that taking it back needs. A created note is deleted or moved to
-        the trash; a forgotten one is in the trash and kept nowhere else, so that it can be deleted
-        for good."""
+        """The versions, by hash, that undoing the change needs.
+
+        A created note needs none: undoing deletes it or moves it to the trash. A forgotten note is
+        kept only in the trash, so that it can be deleted for good.
+        """
         forgotten = {each.path for each in self.forgets}
         return {
             content_hash(data): data
@@ -127,7 +138,7 @@ class Plan:
         }
 
     def lines_changed(self, limit: int | None = None) -> list[LineChange]:
-        """The lines that would differ, by path; a file that moves has none."""
+        """The lines that would differ, file by file; a file that moves has none."""
         found: list[LineChange] = []
         for edit in self.edits:
             if edit.moved_to is None:
@@ -149,9 +160,9 @@ def lines_changed(path: str, before: bytes, after: bytes) -> list[LineChange]:
 
 
 def reversal_hash(kind: str, when: datetime, target: str, before: Any) -> str:
-    """The name of a change: blake2b-128, in hex, of its kind, time, target and previous state.
+    """The hash that names a change: blake2b-128, in hex, of kind, time, target and previous state.
 
-    Two changes of one target differ by their time, which is recorded to the microsecond.
+    Two changes of one target differ in their times, which are recorded to the microsecond.
     """
     named = json.dumps([kind, when.isoformat(), target, before], sort_keys=True, default=str)
     return blake2b(named.encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""The vault as it would be: operations edit an overlay, whose differences become one plan."""
+"""Stages changes: operations edit an overlay of the vault, whose differences become one plan."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"
 MAX_SAME_NAME = 10_000
-MAX_REFUSED = 3  # numbered names after which the ignore rules exclude every name of this kind
+MAX_REFUSED = 3  # ignored numbered names, after which no further number is tried
 
 
 class Staging:
-    """An overlay over the vault. Reading it shows what was staged; the vault is not changed. Not
-    thread-safe: each change has one of its own."""
+    """An overlay over the vault: reading shows the staged edits, while the vault stays unchanged.
+
+    Not thread-safe: each change has its own.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
         self._before: dict[str, bytes | None] = {}  # as the vault has it
         self._now: dict[str, bytes | None] = {}
-        self._origin: dict[str, str] = {}  # by the staged path of a moved file, its vault path
-        self._created: set[str] = set()  # in one case: some file systems know no other
+        self._origin: dict[str, str] = {}  # staged path of a moved file → its path in the vault
+        self._created: set[str] = set()  # case-folded, since some file systems ignore case
         self._facts: list[Fact] = []
         self._forgets: list[Forgetting] = []
         self._restores: list[str] = []
@@ -37,7 +39,7 @@ class Staging:
         self._memo: dict[str, str] = {}
 
     def copy(self) -> Staging:
-        """Another overlay that begins as this one is now."""
+        """A copy of this overlay; edits of one do not affect the other."""
         other = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, dict | list | set):
@@ -48,7 +50,7 @@ class Staging:
         """The bytes of a note as staged.
 
         Raises:
-            NoteNotFound, OutsideVault, StorageError: as `Vault.read`.
+            NoteNotFound, OutsideVault, StorageError: see `Vault.read`.
         """
         data = self._look(path)
         if data is None:
@@ -59,11 +61,11 @@ class Staging:
         return self._look(path) is not None
 
     def is_file(self, path: str) -> bool:
-        """Whether the vault has such a file, a note or not."""
+        """Whether the vault has this file, be it a note or not."""
         return self.vault.stat(path) is not None
 
     def write(self, path: str, data: bytes) -> None:
-        """Give a note other bytes.
+        """Replace the bytes of a note.
 
         Raises:
             NoteNotFound: there is no such note.
@@ -72,17 +74,18 @@ class Staging:
         self._now[path] = data
 
     def create(self, path: str, data: bytes) -> str:
-        """A new file, never over another: a taken name gets " 2", " 3", …. Returns its path."""
+        """Create a file and return its path; a taken name gets " 2", " 3", …."""
         return self._create(self.free_path(path, first=2), data)
 
     def create_note(
         self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX
     ) -> str:
-        """A new note in a folder, or an attachment with another suffix, named by `safe_name` of
-        its title; a taken name gets a number. Returns its path.
+        """Create a note in a folder, or an attachment with another suffix; returns its path.
+
+        The name is `safe_name` of the title; a taken name gets a number.
 
         Raises:
-            OutsideVault: the folder is outside, hidden or ignored, or the name is.
+            OutsideVault: the folder or the name is outside, hidden or ignored.
         """
         home, stem = self.vault.note_folder(folder), safe_name(title)
         path = f"{home}/{stem}{suffix}" if home else stem + suffix
@@ -99,8 +102,11 @@ class Staging:
         )
 
     def trash(self, path: str) -> str | None:
-        """Move a note to the trash as it is in the vault. Returns its path there, None for a note
-        that was only staged. A file that was to leave the trash stays in it."""
+        """Move a note to the trash, without its staged edits, and return its path there.
+
+        Returns None for a note that was only staged. A file whose move out of the trash is staged
+        stays in the trash.
+        """
         self.read(path)
         origin = self._origin.get(path)
         if origin is not None and is_in_trash(origin):
@@ -112,14 +118,14 @@ class Staging:
         return self.move(path, self._claim(target))
 
     def free_path(self, path: str, first: int) -> str:
-        """The path, or the first with a number behind its name that no file has."""
+        """The path if it is free, else the first free one with a number after the name."""
         free = next((each for each in numbered_paths(path, first) if self._is_free(each)), None)
         if free is None:
             raise StorageError(f"There are too many notes named like {path}")
         return free
 
     def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
-        """Give a file another path, with the bytes that the vault has, or with its staged edits."""
+        """Move a file, with the bytes that the vault has or with its staged edits."""
         staged = self.read(path)
         self._look(target)
         origin = self._origin.pop(path, path)
@@ -137,22 +143,22 @@ class Staging:
         self.forget_staged(forgetting)
 
     def forget_staged(self, forgetting: Forgetting) -> None:
-        """As `forget`, of a note whose move to the trash is staged already."""
+        """Forget a note whose move to the trash is staged already."""
         self._forgets.append(forgetting)
 
     def drop_forgetting(self, repeats: str) -> None:
-        """Do not forget again what this tombstone forgot."""
+        """Drop the staged forgettings that repeat this tombstone."""
         self._forgets = [each for each in self._forgets if each.repeats != repeats]
 
     def note_fact(self, fact: Fact) -> None:
         self._facts.append(fact)
 
     def note_restored(self, reversal_hash: str) -> None:
-        """The memory or concept of this tombstone is restored."""
+        """Record that the memory or concept of this tombstone is restored."""
         self._restores.append(reversal_hash)
 
     def note_undone(self, reversal_hash: str) -> None:
-        """This change is taken back."""
+        """Record that this change is undone."""
         self._undoes.append(reversal_hash)
 
     def note_merged(self, node_ids: tuple[str, ...]) -> None:
@@ -163,7 +169,7 @@ class Staging:
         self._archives.append(data)
 
     def note_memo(self, memo: Mapping[str, str]) -> None:
-        """Keep what the operation has to know again, by its own keys."""
+        """Record facts, under the operation's own keys, that it needs to read later."""
         self._memo |= memo
 
     def plan(
@@ -172,7 +178,7 @@ class Staging:
         names: tuple[str, ...],
         node_ids: tuple[str, ...],
     ) -> Plan:
-        """Everything staged, as one change."""
+        """The plan of one change with everything that is staged."""
         return Plan(
             kind=kind,
             names=names,
@@ -188,8 +194,11 @@ class Staging:
         )
 
     def _edits(self) -> Iterator[Edit]:
-        """The differences, each path once. A file with the same bytes elsewhere has moved; where a
-        file leaves a path that another takes, both are written."""
+        """The differences from the vault, each path once.
+
+        A file with the same bytes at another path has moved. If another file takes the path that
+        it leaves, both are written instead.
+        """
         differing = {path for path, now in self._now.items() if now != self._before[path]}
         moves = {
             origin: target
@@ -223,8 +232,11 @@ class Staging:
         return path
 
     def _claim(self, path: str) -> str:
-        """A path found free. It is not read again: another process may have taken it just now, and
-        its file would count as what this change replaces."""
+        """Mark a free path as having no file, and return it.
+
+        The path is not read again: a file that another process creates there now would count as
+        one that this change replaces.
+        """
         self._before.setdefault(path, None)
         self._now.setdefault(path, None)
         return path
@@ -239,7 +251,7 @@ def is_in_trash(path: str) -> bool:
 
 
 def numbered_paths(path: str, first: int) -> Iterator[str]:
-    """The path, then the same with a number behind the name."""
+    """The path, then the same path with ascending numbers after the name."""
     stem, dot, suffix = path.rpartition(".")
     yield path
     for number in range(first, MAX_SAME_NAME):

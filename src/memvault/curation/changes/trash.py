@@ -1,4 +1,4 @@
-"""Deleting forgotten notes for good, with every version that is kept of them."""
+"""Deletes forgotten notes for good, with every kept version of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
 
-_NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
+_NAMED = {"reversal_hash", "trash_path"}  # suffice for a tombstone that is recorded already
 
 
 class Trash:
-    """The vault's trash; the caller sees to it that one thread at a time deletes."""
+    """The vault's trash. The caller must let only one thread delete at a time."""
 
     def __init__(
         self,
@@ -40,11 +40,10 @@ class Trash:
         self._clock = clock
 
     def delete(self, tombstone: Tombstone) -> None:
-        """Delete the note of a tombstone, if it still holds the bytes that were forgotten, and
-        every version that is kept of it.
+        """Delete the note of a tombstone, if it still holds the forgotten bytes, and its versions.
 
         Raises:
-            StorageError: it is still there.
+            StorageError: the file could not be deleted.
         """
         if self._holds(tombstone.trash_path, tombstone):
             self._vault.delete(tombstone.trash_path or "")
@@ -54,7 +53,7 @@ class Trash:
             self._drop_archived(tombstone)
 
     def complete_earlier(self) -> None:
-        """Record what earlier versions forgot or restored but, as they crashed, did not record."""
+        """Record forgettings and restorings that an earlier version made just before it crashed."""
         for tombstone in self._forgotten.begun():
             if self._holds(tombstone.trash_path, tombstone):
                 self._record(TrashEntry.FORGOTTEN, tombstone)
@@ -88,7 +87,7 @@ class Trash:
             self._contents.drop(change.reversal_hash, versions_of(own) - versions_of(others))
 
     def _drop_archived(self, tombstone: Tombstone) -> None:
-        """Delete the full texts of a note that faded, unless another note has the same."""
+        """Delete the full texts of a faded note, unless another note has the same text."""
         own: set[str] = set()
         others: set[str] = set()
         for change in self._history.changes(kinds=(ChangeKind.FADED,), limit=None):
@@ -99,6 +98,6 @@ class Trash:
 
 
 def versions_of(changed: Iterable[FileChange]) -> set[str]:
-    """The hashes of these files before and after."""
+    """The hashes of these files' versions, before and after."""
     versions = (each for file in changed for each in (file.before, file.after))
     return {each for each in versions if each is not None}

@@ -1,4 +1,4 @@
-"""Taking changes back: every file as it was before, unless somebody changed it since."""
+"""Undoes changes: restores every file's previous version, unless somebody changed it since."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_KEPT = "its previous version is no longer kept"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A change that was not taken back because a note of it was changed afterwards.
+    """A change that was not undone because one of its notes was changed afterwards.
 
     Attributes:
         lines: the lines in which the current note differs from the version before the change.
@@ -35,12 +35,13 @@ class Conflict:
 
 
 class ActiveChanges:
-    """The changes of each path, and of each forgotten concept, that are not taken back. The last is
-    taken back first, even if the file happens to have the bytes that an earlier change left:
-    otherwise taking back the later ones could bring the earlier one back.
+    """The changes of each path, and of each forgotten concept, that are not undone.
+
+    The latest must be undone first, even if the file happens to have the bytes that an earlier
+    change left: otherwise undoing the later ones could bring the earlier one back.
 
     Args:
-        newest_first: the history, down to the oldest change to be taken back.
+        newest_first: the history, down to the oldest change to be undone.
     """
 
     def __init__(self, newest_first: Iterable[Change], forgotten: Forgotten) -> None:
@@ -55,27 +56,31 @@ class ActiveChanges:
                 continue
             if change.kind is ChangeKind.RESTORED:
                 restoring[change.reversal_hash] = change
-            if change.kind is not ChangeKind.UNDONE:  # one that is leaves nothing of its own
+            if change.kind is not ChangeKind.UNDONE:  # an undo adds nothing of its own
                 self._add(change, self._subjects(change))
         for active in self._on.values():
             active.sort(key=_age)
 
     def newer(self, change: Change, file: FileChange | None = None) -> Change | None:
-        """The newest change that has to be taken back before this file of a change, or, without a
-        file, before what it forgot and restored; None if there is none."""
+        """The newest change that must be undone before ``change``, or None.
+
+        Args:
+            file: the file of ``change`` to undo; None for the memories and concepts that it forgot
+                or restored.
+        """
         subjects = file.paths if file is not None else self._memories(change)
         newest = max(filter(None, map(self._newest, subjects)), key=_age, default=change)
         return newest if _age(newest) > _age(change) else None
 
     def drop(self, change: Change) -> None:
-        """Remove a change that is taken back."""
+        """Mark a change as undone."""
         self._taken_back.add(change.reversal_hash)
 
     def _subjects(self, change: Change) -> list[str]:
         return [*change.paths, *self._memories(change)]
 
     def _memories(self, change: Change) -> list[str]:
-        """What a change forgot and restored, by the hashes of their first tombstones."""
+        """Keys of what a change forgot and restored, from the hashes of the first tombstones."""
         restored = [self._forgotten.tombstone(key) for key in change.restored]
         return [
             f"forgotten {each.repeats or each.reversal_hash}"
@@ -102,7 +107,7 @@ class UndoStaging:
     """Stages the reversal of changes, one after another.
 
     Args:
-        content: a version by its hash, None if it is not kept.
+        content: gives a version by its hash, None if it is not kept.
     """
 
     def __init__(
@@ -118,7 +123,7 @@ class UndoStaging:
         self._active = active
 
     def take_back(self, change: Change) -> list[Conflict]:
-        """Stage the reversal of a change; with a conflict in any file, nothing of it is staged."""
+        """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
@@ -126,7 +131,7 @@ class UndoStaging:
         self.staging = kept.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
-                continue  # rewritten since: there is nothing of a person's in it
+                continue  # rewritten since, so no person's text would be lost
             conflict = self._later_change(change, file) or self._file(change, file)
             if conflict is not None:
                 conflicts.append(conflict)
@@ -144,12 +149,12 @@ class UndoStaging:
         return []
 
     def _is_latest(self, file: FileChange) -> bool:
-        """Whether a file is still as the change left it."""
+        """Whether a file still has the bytes that the change wrote."""
         now = self._now(file.path)
         return now is not None and content_hash(now) == file.after
 
     def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
-        """The conflict with a later change of the same file, if there is one."""
+        """The conflict with a later change of the same file, or None."""
         newer = None if file.path == MANIFEST else self._active.newer(change, file)
         if newer is None:
             return None
@@ -179,9 +184,9 @@ class UndoStaging:
         return self._conflict(change, file, reason, now, before)
 
     def _gone(self, change: Change, file: FileChange) -> Conflict | None:
-        """The case of a file that is no longer where the change left it."""
+        """Handle a file that is no longer at the path where the change left it."""
         if file.before is None:
-            return None  # the file that it created is gone already
+            return None  # the created file is gone already
         if file.after is not None:
             return self._conflict(
                 change, file, "it was moved or deleted since; edit it where it is now"
@@ -199,7 +204,7 @@ class UndoStaging:
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
         if now is None:
             return self._recreated(change, file)
-        if unchanged and is_in_trash(file.path):  # another file has its place in the trash now
+        if unchanged and is_in_trash(file.path):  # another file has its path in the trash now
             self.staging.trash(target)
             return None
         if content_hash(now) == file.before:
@@ -270,9 +275,9 @@ def _undo_first(newer: Change) -> str:
 
 
 def undoable(changes: Sequence[Change]) -> list[str]:
-    """The hashes to undo when a person takes back all of these changes, given newest first.
+    """The hashes to undo when a person undoes all of these changes, given newest first.
 
-    Changes that are undone already are left out, and so are the undoings. A forgetting that one of
+    Changes that are undone already are left out, and so are the undos. A forgetting that one of
     these changes restored is undone after the restoring, or its note would end in the trash.
     """
     wanted: set[str] = set()

@@ -1,1 +1,1 @@
-"""``manifest.md``: what the memory holds, written for a person to set right and read back."""
+"""``manifest.md``: lists the concepts of a vault; a person's edits of it are applied."""

@@ -1,9 +1,9 @@
-"""The concepts of a vault, and what each manifest listed when it was written.
+"""The concepts of a vault, and the list of concepts that each manifest was written with.
 
-The lists are kept in the vault, so that they travel with it. Without them nothing could tell a
-line that a person deleted from a concept that did not exist yet. Each list is a file of its own,
-named by the hash of its content, which the manifest's last line gives. So a sync tool has nothing
-to merge, and a manifest is always compared with its own list.
+The lists are kept in the vault, so that they travel with it. Without them, a line that a person
+deleted would look like a concept that did not exist yet. Each list is a file of its own, named by
+the hash of its content, which the manifest's last line gives. So a sync tool has nothing to merge,
+and a manifest is always compared with its own list.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ from memvault.text.words import name_key
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
-MIN_NOTES = 2  # that name an entity which only the entity pass has found
+MIN_NOTES = 2  # that must name an entity which only the entity pass found
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """``ids`` are those of its notes, by path; without a note (no ``paths``) those of its nodes.
-    ``naming`` counts the other notes that name it."""
+    """A concept of the vault.
+
+    Attributes:
+        ids: the ids of its notes, by path; of its nodes if it has no note (no ``paths``).
+        naming: number of other notes that name it.
+    """
 
     name: str
     kind: str
@@ -48,7 +52,7 @@ class Concept:
 
 
 def concept_key(name: str) -> str:
-    """The key that two spellings of one name share."""
+    """The key that all spellings of one name share."""
     name = " ".join(name.split())
     if name.startswith("#"):
         return "#" + name[1:].casefold()
@@ -58,10 +62,10 @@ def concept_key(name: str) -> str:
 def concepts_of(
     memories: Iterable[Memory], edges: GraphView, gone: Mapping[str, str | None] | None = None
 ) -> dict[str, Concept]:
-    """The concepts by key.
+    """The concepts of a vault, by key.
 
     Args:
-        gone: ids to leave out, each with the id that it was merged into, or None.
+        gone: ids to leave out, each with the id into which it was merged, or None.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -87,7 +91,7 @@ _OWN_KEY = concept_key(PurePosixPath(MANIFEST).stem)  # notes may link to the ma
 def _naming(
     edges: GraphView, gone: Mapping[str, str | None]
 ) -> tuple[dict[str, set[str]], set[str]]:
-    """By node, the notes that name it; and the nodes that are linked or named in a property."""
+    """The notes that name each node, and the nodes that are linked or named in a property."""
     naming: dict[str, set[str]] = defaultdict(set)
     sure: set[str] = set()
     for edge in edges.all():
@@ -136,7 +140,7 @@ def _shown(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexedVault:
-    """The indexed vault; ``known`` is what merging needs of it."""
+    """The indexed vault; ``known`` is the part that merging needs."""
 
     known: MergeIndex
     edges: GraphView
@@ -155,8 +159,9 @@ class ConceptResolver:
         self._now = now
 
     def targets(self, name: str) -> Sequence[Target]:
-        """The notes of a concept, or the concept itself if it has no note; else the note or concept
-        with this alias, path or id.
+        """The notes of a concept, or the concept itself if it has no note.
+
+        If no concept has this name, the note or concept with this alias, path or id.
 
         Raises:
             NoteNotFound, AmbiguousTarget: there is none, or there are several.
@@ -178,7 +183,7 @@ class ConceptResolver:
 
     @cached_property
     def _called(self) -> dict[str, list[Memory]]:
-        """Notes by all their names; computed once, not for each directive."""
+        """The notes by each of their names; cached, since many directives need it."""
         found: dict[str, list[Memory]] = defaultdict(list)
         for memory in self._indexed.known.memories.all():
             for key in {concept_key(name) for name in names_of_memory(memory)}:
@@ -188,13 +193,15 @@ class ConceptResolver:
 
 FOLDER = ".memvault/manifest"
 FORMAT = 1
-KEPT = 5  # lists; an older manifest can be rewritten, but not applied
+KEPT = 5  # lists that are kept; an older manifest can be rewritten, but not applied
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenConcept:
-    """A concept when a manifest was written: the ids of its notes, or, without ``has_notes``, of
-    its nodes."""
+    """A concept as it was when a manifest was written.
+
+    ``ids`` are those of its notes, or, without ``has_notes``, of its nodes.
+    """
 
     name: str
     ids: tuple[str, ...]
@@ -208,7 +215,7 @@ class WrittenConcept:
 def save_concepts(
     vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str] = ()
 ) -> str:
-    """Save this list and return its name. Of older ones only the last and the ``needed`` are kept.
+    """Save this list and return its name; of older lists keep the last few and the ``needed``.
 
     Raises:
         DiskFull, StorageError: it is not saved.
@@ -226,8 +233,10 @@ def state_name(concepts: Iterable[WrittenConcept]) -> str:
 
 
 def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
-    """The list of this name, by the keys of its concepts; None if it is missing or was written by a
-    newer memvault."""
+    """The list with this name, by concept key.
+
+    None if it is missing, or if a newer memvault wrote it.
+    """
     if not name.isalnum():
         return None
     try:

@@ -32,8 +32,8 @@ from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines
 
-MAX_UNCONFIRMED = 10  # concepts that are forgotten without being asked twice …
-MAX_UNCONFIRMED_SHARE = 0.05  # … and notes, of all there are, if they are more than one
+MAX_UNCONFIRMED = 10  # concepts that are forgotten without confirmation
+MAX_UNCONFIRMED_SHARE = 0.05  # of all notes, forgotten without confirmation; one note always is
 ATTEMPTS = 5
 
 
@@ -47,7 +47,7 @@ class TouchedNote:
 
 @dataclass(frozen=True, slots=True)
 class ManifestPreview:
-    """What applying would do, or why it cannot be done.
+    """The changes that applying a manifest would make, or the reasons why it cannot be applied.
 
     Attributes:
         touched: for each change, the notes that it touches.
@@ -62,7 +62,7 @@ class ManifestPreview:
 
 @dataclass(frozen=True, slots=True)
 class WrittenManifest:
-    """``waiting`` counts the deleted lines whose concepts still exist."""
+    """A manifest that was written; ``waiting`` counts the deleted lines not applied yet."""
 
     path: str
     concepts: int
@@ -104,9 +104,9 @@ class ManifestKeeper:
         manifest is created.
 
         Raises:
-            NoteConflict: it keeps changing.
+            NoteConflict: the manifest keeps changing.
             StoreUnavailable, GraphQueryError: the graph does not answer.
-            OutsideVault, DiskFull, StorageError: it is unchanged.
+            OutsideVault, DiskFull, StorageError: the manifest is unchanged.
         """
         now = self.concepts()
         for _ in range(ATTEMPTS):
@@ -124,7 +124,7 @@ class ManifestKeeper:
         raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
 
     def text(self, path: str = MANIFEST) -> str:
-        """The current manifest; without one, the manifest that would be written."""
+        """The current manifest, or, if there is none, the one that `write` would create."""
         before = self._bytes(path)
         if before is not None:
             return before.decode("utf-8", "replace")
@@ -154,7 +154,7 @@ class ManifestKeeper:
         change. None if there are no edits.
 
         Raises:
-            Refused: it cannot be read, or a confirmation is needed.
+            ManifestRefused: it cannot be read, or a confirmation is needed.
             NoteNotFound: there is no manifest.
             NoteConflict: one of its notes keeps changing.
             StoreUnavailable, GraphQueryError, DiskFull, StorageError: nothing was done.
@@ -191,7 +191,7 @@ class ManifestKeeper:
         )
 
     def _replaced(self, path: str, before: bytes, data: bytes) -> bool:
-        """False if somebody saved it in the meantime."""
+        """Replace the manifest; False if somebody saved it in the meantime."""
         unchanged = True
 
         def change(found: bytes) -> bytes:

@@ -34,14 +34,14 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestedEdit:
-    """One change that the manifest asks for.
+    """One change that a person's edit of the manifest requests.
 
     Attributes:
         line: its line in the manifest, counted from 1; None for a deleted line.
         targets: the notes or concepts to forget, to merge or to annotate.
-        into: of a merge, the note or concept that stays.
-        text: of an annotation.
-        says: a remark for the person, besides the lines that change.
+        into: for a merge, the note or concept that stays.
+        text: for an annotation, its text.
+        says: a remark for the person, shown with the lines that change.
     """
 
     action: Action
@@ -60,7 +60,10 @@ class RequestedEdit:
 
 @dataclass(frozen=True, slots=True)
 class ManifestEdits:
-    """``faults`` prevent applying; ``known`` are the keys of all concepts, then and now."""
+    """The edits of a manifest.
+
+    ``faults`` prevent applying; ``known`` are the keys of all concepts, as written and now.
+    """
 
     wanted: tuple[RequestedEdit, ...] = ()
     faults: tuple[Fault, ...] = ()
@@ -85,13 +88,13 @@ def read_edits(
     now: Mapping[str, Concept],
     targets_of: TargetsOf,
 ) -> ManifestEdits:
-    """The changes that the lines ask for.
+    """The changes that the lines of a manifest request.
 
     Args:
         written: the list that the last line names, None if it is not kept.
         now: the current concepts of the vault.
-        targets_of: gives the notes, or the concept without one, of a name, path or id; raises if
-            there is none.
+        targets_of: gives the notes with a name, path or id, or the concept if it has no note;
+            raises if there is none.
     """
     wrong = faults(lines)
     if not wrong and written is None:
@@ -116,7 +119,7 @@ class _Comparison:
         self._now = now
         self._targets_of = targets_of
         self._faults: list[Fault] = []
-        self._into: dict[str, tuple[Target, str]] = {}  # by merged id, what stays and its name
+        self._into: dict[str, tuple[Target, str]] = {}  # merged id → target that stays, its name
         self._stays: set[str] = set()
         self._deleted: dict[str, WrittenConcept] = {}
 
@@ -136,7 +139,7 @@ class _Comparison:
         return ManifestEdits(found, wrong, frozenset(self._written.keys() | self._now.keys()))
 
     def _compare_list(self) -> None:
-        """Find deleted lines, and lines that name nothing."""
+        """Find deleted lines, and lines whose names no concept has."""
         listed: set[str] = set()
         heading = 1
         for number, line in self._lines:
@@ -155,7 +158,10 @@ class _Comparison:
                                  "keep one line, or forget them in turn")  # fmt: skip
 
     def _deletion(self, key: str, written: WrittenConcept) -> RequestedEdit | None:
-        """None if the concept no longer exists, is merged, or has changed its nature."""
+        """The deletion of a concept.
+
+        None if the concept no longer exists, is merged, or has gained or lost its notes since.
+        """
         concept = self._now.get(key)
         if concept is None or bool(concept.paths) != written.has_notes:
             return None
@@ -223,7 +229,7 @@ class _Comparison:
         )
 
     def _check_survivors(self, wanted: Sequence[RequestedEdit]) -> None:
-        """A forgotten note cannot be a merge's target, nor be annotated."""
+        """Report merges into, and annotations of, notes that are forgotten."""
         gone = {key for each in wanted if each.action is Action.DELETE for key in each.node_ids}
         for each in wanted:
             kept = each.into or each.targets[0]
@@ -232,7 +238,7 @@ class _Comparison:
                                        "forgotten: put its line back")  # fmt: skip
 
     def _resolve(self, number: int | None, name: str) -> list[Target]:
-        """The targets of a name; none, with a fault, if it has none."""
+        """The targets of a name; an empty list, and a fault, if there are none."""
         try:
             return list(self._targets_of(name))
         except MemvaultError as error:

@@ -61,11 +61,11 @@ def write_manifest(
     gone: Callable[[str], bool] = lambda _: False,
     done: Collection[int] = (),
 ) -> str:
-    """The text with these concepts in it; an empty ``before`` gives a new manifest.
+    """The manifest's text, updated to these concepts; an empty ``before`` gives a new manifest.
 
     Args:
         concepts: the concepts to list, by key.
-        writing: the name of the list that is written.
+        writing: the name of the saved list of concepts, for the last line.
         withheld: keys of concepts whose lines a person deleted; they are not added again.
         gone: whether the concept of a key no longer exists, so that its line is removed.
         done: numbers, from 1, of the lines with applied directives, which are removed.
@@ -79,7 +79,7 @@ def write_manifest(
 
 
 def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
-    """The lines, with the list of concepts and what follows it if they have none."""
+    """The lines, with the sections of a manifest added if they are missing."""
     if not any(line.raw.strip() for line in lines):
         return read_lines(HEAD + TAIL)
     if any(line.kind is LineKind.ACTIVE for line in lines):
@@ -132,7 +132,7 @@ def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list
     had = {name for name, size in _sizes(before).items() if size}
     has = _sizes(lines)
     kept: list[Line] = []
-    blank = 0  # lines that go with a heading
+    blank = 0  # blank lines to remove with a heading
     for line in lines:
         if line.kind is LineKind.GROUP and line.name in had and not has[line.name]:
             blank = 2
@@ -145,7 +145,7 @@ def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list
 
 
 def _sizes(lines: Iterable[Line]) -> dict[str, int]:
-    """The number of lines in each group that are not blank."""
+    """The number of non-blank lines in each group."""
     sizes: dict[str, int] = {}
     group: str | None = None
     for line in lines:
@@ -181,7 +181,7 @@ def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> 
 
 
 def _places(lines: Sequence[Line]) -> dict[str, int]:
-    """The index of each group's heading, the first of each name."""
+    """The index of each group's heading; the first one if a heading occurs twice."""
     places: dict[str, int] = {}
     for at, line in enumerate(lines):
         if line.kind is LineKind.GROUP:
@@ -192,7 +192,7 @@ def _places(lines: Sequence[Line]) -> dict[str, int]:
 def _insert(
     lines: Sequence[Line], heading: int, new: Sequence[Line], inserted: dict[int, list[Line]]
 ) -> None:
-    """Insert each new line in its group by name; a person's remark below a concept stays there."""
+    """Insert each new line in its group, by name; a person's remarks stay below their concepts."""
     end = heading + 1
     own: list[int] = []
     while end < len(lines) and not _closes(lines[end]):
@@ -212,7 +212,7 @@ def _insert(
 
 
 def _end_of_list(lines: Sequence[Line]) -> int:
-    """The place after the last line of the list."""
+    """The index after the last line of the list of concepts."""
     start = next(at for at, line in enumerate(lines) if line.kind is LineKind.ACTIVE)
     for at in range(start + 1, len(lines)):
         if _closes(lines[at]) and lines[at].kind is not LineKind.GROUP:
@@ -242,7 +242,7 @@ def _woven(
 
 
 def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
-    """The lines with exactly one last line, in its place or at the end."""
+    """The lines with exactly one line of kind END, in its place or at the end."""
     ended: list[Line] = []
     has_end = False
     for line in lines:

@@ -1,1 +1,1 @@
-"""What a person can do to a memory: each function stages it, none changes a note."""
+"""Operations on memories: each function stages its edits; none changes a note."""

@@ -30,8 +30,8 @@ from memvault.vault.parse import parse_note
 
 FACTS = 16
 VARIETY = 0.4  # weight of novelty against centrality in maximal marginal relevance
-MIN_WORDS, MAX_CHARS = 4, 400  # of a sentence that can be a fact
-MAX_SENTENCES = 400  # that are compared; of more, every second, third, …
+MIN_WORDS, MAX_CHARS = 4, 400  # length of a sentence that can be a key fact
+MAX_SENTENCES = 400  # compared sentences; of more, only every second, third, … is
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
@@ -46,7 +46,7 @@ class KeyFact:
 
 
 class Sources(StrEnum):
-    """What happens to the sources when their brief is written."""
+    """Whether the sources stay or go to the trash when their brief is written."""
 
     STAY = "stay"
     TRASH = "trash"
@@ -54,7 +54,7 @@ class Sources(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The text of a person about these sources, and what happens to them."""
+    """A person's text about these sources, and whether the sources stay."""
 
     title: str
     text: str
@@ -69,8 +69,8 @@ def key_facts(
     """The most central sentences of these notes, in the order of the notes.
 
     Args:
-        read: a note's bytes, by path; raises MemvaultError.
-        embed: (n, dim) of texts, L2-normalised.
+        read: gives a note's bytes, by path; raises MemvaultError.
+        embed: gives the vectors of texts, (n, dim), L2-normalised.
     """
     found = [
         KeyFact(sentence.text, memory, sentence.line)
@@ -92,8 +92,8 @@ def key_facts(
 def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
     """Stage the brief as a new note; returns its path.
 
-    Sources that stay are linked; of those that go to the trash only the paths are listed, since a
-    link to the trash would lead nowhere.
+    Sources that stay are linked; for those that go to the trash only the paths are listed, since
+    links into the trash do not work.
 
     Raises:
         InvalidParams: it has no title, no text or no source.

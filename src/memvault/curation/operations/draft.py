@@ -54,7 +54,7 @@ _EBML = b"\x1a\x45\xdf\xa3"
 
 
 def kind_of(data: bytes) -> FileKind | None:
-    """The kind of an image, sound or video that Obsidian can show; None for anything else."""
+    """The kind of an image, audio or video file that Obsidian can show, else None."""
     if data[:4] == b"RIFF":
         return _RIFF.get(data[8:12])
     if data[4:8] == b"ftyp":  # ISO base media file format, with a brand
@@ -71,7 +71,7 @@ MIN_RATIONALE_CHARS = 10
 MAX_RATIONALE_CHARS = 500
 MAX_ATTACHMENT_BYTES = 16_000_000
 MAX_TITLE_CHARS = 200
-MAX_NAME_CHARS = 100  # of a project, a type, a tag or a metadata key
+MAX_NAME_CHARS = 100  # for a project, a type, a tag or a metadata key
 MAX_METADATA_CHARS = 16_384  # as JSON
 MAX_LIST_ITEMS = 100
 
@@ -139,10 +139,10 @@ class Draft(BaseModel):
 
     @classmethod
     def checked(cls, **arguments: Any) -> Self:
-        """A draft from a tool's arguments; None counts as not given.
+        """Build a draft from a tool's arguments; None counts as not given.
 
         Raises:
-            InvalidParams: with the message as **core** words it.
+            InvalidParams: an argument is invalid; the wording is that of **core**.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
         try:

@@ -35,7 +35,7 @@ from memvault.vault.frontmatter.yaml_text import malformed
 from memvault.vault.parse import frontmatter_of, parse_note
 
 HEADING = "Annotations"
-FOLDER = "permanent"  # of the note that an annotated concept without one gets
+FOLDER = "permanent"  # for the new note of an annotated concept that has none
 GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on"})
 MAX_SHOWN = 10  # headings or lines that an error lists
 HIDES_REST = (
@@ -61,10 +61,10 @@ class NoteEdit:
     """One edit of a note.
 
     Attributes:
-        content: the new text; of SET_PROPERTY the new value, empty to remove the property.
+        content: the new text; for SET_PROPERTY the new value, empty to remove the property.
         section: a heading; required for REPLACE_SECTION, optional for APPEND and PREPEND.
-        find: the text to replace; of REPLACE_SECTION the text that the section must still have.
-        property: the key of SET_PROPERTY.
+        find: the text to replace; for REPLACE_SECTION the text that the section must still have.
+        property: for SET_PROPERTY, the key.
     """
 
     operation: EditOperation
@@ -74,15 +74,19 @@ class NoteEdit:
     property: str | None = None
 
     def sets(self, key: str) -> bool:
-        """Whether it sets or removes this property, in any spelling of its case."""
+        """Whether the edit sets or removes this property, ignoring case."""
         is_set = self.operation is EditOperation.SET_PROPERTY
         return is_set and (self.property or "").strip().casefold() == key
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The edited span, ``before`` and ``after``; ``stated`` are the sentences of the text that the
-    edit wrote or changed, whole."""
+    """The result of an edit.
+
+    Attributes:
+        before, after: the edited span.
+        stated: the whole sentences that the edit wrote or changed.
+    """
 
     path: str
     before: str
@@ -96,8 +100,8 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
     Raises:
         InvalidParams: an argument is missing, the target has no note, or the text would hide what
             follows it.
-        NoteConflict: the section or the text to replace is not there, or not once; ``data`` has
-            what is there instead.
+        NoteConflict: the section or the text to replace does not occur exactly once; ``data`` has
+            the headings, lines or text found instead.
         MalformedFrontmatter: the note cannot be edited safely.
     """
     path = path_of(target, "text")
@@ -122,8 +126,9 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
 
 
 def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> str:
-    """Add a dated remark below the heading "Annotations". Returns the path of the note, which a
-    concept without one gets, named like it.
+    """Add a dated remark below the heading "Annotations"; returns the path of the note.
+
+    A concept without a note gets one with its name.
 
     Raises:
         MalformedFrontmatter: the note's properties cannot be read.
@@ -161,7 +166,7 @@ class _Text:
         self.parsed: ParsedNote = parse_note(path, data)
 
     def with_own_ends(self, content: str) -> str:
-        """The content with the note's line ends."""
+        """The content with the line endings of the note."""
         return content.replace("\n", self.newline)
 
     def appending(self, content: str, section: str | None) -> tuple[int, int, str]:
@@ -215,7 +220,7 @@ class _Text:
         return start, end, block + (self.newline if current.endswith(("\n", "\r")) else "")
 
     def span_of(self, find: str | None) -> tuple[int, int]:
-        """The only place of a text in the body."""
+        """The start and end of a text that occurs once in the body."""
         wanted = self.with_own_ends(storable_text(find or ""))
         if not wanted.strip():
             raise InvalidParams("replace_text needs the text to find", parameter="find")
@@ -235,7 +240,7 @@ class _Text:
         return at, at + len(wanted)
 
     def check_takes(self, text: str) -> None:
-        """Whether a text may be written into the note.
+        """Check that a text may be written into the note.
 
         Raises:
             MalformedFrontmatter: the note's properties cannot be read.
@@ -251,11 +256,11 @@ class _Text:
             )
 
     def replaced(self, start: int, end: int, after: str) -> bytes:
-        """The note's bytes with another text in this span.
+        """The note's bytes with this span replaced.
 
         Raises:
-            MalformedFrontmatter, InvalidParams: as `check_takes`, or the text would become part of
-                the frontmatter.
+            MalformedFrontmatter, InvalidParams: see `check_takes`; also if the text would become
+                part of the frontmatter.
         """
         self.check_takes(after)
         changed = (self.text[:start] + after + self.text[end:]).encode("utf-8", "surrogateescape")
@@ -264,7 +269,7 @@ class _Text:
         return changed
 
     def newly_stated(self, start: int, end: int, after: str) -> str:
-        """The sentences of the lines with another text in this span that the note lacks now."""
+        """The whole sentences that are new in the note once this span is replaced."""
         before = self.text[self.text.rfind("\n", 0, start) + 1 : start]
         behind = self.text[end:].partition("\n")[0]
         known = set(sentences(self.text))
@@ -272,8 +277,11 @@ class _Text:
         return "\n".join(new)
 
     def section_end(self, heading: int) -> int:
-        """The number of lines up to the end of the last text in the section whose heading is on
-        this line, counted from 1."""
+        """The number of lines up to the end of a section, without trailing blank lines.
+
+        Args:
+            heading: the line of the section's heading, counted from 1.
+        """
         own = next(each for each in self.parsed.headings if each.line == heading)
         below = (
             each.line - 1
@@ -298,7 +306,7 @@ class _Text:
         )  # fmt: skip
 
     def _title_end(self) -> int:
-        """The number of lines up to the end of the frontmatter, and of a title below it."""
+        """The number of lines of the frontmatter and of the title below it, if there is one."""
         first = self.parsed.headings[0] if self.parsed.headings else None
         body = self.parsed.body_line - 1
         if first is None or first.level != 1:
@@ -320,7 +328,7 @@ class _Text:
         return content.strip("\r\n") + self.newline
 
     def _continues_list(self, line: int, content: str) -> bool:
-        """Whether the content is a list item and so is the line before."""
+        """Whether both the content and the line before it are list items."""
         is_item = _LIST_ITEM.match(content) is not None
         return is_item and line > 0 and _LIST_ITEM.match(self.lines[line - 1]) is not None
 
@@ -342,14 +350,14 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> Edited:
 
 
 def _value(text: str) -> Any:
-    """The value as YAML reads it, if that is a plain value or a list of such; else the text."""
+    """The value as YAML reads it, if it is a plain value or a list of them; else the text."""
     value = read_value(text)
     is_plain = not isinstance(value, list) or not any(isinstance(x, list | dict) for x in value)
     return value if is_plain else text.strip()
 
 
 def _hides_rest(text: str) -> bool:
-    """Whether a paragraph below this text would not be read."""
+    """Whether this text would hide a paragraph below it."""
     rest = "rest"
     data = f"\n{text}\n\n{rest}\n".encode("utf-8", "surrogateescape")
     blocks = parse_note("", data).blocks
@@ -391,7 +399,9 @@ def _new_note(target: Target, line: str) -> tuple[str, bytes]:
 
 
 def _annotation(text: str, day: date) -> str:
-    """One list item; further lines are indented, so that they stay in it. The dot allows a remark
-    such as ``Superseded by: [[New plan]]`` to be read as a relation."""
+    """A list item with the day and the remark; further lines are indented to stay in the item.
+
+    The dot lets a remark such as ``Superseded by: [[New plan]]`` be read as a relation.
+    """
     remark = _BLANK_LINES.sub("\n", storable_text(text).strip())
     return f"- {day.isoformat()} · " + remark.replace("\n", "\n  ")

@@ -1,9 +1,9 @@
-"""Replaces a session's text by what is left of it when it fades, and brings the text back.
+"""Replaces a session's text by its faded text, and restores the full text.
 
 The full text is archived before the note changes (`VersionStore.archive`). The frontmatter stays
-byte for byte, with the keys ``faded`` and ``archived`` added, and ``id`` where it had none, so that
-the note is still known once it is renamed. What the person writes into a faded note is theirs: such
-a note fades no further, and what they wrote stays when the full text comes back.
+byte for byte, with the keys ``faded`` and ``archived`` added, and ``id`` if it had none, so that
+the note is recognised after a rename. A faded note that the person edits fades no further, and
+their additions stay when the full text is restored.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ ADDED_HEADING = "Added while the text was archived"
 # Keys of a change's memo.
 ORIGINAL = "original"  # hash of the note before it faded
 BODY = "body"  # hash of the body that fading left
-KEYS = "keys"  # of the frontmatter that fading added
-SINCE = "since"  # from when the age of the memory counted
-SAME_MOMENT = timedelta(minutes=1)  # a file saved later than this was not saved by the change
+KEYS = "keys"  # frontmatter keys that fading added
+SINCE = "since"  # moment from which the age of the memory counted
+SAME_MOMENT = timedelta(minutes=1)  # a file saved this much after a change was not saved by it
 
 
 @dataclass(frozen=True, slots=True)
 class FadedText:
-    """What replaces the body of a note.
+    """The faded text that replaces the body of a note.
 
     Attributes:
-        stage: as the note says it.
+        stage: the value of the note's property ``faded``.
         version: the hash of the note that the body was made from.
-        since: from when the age of the memory counts.
+        since: the moment from which the age of the memory counts.
     """
 
     memory: Memory
@@ -55,15 +55,15 @@ class FadedText:
 
 
 def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str:
-    """Replace the body of a note, whose full text goes to the archive; returns its path.
+    """Replace the body of a note and archive its full text; returns its path.
 
     Args:
-        last: the change by which the note faded before.
+        last: the previous fading of the note.
 
     Raises:
         NoteConflict: the note was saved in the meantime, or edited since it last faded.
-        MalformedFrontmatter: it cannot be edited safely.
-        InvalidParams: what is left of it would not be shorter.
+        MalformedFrontmatter: the note cannot be edited safely.
+        InvalidParams: the faded note would not be shorter.
     """
     path = faded.memory.path
     data = staging.read(path)
@@ -98,17 +98,17 @@ def stage_reconstruction(
     last: Change | None,
     content: Callable[[str], bytes | None],
 ) -> str:
-    """Bring back the full text of a faded note; returns its path.
+    """Restore the full text of a faded note; returns its path.
 
-    A note that nobody changed since is what it was, to the byte. Else the frontmatter is the
-    present one, and the lines that were added to the faded text follow under a heading.
+    A note that nobody changed since is restored byte for byte. Otherwise the current frontmatter
+    stays, and the lines that were added to the faded text follow under a heading.
 
     Args:
         last: the change by which the note faded.
-        content: a kept version by its hash (`History.content`).
+        content: gives a kept version by its hash (`History.content`).
 
     Raises:
-        InvalidParams: it has not faded.
+        InvalidParams: the note has not faded.
         StorageError: the archive does not have its full text.
         MalformedFrontmatter: the note cannot be edited safely.
     """
@@ -129,7 +129,7 @@ def stage_reconstruction(
     check_body(path, data)
     own = data
     for key in last.memo[KEYS].split():
-        if key != ID or id_of_path(path) == target.note.id:  # a renamed note is known by it
+        if key != ID or id_of_path(path) == target.note.id:  # a renamed note needs its id
             own = remove_key(own, key)
     whole = with_body(own, body_of(original))
     if not body_is_unchanged(data, last):
@@ -139,11 +139,10 @@ def stage_reconstruction(
 
 
 def last_fading(history: History, memory: Memory) -> Change | None:
-    """The change by which a note faded; None if its full text was brought back since, or it never
-    faded.
+    """The change by which a note faded; None if it never faded or was restored since.
 
-    It is found by the note's id, or by its bytes where it had another id. The note's own properties
-    are not trusted: whoever can edit them could bring the text of another note into this one.
+    It is found by the note's id, or, if the note had another id, by its bytes. The note's own
+    properties are not trusted: whoever can edit them could bring another note's text into it.
     """
     kinds = (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
     own: list[Change] = []
@@ -151,7 +150,7 @@ def last_fading(history: History, memory: Memory) -> Change | None:
         is_same = change.files[0].after == memory.content_hash
         if change.undone_by is None and (is_same or memory.id in change.node_ids):
             own.append(change)
-            # A copy of a note has its id, too: what happened to this file counts first.
+            # A copy of a note has the same id, so changes of this file take precedence.
             if is_same or memory.path in change.paths:
                 own = [change] if change.kind is ChangeKind.FADED or not memory.faded else own
                 break
@@ -159,7 +158,7 @@ def last_fading(history: History, memory: Memory) -> Change | None:
 
 
 def counted_from(last: Change | None, memory: Memory, saved: datetime) -> datetime | None:
-    """From when the age of a memory counts that nobody changed since it faded; None for any other.
+    """The moment from which a faded memory's age counts; None if it was changed since it faded.
 
     Args:
         last: the change by which it faded.
@@ -172,12 +171,12 @@ def counted_from(last: Change | None, memory: Memory, saved: datetime) -> dateti
 
 
 def body_is_unchanged(data: bytes, last: Change) -> bool:
-    """Whether the body is as fading left it."""
+    """Whether the body is still the one that fading wrote."""
     return content_hash(body_of(data)) == last.memo[BODY]
 
 
 def check_body(path: str, data: bytes) -> None:
-    """Raises MalformedFrontmatter: where the frontmatter ends is not certain."""
+    """Raise MalformedFrontmatter if the end of the frontmatter is ambiguous."""
     text = decode(data, MAX_NOTE_BYTES).text
     if decode(body_of(data), MAX_NOTE_BYTES).text != text[read_header(text).body_start :]:
         raise MalformedFrontmatter(f"{path}: the properties cannot be told from the text", line=1)
@@ -190,7 +189,7 @@ def _leading_blank(body: bytes) -> int:
 def _added_lines(
     path: str, data: bytes, last: Change, content: Callable[[str], bytes | None]
 ) -> list[str]:
-    """The lines of the body that fading did not write; all of it where that is not known."""
+    """The lines of the body that fading did not write; all lines if the faded text is not kept."""
     before = content(last.files[0].after or "")
     old = lines_of(note_text(path, body_of(before))) if before is not None else []
     new = lines_of(note_text(path, body_of(data)))

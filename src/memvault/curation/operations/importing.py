@@ -1,8 +1,8 @@
 """Imports of conversations: each becomes a session note, once; one import is one change.
 
 A note is recognised by its id, wherever the person moved it. If a conversation continued since,
-only the body of its note is updated, and only while that body is as it was imported: the history
-keeps its hash. Whatever the person changed or removed stays so.
+only the body of its note is updated, and only if that body is still as it was imported: the history
+keeps its hash. Notes that the person changed or removed stay so.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def import_conversations(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Read an export file, zip or folder, and write what is new in it as one change.
+    """Import the new conversations of an export file, zip or folder as one change.
 
     Args:
         progress: called after each conversation with the number read so far.
@@ -91,7 +91,7 @@ class _Import:
     """Stages the conversations of one export.
 
     Args:
-        known: the hash of each imported text, by the id of its note.
+        known: the hash of each text that was imported before, by the id of its note.
     """
 
     def __init__(self, staging: Staging, known: Mapping[str, str]) -> None:
@@ -100,7 +100,7 @@ class _Import:
         self._paths = _imported_notes(staging.vault)
         self.report = ImportReport()
         self.titles: list[str] = []
-        self.texts: dict[str, str] = {}  # as ``known``, of what is added or updated
+        self.texts: dict[str, str] = {}  # like ``known``, for notes that are added or updated
 
     def add(self, item: Exported | Unreadable) -> None:
         if isinstance(item, Unreadable):
@@ -147,7 +147,7 @@ class _Import:
 
 
 def _imported_texts(history: History) -> dict[str, str]:
-    """The hash of each imported text, by the id of its note, without imports that are undone."""
+    """The hash of each imported text, by the id of its note, without undone imports."""
     kinds = {ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED}
     newest_first = history.changes(kinds=kinds, limit=None)
     active = [change for change in newest_first if change.undone_by is None]
@@ -169,7 +169,7 @@ def _imported_notes(vault: Vault) -> dict[str, str]:
 
 
 def _spoken(conversation: Exported) -> bytes:
-    """What the person said in the conversation, also as its note has it."""
+    """The person's turns of the conversation, plain and as its note words them."""
     if not isinstance(conversation, Conversation):
         return b""
     said = [turn.text for turn in conversation.turns if turn.is_person]

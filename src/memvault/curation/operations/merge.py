@@ -1,8 +1,8 @@
 """Merges several memories into one, or several concepts into one.
 
-The note that stays keeps its text and gains the others', each under a heading with its origin,
-without the sentences that it has already, and their names as aliases. Links to the others are
-rewritten, so that they lead to the note that stays and read as before. The others go to the trash.
+The surviving note keeps its text and gains the texts of the others, each under a heading with its
+origin and without repeated sentences. The others' names become its aliases. Links to the others
+are rewritten to lead to the surviving note; they read as before. The others go to the trash.
 Concepts without notes are joined in the journal, and no note is changed.
 """
 
@@ -40,10 +40,10 @@ _OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {
 
 @dataclass(frozen=True, slots=True)
 class MergeIndex:
-    """What merging needs of the index.
+    """The parts of the index that merging needs.
 
     Attributes:
-        linking: gives the paths of the notes with a link of one of these keys (`keys_of`).
+        linking: gives the paths of the notes with a link that has one of these keys (`keys_of`).
     """
 
     memories: MemoryLookup
@@ -53,8 +53,12 @@ class MergeIndex:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """``path`` is the note that stays, None for concepts; ``notes_changed`` are the notes that are
-    edited or go to the trash."""
+    """The result of a merge.
+
+    Attributes:
+        path: the surviving note; None for concepts.
+        notes_changed: the notes that are edited or go to the trash.
+    """
 
     node_ids: tuple[str, ...]
     path: str | None
@@ -69,9 +73,9 @@ def stage_merge(
 
     Raises:
         InvalidParams: there is nothing to merge, a tag is among them, or a note would be merged
-            into a concept that has none.
-        NoteNotFound: a note is gone already.
-        MalformedFrontmatter: the note that stays cannot be edited safely.
+            into a concept without a note.
+        NoteNotFound: a note no longer exists.
+        MalformedFrontmatter: the surviving note cannot be edited safely.
     """
     others = _others(sources, target)
     merged_from = tuple(key for other in others for key in other.node_ids)
@@ -129,8 +133,8 @@ class _Merging:
         self._survivor = survivor
         self._notes = notes
         self._headings = _headings(notes)
-        self._replaced: dict[str, str] = {}  # of a merged note: its first heading, which goes
-        self._absorbed: set[str] = set()  # merged notes whose text the survivor has already
+        self._replaced: dict[str, str] = {}  # merged note → its first heading, which is dropped
+        self._absorbed: set[str] = set()  # merged notes whose text the survivor already has
         self.changed: list[str] = []
 
     def run(self, names: Sequence[str]) -> None:
@@ -171,7 +175,7 @@ class _Merging:
         return redirect
 
     def _led(self, leads_to: str | None, link: WrittenLink, source: str) -> NewTarget | None:
-        """The new target of a link to a merged note."""
+        """The new target of a link to a merged note; None for other links."""
         heading = self._headings.get(leads_to or "")
         if leads_to is None or heading is None:
             return None
@@ -182,7 +186,7 @@ class _Merging:
         return NewTarget(self._path, self._name_of(self._path, source), subpath)
 
     def _name_of(self, path: str, source: str) -> str:
-        """The shortest name that a wikilink can use."""
+        """The shortest name by which a wikilink in ``source`` can link to a note."""
         stem = PurePosixPath(path).stem
         if self._known.links.resolve(stem, source) == path:
             return stem
@@ -225,7 +229,7 @@ class _Merging:
         self._staging.write(self._path, changed.encode("utf-8", "surrogateescape"))
 
     def _without_news(self, parsed: Mapping[str, ParsedNote]) -> set[str]:
-        """The notes of which the survivor, or a note before them, has every sentence."""
+        """The notes whose every sentence is in the survivor or in an earlier merged note."""
         data = self._staging.read(self._path)
         own = parse_note(self._path, data)
         known = [_body(own, note_text(self._path, data))]
@@ -238,8 +242,10 @@ class _Merging:
         return found
 
     def _section(self, memory: Memory, note: ParsedNote, known: list[str]) -> str:
-        """The text of a note as the survivor gets it, with open code closed and without what the
-        ``known`` texts have, to which it is added."""
+        """The section of the survivor with the text of a merged note, with open code closed.
+
+        Sentences of the ``known`` texts are left out; then the text is added to ``known``.
+        """
         there = self._staging.read(memory.path)
         data = rewrite_links(
             memory.path, there, self._moved_from(memory.path), self._attachment_of(memory.path)
@@ -253,14 +259,17 @@ class _Merging:
         return close_open_fence("\n\n".join([heading, *parts])) + "\n"
 
     def _with_title(self, text: str, newline: str) -> str:
-        """The first heading of a note is its title: an empty note gets its own first."""
+        """The text, with the survivor's title as heading if it is empty.
+
+        Otherwise the first merged heading would become its title.
+        """
         note = parse_note(self._path, text.encode("utf-8", "surrogateescape"))
         if note.blocks or note.headings or note.code:
             return text
         return appended(text, f"# {self._survivor.title}{newline}")
 
     def _moved_from(self, source: str) -> Callable[[WrittenLink], NewTarget | None]:
-        """For links in text that moves to the survivor."""
+        """A redirect for the links in text that moves to the survivor."""
         links = self._known.links
 
         def redirect(link: WrittenLink) -> NewTarget | None:
@@ -277,7 +286,7 @@ class _Merging:
         return redirect
 
     def _attachment_of(self, source: str) -> Callable[[str], str | None]:
-        """For relative links to files, if the text moves to another folder."""
+        """A redirect for relative links to files, if the text moves to another folder."""
         folder = posixpath.dirname(source)
 
         def attached(dest: str) -> str | None:
@@ -291,8 +300,11 @@ class _Merging:
 
 
 def _body(note: ParsedNote, text: str, original: str | None = None) -> str:
-    """The text below the frontmatter and a title; ``original`` has the title if links in ``text``
-    were rewritten since."""
+    """The text below the frontmatter and the title.
+
+    Args:
+        original: the text before its links were rewritten; the title is looked up in it.
+    """
     body = lines_of(text)[note.body_line - 1 :]
     title = _leading_title(note, original if original is not None else text)
     if title is not None:
@@ -301,7 +313,7 @@ def _body(note: ParsedNote, text: str, original: str | None = None) -> str:
 
 
 def _headings(notes: Sequence[Memory]) -> dict[str, str]:
-    """By path, the heading with the origin of a text, all different."""
+    """The distinct heading, by path, that names the origin of each merged text."""
     found: dict[str, str] = {}
     for memory in notes:
         title = " ".join(_IN_NO_HEADING.sub(" ", memory.title).split())
@@ -315,7 +327,7 @@ def _headings(notes: Sequence[Memory]) -> dict[str, str]:
 
 
 def _leading_title(note: ParsedNote, text: str) -> int | None:
-    """The line of a first heading that only repeats the title, which the heading has."""
+    """The line of a leading heading that only repeats the title; None without one."""
     if not note.headings or note.headings[0].level != 1 or note.headings[0].text != note.title:
         return None
     line = note.headings[0].line
@@ -331,7 +343,7 @@ def _listed(values: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _kept_properties(note: ParsedNote, own: Mapping[str, Any]) -> list[str]:
-    """Frontmatter that the survivor does not have: links as fields, the rest as text."""
+    """Text for the properties that the survivor lacks: links as fields, others as a sentence."""
     fields, said = [], []
     for key, value in note.frontmatter.items():
         if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):

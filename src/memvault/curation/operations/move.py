@@ -1,7 +1,7 @@
-"""Moves notes to other folders: to that of their lifecycle, or a finished project to the archive.
+"""Moves notes: to the folder of their lifecycle, or a finished project's notes to the archive.
 
-Links that lead to a moved note by its path, and those in it that depend on its folder, are
-rewritten; a wikilink by name keeps leading there.
+Links to a moved note by its path are rewritten, and so are links in it that depend on its folder.
+Wikilinks by name still work and stay.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from memvault.vault.links import NewTarget, WrittenLink, keys_of, rewrite_links
 
 
 def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
-    """Where a note with this lifecycle belongs; None if it stays.
+    """The path where a note with this lifecycle belongs; None if it stays where it is.
 
-    Only notes in the folders of lifecycles have a place; other folders are the person's own.
+    Only notes in a lifecycle's folder move; other folders are the person's own.
     """
     top, _, rest = memory.path.partition("/")
     own = FOLDER_LIFECYCLES.get(top.casefold())
@@ -34,7 +34,7 @@ def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
 
 
 def archive_paths(memories: Iterable[Memory], project: str) -> dict[str, str]:
-    """The new path of each note in the folder of a project, by its path.
+    """The new path of each note in a project's folder, by its current path.
 
     Raises NoteNotFound: there is no such folder.
     """
@@ -52,11 +52,11 @@ def archive_paths(memories: Iterable[Memory], project: str) -> dict[str, str]:
 def stage_moves(
     staging: Staging, known: MergeIndex, memories: Iterable[Memory], moves: Mapping[str, str]
 ) -> dict[str, str]:
-    """Move notes; returns where each one went, with a number where the name was taken.
+    """Move notes; returns the new path of each note, numbered if the name was taken.
 
     Args:
         memories: the notes that move.
-        moves: the new path of each, by its path.
+        moves: the wanted path of each note, by its current path.
     """
     new = {path: staging.free_path(target, first=2) for path, target in moves.items()}
     keys = {key for each in memories for key in keys_of(each.path, each.aliases)}
@@ -91,7 +91,7 @@ def _redirect(
 
 
 def _attached(staging: Staging, path: str, target: str) -> Callable[[str], str | None]:
-    """For relative links to files that stay where they are."""
+    """A redirect for relative links to files that do not move."""
     folder = posixpath.dirname(path)
 
     def attached(dest: str) -> str | None:

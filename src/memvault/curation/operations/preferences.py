@@ -1,10 +1,10 @@
 """Preferences of the person, kept as lines of a note.
 
 ``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
-Any other note of ``type: preference`` counts, too: each such line in it, and the note itself, with
+Any other note of ``type: preference`` also counts: each such line in it, and the note itself, with
 its title as the key and its text as the value. If several notes have the same key, preferences.md
-wins, then the first path in the alphabet. Keys are compared without case, and with spaces,
-underscores and hyphens as equal.
+wins, then the alphabetically first path. Keys are compared without case; spaces, underscores and
+hyphens are equal.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Preference(BaseModel):
 
 
 def preference_key(key: str) -> str:
-    """``Writing_Style``, ``writing-style`` and ``writing style`` are one key."""
+    """The normalised key: equal for ``Writing_Style``, ``writing-style`` and ``writing style``."""
     words = re.sub(r"[\s_\-\u2010-\u2015]+", " ", unicodedata.normalize("NFC", key))
     return words.strip().casefold()
 
@@ -81,8 +81,10 @@ def holds_preferences(note: ParsedNote) -> bool:
 
 
 def read_preferences(note: ParsedNote) -> dict[str, Preference]:
-    """The preferences of one note by their normalised keys; none if it is no note of preferences.
-    A key that occurs twice has the value of its last line."""
+    """The preferences of a note by normalised key; empty unless it is a preference note.
+
+    A key that occurs twice has the value of its last line.
+    """
     if not holds_preferences(note):
         return {}
     found: list[Preference] = []
@@ -110,7 +112,7 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
 
 
 def _stated(path: str, block: Block) -> list[Preference]:
-    """``Key: value`` lines of a block. A line without a key continues the one before."""
+    """The ``Key: value`` lines of a block; a line without a key continues the previous one."""
     stated: list[Preference] = []
     for number, line in enumerate(block.text.split("\n"), block.lines.first):
         named = _STATED.fullmatch(line)
@@ -126,11 +128,12 @@ def _stated(path: str, block: Block) -> list[Preference]:
 def preference_rows(
     store: KeyValueStore, notes: Mapping[str, ParsedNote | None]
 ) -> tuple[dict[str, list[str]], dict[str, dict[str, bytes]]]:
-    """What to delete and to write, as `KeyValueStore.change` takes it, so that the store holds
-    these notes' preferences and no others of their paths.
+    """The rows to delete and to write, for `KeyValueStore.change`.
+
+    Afterwards the store holds exactly the current preferences of these notes.
 
     Args:
-        notes: every note that is indexed, by path; None for one that was removed.
+        notes: the notes to index, by path; None for a removed note.
     """
     old = store.get_many(NOTES_NAMESPACE, notes)
     items: dict[str, bytes] = {}
@@ -146,14 +149,14 @@ def preference_rows(
 
 
 def get_preference(store: KeyValueStore, key: str) -> Preference | None:
-    """The value that the store has for a key, or None."""
+    """The stored preference with this key, or None."""
     for _, value in store.items(NAMESPACE, preference_key(key) + "\t"):
         return Preference.model_validate_json(value)
     return None
 
 
 def preference_keys(store: KeyValueStore) -> list[str]:
-    """Every key that has a value, in the order of the alphabet."""
+    """Every key that has a value, sorted."""
     found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
     return sorted({each.key for each in found})
 
@@ -166,14 +169,14 @@ def set_preference(
     *,
     path: str | None = None,
 ) -> ChangeResult[Preference]:
-    """Write one preference: change its line and leave every other byte, or add a line.
+    """Write one preference: change only its line, or add a line.
 
     Args:
-        path: the note that holds the key now, if that is known; it is edited if the key is in a
-            line or in the frontmatter. Otherwise preferences.md is edited, or created.
+        path: the note that holds the key now, if known; it is edited if the key is in a line or in
+            the frontmatter. Otherwise preferences.md is edited or created.
 
     Raises:
-        InvalidParams: a key, value or rationale that cannot be one.
+        InvalidParams: the key, value or rationale is invalid.
         StorageError, NoteConflict, MalformedFrontmatter: the note cannot be edited safely.
     """
     shown, text = _checked(key, value)
@@ -193,12 +196,16 @@ def set_preference(
         found = read_preferences(parse_note(place, data))[preference_key(shown)]
         return found, (found.key,), (_id_of(place, data),)
 
-    # Alone, as another client may make the same note.
+    # Alone, since another client might create the same note.
     return curator.perform_described(stage, ChangeKind.PREFERENCE_SET, why, alone=True)
 
 
 def _checked(key: str, value: str) -> tuple[str, str]:
-    """The key as a person would write it, and the value, each on one line."""
+    """The key as a person would write it, and the trimmed value.
+
+    Raises:
+        InvalidParams: one of them is empty, too long, or has forbidden characters.
+    """
     name = " ".join(key.replace("_", " ").split())
     is_short = len(name) <= MAX_NAME_CHARS and len(name.split()) <= MAX_KEY_WORDS
     if not is_short or not _KEY.fullmatch(name):
@@ -250,7 +257,7 @@ def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | 
 
 
 def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
-    """The line with another value; its marker, key, block id and line end are kept."""
+    """The line with another value; its marker, key, block id and line ending are kept."""
     found = _KEY_LINE.fullmatch(line)
     if (
         found is None
@@ -265,7 +272,7 @@ def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
 
 
 def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
-    """Add the text below the last preference, in the style of its list item; else at the end."""
+    """Add the text below the last preference, in its list style, or at the end of the note."""
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     stated = (each.line for block in note.blocks for each in _stated(note.path, block))
     last = max(stated, default=0)
@@ -291,7 +298,7 @@ def _is_continuation(line: str, indent: int) -> bool:
 
 
 def _lines(data: bytes) -> list[str]:
-    """The lines with their ends; bytes that are not UTF-8 survive encoding."""
+    """The lines with their endings; bytes that are not UTF-8 survive re-encoding."""
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 

@@ -20,8 +20,12 @@ from memvault.vault.parse import frontmatter_of, parse_note
 
 @dataclass(frozen=True, slots=True)
 class PropertyChange:
-    """A value before and after; ``path`` is None for a concept without a note. ``proposed_path``
-    is where a note of the new lifecycle belongs, if not there."""
+    """A value before and after a change.
+
+    Attributes:
+        path: None for a concept without a note.
+        proposed_path: where a note with the new lifecycle belongs; None if it is there already.
+    """
 
     path: str | None
     before: Any
@@ -61,7 +65,7 @@ def path_of(target: Target, what: str) -> str:
     """The path of the target's note.
 
     Raises:
-        InvalidParams: it has none that could hold ``what``.
+        InvalidParams: the target has no note that could hold ``what``.
     """
     if target.note is None:
         raise InvalidParams(
@@ -72,13 +76,13 @@ def path_of(target: Target, what: str) -> str:
 
 
 def property_of(staging: Staging, path: str, key: str) -> Any:
-    """The value of a key, whatever its case; None without it."""
+    """The value of a key, ignoring case; None if the note lacks the key."""
     values = frontmatter_of(staging.read(path))
     return values.get(spelling(values, key))
 
 
 def set_property(staging: Staging, path: str, key: str, value: object | None) -> None:
-    """Set a key of the frontmatter, whatever its case there; None removes it.
+    """Set a key of the frontmatter, ignoring case; None removes the key.
 
     Raises:
         MalformedFrontmatter: the YAML cannot be edited safely.
@@ -90,7 +94,7 @@ def set_property(staging: Staging, path: str, key: str, value: object | None) ->
 
 
 def spelling(values: dict[str, Any], key: str) -> str:
-    """The key as the note spells it, else unchanged."""
+    """The key as the note spells it; unchanged if the note lacks it."""
     return next((name for name in values if name.casefold() == key.casefold()), key)
 
 
@@ -108,7 +112,7 @@ def stage_importance(
         known: the current importance of a concept without a note.
 
     Raises:
-        InvalidParams: neither or both are given.
+        InvalidParams: not exactly one of ``importance`` and ``delta`` is given.
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     if (importance is None) == (delta is None):

@@ -1,14 +1,15 @@
-"""Storing a memory: a new note that a person would be glad to find.
+"""Stores a memory as a new, readable note.
 
-Where it goes. A lifecycle that the client names is what the person asked for, so it holds, and
-the journal records who asked. Without one, nothing is made permanent on a client's own word, and
-nothing that should be kept fades: a memory is temporary, as facts are (triple FR-02), unless its
-type says that it records a session or a day (FR-03), which is ephemeral. Only a preference is
-permanent without being asked for (FR-01). ``permanent/``, ``projects/{project}/`` (``projects/``
-for a temporary memory of no project) and ``sessions/{date}/`` are the folders.
+Lifecycle. A lifecycle that the client names is used, as the person's request; the journal records
+who asked. Otherwise a memory is temporary, as facts are (triple FR-02), or ephemeral if its type
+says that it records a session or a day (FR-03). So no client makes a memory permanent on its own,
+and no memory worth keeping fades. Only a preference is permanent by default (FR-01).
 
-Retries. Clients repeat calls whose answer they lost. The same memory stored again within ten
-minutes is the note that exists already, if nobody changed it since.
+Folders. ``permanent/``, ``projects/{project}/`` (``projects/`` for a temporary memory without a
+project) and ``sessions/{date}/``.
+
+Retries. Clients repeat calls whose answer they lost. If the same memory is stored again within ten
+minutes, the existing note is returned, unless somebody changed it since.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _CREATED = re.compile(rb"^created: (\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The note of a memory; ``id`` is None if it existed already."""
+    """The note of a stored memory; ``id`` is None if the note existed already."""
 
     path: str
     title: str
@@ -72,12 +73,12 @@ def remember(
 
     Args:
         related: the memories that the note links to.
-        links: tells which name is enough for a link; without it links carry whole paths.
-        kind: whose words these are.
+        links: gives the shortest name for a link; without it links have whole paths.
+        kind: who wrote the text.
 
     Raises:
-        InvalidParams: bytes of an unknown kind.
-        OutsideVault, StorageError, DiskFull: as `Curator.apply`.
+        InvalidParams: the bytes have an unknown file format.
+        OutsideVault, StorageError, DiskFull: see `Curator.apply`.
     """
     why = Attribution(draft.client or "", draft.rationale, kind=kind, session=draft.session or "")
 
@@ -95,7 +96,7 @@ def stage_memory(
     now: datetime,
     links: LinkIndex | None,
 ) -> Stored:
-    """Stage the note of a draft, and its attachment if it has one; arguments as of `remember`."""
+    """Stage the note of a draft and its attachment, if any; see `remember` for the arguments."""
     title = _title(draft, now)
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
@@ -118,7 +119,7 @@ def stage_memory(
 
 
 def lifecycle_of(draft: Draft) -> Lifecycle:
-    """The lifecycle that the draft names, else that of the rule above."""
+    """The lifecycle that the draft names, else the default for its type."""
     kind = (draft.type or "").casefold()
     if draft.lifecycle is not None:
         return draft.lifecycle
@@ -129,7 +130,7 @@ def lifecycle_of(draft: Draft) -> Lifecycle:
 
 
 def _title(draft: Draft, now: datetime) -> str:
-    """The draft's title, else its first words; never a secret, which a file name would spread."""
+    """The draft's title, else its first words; without secrets, which a file name would expose."""
     secrets = secrets_in(draft)
     for title in (draft.title, title_of(draft.content or ""), title_of(draft.rationale)):
         is_secret = any(secret in (title or "") for secret in secrets)
@@ -139,7 +140,7 @@ def _title(draft: Draft, now: datetime) -> str:
 
 
 def secrets_in(draft: Draft) -> dict[str, str]:
-    """The kind of each secret in the texts of a draft, by the secret."""
+    """The secrets in the texts of a draft, each with its kind."""
     texts = (draft.content or "", draft.title or "", draft.rationale)
     return {text[each.start : each.end]: each.kind for text in texts for each in find_secrets(text)}
 
@@ -147,7 +148,10 @@ def secrets_in(draft: Draft) -> dict[str, str]:
 def _folder_of(
     vault: Vault, lifecycle: Lifecycle, project: str | None, now: datetime
 ) -> tuple[str, str | None]:
-    """The folder, and the project spelt as its folder: ``aurora-west`` means ``Aurora West``."""
+    """The folder, and the project as its folder spells it.
+
+    For example, ``aurora-west`` means an existing ``Aurora West``.
+    """
     folder = folder_of_lifecycle(lifecycle, project, now)
     if not project:
         return folder, None
@@ -161,7 +165,7 @@ def _folder_of(
 
 
 def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
-    """The folder of projects and the one in it that has this name, or else spells it otherwise."""
+    """The top folder and the name of the project folder with this name or a similar spelling."""
     with storage_errors("projects"):
         tops = [each.name for each in vault.root.iterdir() if each.name.casefold() == "projects"]
         alike = [
@@ -179,7 +183,7 @@ def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
 
 
 def folder_of_lifecycle(lifecycle: Lifecycle, project: str | None, day: datetime) -> str:
-    """The folder of the notes of a lifecycle (triple FR-06 to FR-08)."""
+    """The folder for notes of a lifecycle (triple FR-06 to FR-08)."""
     match lifecycle:
         case Lifecycle.PERMANENT:
             return "permanent"
@@ -192,7 +196,7 @@ def folder_of_lifecycle(lifecycle: Lifecycle, project: str | None, day: datetime
 def _properties(
     draft: Draft, lifecycle: Lifecycle, project: str | None, now: datetime
 ) -> dict[str, Any]:
-    """The frontmatter in the interface's order, without keys that only repeat the default."""
+    """The frontmatter in the documented order, without keys that have their default value."""
     keys: dict[str, Any] = {
         "id": str(uuid4()),
         "lifecycle": str(lifecycle),
@@ -221,7 +225,7 @@ def _suffix(draft: Draft) -> str | None:
 
 
 def _body(draft: Draft, embed: str | None, related: list[str]) -> str:
-    """The text under its title; a file is embedded, and the rationale says what it is."""
+    """The text under its title; for a file, its embed with the rationale as description."""
     content = draft.content if embed is None else f"![[{embed}]]\n\n{draft.rationale}"
     parts = [(content or "").strip("\n")]
     if draft.title and (first_heading(parts[0]) or "").casefold() != draft.title.casefold():
@@ -239,7 +243,7 @@ def _link(memory: Memory, source: str, links: LinkIndex | None) -> str:
 
 
 def _stored_already(vault: Vault, source: str, note: bytes, now: datetime) -> str | None:
-    """The path of a note of the last minutes that differs only in its id and time."""
+    """The path of a note from the last ten minutes that differs only in its id and time."""
     stem = source.removesuffix(".md")
     wanted = _without_stamp(note)
     number, path = 1, source

@@ -1,1 +1,1 @@
-"""Curation tasks: found in what the notes say, never invented."""
+"""Finds curation tasks, such as duplicates, contradictions and orphans, in the notes."""

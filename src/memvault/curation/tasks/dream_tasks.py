@@ -1,4 +1,4 @@
-"""Tasks from dreams: what a dream proposed, for the person to accept or to dismiss for good."""
+"""Tasks from dreams: proposals for the person to accept or to dismiss for good."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TYPES = {
     DiscoveryKind.SUMMARY: TaskType.CLUSTER_SUMMARY,
     DiscoveryKind.ANSWER: TaskType.ANSWERED_QUESTION,
 }
-# Links, addresses, HTML tags and code, in which no link can be made.
+# Links, URLs, HTML tags and code, in which no link can be made.
 _NO_PLACE = re.compile(
     r"\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\w+://\S+|<[^>]*>|(?P<code>`+).*?(?P=code)"
 )
@@ -47,7 +47,7 @@ def summary_text(found: Discovery) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkedLine:
-    """A line of a note in which a name becomes a link, before and after, and the whole note."""
+    """A line before and after a name in it becomes a link, and the whole changed note."""
 
     before: str
     after: str
@@ -57,8 +57,11 @@ class LinkedLine:
 def linked_line(
     path: str, data: bytes, line: int, names: Iterable[str], link: str
 ) -> LinkedLine | None:
-    """The line (from 1) with its first of these names made a link, if that adds just that link to
-    the note: None in code, in another link, or where no name stands."""
+    """The line (counted from 1) with the first of these names made a link.
+
+    None if the line has none of the names outside code and links, or if the edit would not add
+    exactly this link to the note.
+    """
     target, _, _ = link.removeprefix("[[").removesuffix("]]").partition("|")
     lines, known = lines_of(note_text(path, data)), parse_note(path, data).links
     if not link.startswith("[[") or line > len(lines):
@@ -82,15 +85,18 @@ def linked_line(
 
 
 def type_of(found: Discovery) -> TaskType:
-    """The kind of task that a proposal is."""
+    """The type of task for a proposal."""
     if found.is_link:
         return TaskType.MISSING_LINK
     return _TYPES.get(found.kind, TaskType.OPEN_QUESTION)
 
 
 def _detail(found: Discovery) -> str:
-    """Without the sentences, which may be others' than the person's, and without what somebody
-    asked, which is not for all clients."""
+    """The detail of a task, safe to show to every client.
+
+    It leaves out the sentences, which the person may not have written, and the question that
+    somebody asked.
+    """
     asked = found.kind is DiscoveryKind.ANSWER
     return found.reason if asked or not found.title else f"{found.title}: {found.reason}"
 

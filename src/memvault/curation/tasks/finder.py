@@ -1,4 +1,4 @@
-"""Finds the curation tasks of a vault, updates them as notes change, leaves out dismissed ones."""
+"""Finds the curation tasks of a vault, updates them as notes change, and records dismissals."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DismissedTasks:
         self._journal = journal
         self._lock = threading.Lock()
         self._keys: dict[str, datetime] = {}
-        self.decided = 0  # how many decisions were made
+        self.decided = 0  # number of dismissals and reopenings
         try:
             for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda each: each.ts):
                 self._fold(entry)
@@ -72,7 +72,7 @@ class DismissedTasks:
         self._write(REOPENED, key, None, actor, now)
 
     def holds(self, task: CurationTask, memory_of: MemoryOf) -> bool:
-        """Whether a person dismissed it and its notes are still as they were then."""
+        """Whether a person dismissed this task and its notes are unchanged since."""
         with self._lock:
             if not self._keys:
                 return False
@@ -81,7 +81,7 @@ class DismissedTasks:
             return key in self._keys
 
     def last(self) -> tuple[str, datetime] | None:
-        """The last dismissed task that still is, and when it was dismissed."""
+        """The key of the task dismissed last, among those still dismissed, and when."""
         with self._lock:
             return max(self._keys.items(), key=lambda item: item[1], default=None)
 
@@ -109,8 +109,10 @@ class DismissedTasks:
 
 
 def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
-    """The kind of a task with its notes and their current hashes; what a dream proposed stays
-    dismissed when its notes change."""
+    """The key of a task: its type, notes and their current hashes.
+
+    The key of a dream's proposal has no hashes: it stays dismissed when its notes change.
+    """
     if task.proposal:
         return f"{task.task_type} {task.proposal}"
     memories = (memory_of(key) for key in task.target_nodes)
@@ -118,13 +120,15 @@ def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
     return " ".join([task.task_type, *notes])
 
 
-MAX_SUGGESTED = 20  # orphans for which the most similar note is found: as many as are shown
+MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """The tasks and statements of one note, as of its last change; ``confirmed`` is the day from
-    which its age counts, if it can go stale."""
+    """The tasks and statements of one note, as of its last change.
+
+    ``confirmed`` is the day from which its age counts; None if it cannot go stale.
+    """
 
     facts: NoteFacts
     tasks: tuple[CurationTask, ...]
@@ -134,12 +138,14 @@ class _Own:
 
 
 class TaskFinder:
-    """Finds the tasks of one generation of indexes. The tasks of a single note are found again only
-    when it changes; those about several notes are found each time. Not thread-safe.
+    """Finds the tasks of one generation of indexes. Not thread-safe.
+
+    Tasks about a single note are found again only when it changes, those about several notes on
+    each call.
 
     Args:
-        edges, similarity_index: of that generation.
-        read: a note's bytes, by path.
+        edges, similarity_index: those of that generation.
+        read: gives a note's bytes, by path.
         go_on: called between steps; may pause, and raises to stop.
     """
 
@@ -163,11 +169,10 @@ class TaskFinder:
     def find(
         self, notes: Iterable[NoteFacts], changed: Collection[str] | None, now: datetime
     ) -> list[CurationTask]:
-        """Every task, most pressing first.
+        """All tasks, most urgent first.
 
         Args:
-            notes: all indexed notes; for a note that was not saved again, the same object as in
-                the last call.
+            notes: all indexed notes; for an unchanged note, the same object as in the last call.
             changed: paths that were written, relinked or removed since the last call; None for
                 all notes.
 
@@ -231,7 +236,7 @@ class TaskFinder:
         try:
             return promotion(memory, self._note(memory.path), map(self._note, paths))
         except MemvaultError:
-            return None  # removed a moment ago; its change comes next
+            return None  # just removed; that change is processed next
 
     def _stale_tasks(self, now: datetime) -> list[CurationTask]:
         before, self._stale = self._stale, {}
@@ -250,7 +255,7 @@ class TaskFinder:
     def _lonely(
         self, memories: Mapping[str, Memory], again: Collection[str], rows: Rows
     ) -> list[CurationTask]:
-        # Nothing is written to a note before its properties can be read.
+        # A note with unreadable properties cannot be edited, so no link is suggested for it.
         alone = [
             memory
             for memory in self._orphans.find(memories, again)

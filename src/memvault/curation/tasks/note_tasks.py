@@ -25,7 +25,7 @@ from memvault.vault.parse import stem_of
 from memvault.vault.session_lines import items_by_heading, without_speaker
 from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
-MAX_PROPOSED = 3  # of one session, so that nobody is flooded
+MAX_PROPOSED = 3  # per session, so that nobody is flooded
 _TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
 _ESCAPE = re.compile(r"\\([\[#<^:%])")
 
@@ -40,7 +40,7 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
 
     Args:
         data: the session's note.
-        linking: the notes that link to it, which its promoted sentences do.
+        linking: the notes that link to it; notes with its promoted sentences are among them.
     """
     kept = " ".join(" ".join(each.decode("utf-8", "replace").split()) for each in linking)
     proposed = [(kind, text) for kind, text in _lasting(data) if text not in kept]
@@ -64,7 +64,7 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
 
 
 def _lasting(data: bytes) -> list[tuple[str, str]]:
-    """Type and sentence of each decision and preference, the last ones first."""
+    """The type and sentence of each decision and preference, last first."""
     items = [
         (number, _TYPES[heading], _ESCAPE.sub(r"\1", without_speaker(item)))
         for heading, below in items_by_heading(data).items()
@@ -76,7 +76,7 @@ def _lasting(data: bytes) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class NoteFacts:
-    """What the index has of a note; ``problem`` is the error in its frontmatter."""
+    """The indexed facts about a note; ``problem`` is the error in its frontmatter."""
 
     memory: Memory
     saved: datetime
@@ -104,14 +104,15 @@ _CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "
 
 
 def ages_from(facts: NoteFacts, *, states_value: bool = False) -> datetime | None:
-    """The day on which this note was last confirmed; None if it does not go stale.
+    """The day on which a note was last confirmed; None if it does not go stale.
 
-    Facts, decisions and any other note go stale that says when it was written and states what has
-    one value at a time (``states_value``), unless it records an event, is ephemeral, pinned,
-    archived, or superseded, which the finder knows. The age counts from the latest day in the note
-    (created, date, verified_on, reviewed, updated), else from its last change on disk. A sync tool
-    or memvault may write the file without anybody reading it, so that alone does not confirm a
-    fact that has a date.
+    Facts and decisions go stale. So do other notes, except records of events, if they are dated
+    and state a property that has one value at a time (``states_value``). Ephemeral, pinned and
+    archived notes do not; superseded ones are left out by the finder.
+
+    The day is the latest in the note (created, date, verified_on, reviewed, updated), else that of
+    its last change on disk. A change on disk does not confirm a dated fact, since a sync tool or
+    memvault may write the file without anybody reading it.
     """
     memory = facts.memory
     goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
@@ -136,7 +137,7 @@ def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask
 
 
 def last_confirmed(facts: NoteFacts) -> datetime:
-    """The latest day that the note gives for itself, else the day on which it was saved."""
+    """The latest day in the note's properties, else the day on which it was saved."""
     memory = facts.memory
     # A note that does not say when it was created counts as created when it was saved.
     created = memory.created_at if memory.created_at != facts.saved else None
@@ -156,10 +157,9 @@ _DONE = frozenset({
 
 
 def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[CurationTask]:
-    """A task for each project folder whose project is done, or that nobody touched for a year
-    (triple FR-07).
+    """A task for each project folder that is done or unchanged for a year (triple FR-07).
 
-    A project's note is one of type project that has the folder's name or lies in it.
+    A project is done if its note says so: a note of type project, in the folder or with its name.
     """
     folders: dict[str, list[NoteFacts]] = defaultdict(list)
     statuses: dict[str, str] = {}
@@ -191,11 +191,11 @@ CRITICAL_TYPES = frozenset({*(matter.value for matter in SensitiveTopic), "contr
 
 
 def unverified(facts: NoteFacts) -> CurationTask | None:
-    """A task if others than the person wrote a legal, financial or policy fact in this note, and
-    the person has not verified it (triple 2.6).
+    """A task for a sensitive fact that somebody else wrote and the person has not verified.
 
-    Only facts, decisions and notes of a critical type count, and no ephemeral ones. The subject is
-    read from the title, the tags and the names of the properties.
+    Sensitive are legal, financial and policy facts (triple 2.6), by the title, the tags and the
+    names of the properties. Only facts, decisions and notes of a critical type count, and no
+    ephemeral ones.
     """
     memory = facts.memory
     is_persons = memory.verified or memory.provenance.is_person
@@ -226,12 +226,12 @@ def _matter(memory: Memory) -> str | None:
 
 
 _MANIFEST_NAME = MANIFEST.removesuffix(".md")  # in the vault, but not indexed
-NAMED = 10  # missing notes that one task lists
+NAMED = 10  # most missing notes that one task lists
 
 
 def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
-    """The names of links in a note that no note has."""
-    # A relation may also be stated by a name that is not linked; such an edge weighs less.
+    """The names that a note links to and no note has."""
+    # A relation to a name that is not a link has an edge with less weight.
     links = (
         edge
         for edge in edges.stated_by(memory_id)
@@ -245,8 +245,10 @@ def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
 
 
 def _is_day(name: str) -> bool:
-    """Whether a name is nothing but a day, as those of daily notes, which link to their neighbours
-    before these are written."""
+    """Whether a name is just a day, such as that of a daily note.
+
+    Daily notes link to neighbouring days before those notes are written.
+    """
     try:
         return bool(date.fromisoformat(name.replace("_", "-")))
     except ValueError:
@@ -260,16 +262,15 @@ def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
 
 
 class Orphans:
-    """The notes without a connection to another note, not even through an entity that both name;
-    updated as notes change. Not thread-safe.
+    """Finds the notes without a connection to another note; updated as notes change.
 
-    A shared day is no connection. Ephemeral and daily notes are left out, and documents, which
-    hold no links.
+    An entity that two notes name connects them, a day does not. Ephemeral and daily notes are left
+    out, and so are documents, which have no links. Not thread-safe.
     """
 
     def __init__(self, edges: GraphView) -> None:
         self._edges = edges
-        # By the id of a note, one that it is connected to; valid until one of the two changes.
+        # Id of a note → id of a note connected to it; valid until one of the two changes.
         self._connected_to: dict[str, str] = {}
 
     def find(self, memories: Mapping[str, Memory], changed: Collection[str]) -> list[Memory]:
@@ -283,7 +284,7 @@ class Orphans:
             self._connected_to.clear()
             return []
         known, self._connected_to = self._connected_to, {}
-        namers: dict[str, tuple[str, ...]] = {}  # at most two, by the entity that they name
+        namers: dict[str, tuple[str, ...]] = {}  # entity → at most two notes that name it
         alone: list[Memory] = []
         for key, memory in memories.items():
             stands_alone = is_document(memory.path) or _is_day(stem_of(memory.path))
@@ -299,8 +300,10 @@ class Orphans:
         return sorted(alone, key=lambda memory: memory.path)
 
     def _other(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:
-        """A note that this one is connected to. Its own relations come first, since a hub has many
-        other edges."""
+        """A note connected to this one, or None.
+
+        Its own relations are tried first, since a hub has many incoming edges.
+        """
         for edge in self._edges.stated_by(key):
             target = edge.target
             node = self._edges.node(target)
@@ -320,7 +323,7 @@ class Orphans:
 
 
 def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
-    """A task that suggests a link to the ``nearest`` note in meaning."""
+    """A task for a note without connections; suggests a link to the most similar note."""
     near = f"; the most similar note is {nearest.path}" if nearest else ""
     calls = _link_calls(memory, nearest) if nearest else ()
     detail = f"not connected to any other note{near}"
@@ -338,7 +341,7 @@ def _link_calls(memory: Memory, nearest: Memory) -> tuple[TaskAction, ...]:
 def client_tasks(
     excesses: Iterable[Excess], memory_at: Callable[[str], Memory | None]
 ) -> list[CurationTask]:
-    """A task for each client that did too much of something."""
+    """A task for each client with excessive activity."""
     tasks = []
     for each in excesses:
         memories = [memory for path in each.paths if (memory := memory_at(path)) is not None]

@@ -43,7 +43,7 @@ MemoryOf = Callable[[str], Memory | None]
 
 @dataclass(frozen=True, slots=True)
 class NoteStatements:
-    """The statements of one note that others may contradict."""
+    """The statements of one note that other notes may contradict."""
 
     conflicts: tuple[Conflict, ...] = ()
     statements: tuple[Statement, ...] = ()
@@ -132,7 +132,7 @@ def _superseded(older: Memory, newer: Memory) -> CurationTask:
     )
 
 
-# A note about one of these stands for it, so another name means another subject.
+# A note of such a kind describes one entity, so another name means another subject.
 _ENTITY_KINDS = frozenset(
     (NodeKind.PERSON, NodeKind.PROJECT, NodeKind.ORGANISATION, NodeKind.TOOL, NodeKind.PLACE)
 )
@@ -141,7 +141,7 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """``key`` is the same for two spellings; ``day`` is the day that the file name begins with."""
+    """The title of a note; ``key`` ignores spelling, ``day`` is the day in the file name."""
 
     key: str
     is_named_entity: bool = False
@@ -156,21 +156,24 @@ class Title:
         )
 
     def may_be(self, other: Title) -> bool:
-        """Whether two titles may mean the same; not two days, numbers of a series or names."""
+        """Whether two titles may mean the same subject.
+
+        Different days, numbers of a series or names of entities do not.
+        """
         if self.day != other.day and self.day is not None and other.day is not None:
             return False
         if self.key == other.key:
             return True
         if self.is_named_entity and other.is_named_entity:
             own, others = set(self.key.split()), set(other.key.split())
-            return own < others or others < own  # Ada, and Ada Berg
+            return own < others or others < own  # "Ada" and "Ada Berg"
         numbered = _DIGITS.search(self.key) and _DIGITS.search(other.key)
         return not (numbered and _DIGITS.sub("0", self.key) == _DIGITS.sub("0", other.key))
 
 
-MIN_CONTAINED = 0.7  # share of the shorter note's runs of words
+MIN_CONTAINED = 0.7  # share of the shorter note's shingles that the longer one has
 MIN_CONTAINED_SAME_TITLE = 0.5
-MIN_SHARED_MARKS = 0.5  # share of the names and numbers of both, if each has some of its own
+MIN_SHARED_MARKS = 0.5  # Jaccard similarity of names and numbers, if each note has some of its own
 MIN_WORDS = 8  # shorter notes are compared for equality only
 SHINGLE = 3
 
@@ -189,7 +192,7 @@ class Similarity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NoteWording:
-    """The parts of a note that are compared; headings and frontmatter often come from templates."""
+    """The compared parts of a note, without headings and frontmatter, which templates repeat."""
 
     title: Title
     words: tuple[str, ...]
@@ -246,7 +249,7 @@ def _shared_marks(one: NoteWording, other: NoteWording) -> float:
 
 
 MIN_COSINE = 0.9
-MAX_NEAR = 5  # notes that one note is compared with word by word, the nearest
+MAX_NEAR = 5  # nearest notes with which a note is compared word by word
 BLOCK = 512  # notes
 KEPT_WORDINGS = 512
 
@@ -258,7 +261,7 @@ class Duplicates:
     """Pairs of near-duplicate notes, updated as notes change. Not thread-safe.
 
     Args:
-        read: a note's bytes, by path.
+        read: gives a note's bytes, by path.
         go_on: called between blocks; raises to stop.
     """
 
@@ -293,8 +296,8 @@ class Duplicates:
         ]
 
     def _near(self, changed: Collection[str], rows: Rows) -> set[Pair]:
-        """Pairs of a changed note and one of its nearest, at least `MIN_COSINE` alike."""
-        # What changed comes first: then each pair of changed notes is compared once.
+        """Pairs of a changed note and one of its nearest, with at least `MIN_COSINE`."""
+        # Changed notes come first, so that each pair of changed notes is compared once.
         order = sorted(range(len(rows.ids)), key=lambda at: rows.ids[at] not in changed)
         ids = [rows.ids[at] for at in order]
         fresh = sum(key in changed for key in ids)
@@ -325,7 +328,7 @@ class Duplicates:
             if any(is_document(memories[each].path) for each in (one, other)):
                 continue  # read-only: neither can be merged into the other
             if is_captured(memories[one]) != is_captured(memories[other]):
-                continue  # a decision kept from a session repeats it, and outlasts it
+                continue  # a decision kept from a session repeats its text on purpose
             first, second = wording_of(one), wording_of(other)
             if first is None or second is None:
                 continue
@@ -340,7 +343,10 @@ class Duplicates:
 
 
 def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:
-    """The nearest notes after each row's own; column 0 is the note number ``first``."""
+    """The pairs of each row's note and its nearest notes in later columns.
+
+    Row 0 and column 0 are the note with the index ``first``.
+    """
     pairs: set[Pair] = set()
     near = cosines >= MIN_COSINE
     for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
@@ -359,7 +365,7 @@ def _best(cosines: Matrix) -> list[int]:
 
 
 def _share_day_project_type(one: Memory, other: Memory) -> bool:
-    """Whether two notes share day, project and type; otherwise their numbers may well differ."""
+    """Whether two notes share day, project and type; otherwise their numbers may differ."""
     days = {memory.date for memory in (one, other)}
     return len(days) == 1 and one.project == other.project and one.type == other.type
 

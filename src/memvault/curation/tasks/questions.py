@@ -1,8 +1,8 @@
-"""The one question whose answer would settle most in the vault.
+"""Finds the open question whose answer would settle most in the vault.
 
-Candidates are what curation found (contradictions, unconfirmed sensitive claims, outdated facts),
-names that several notes link to and no note has, and gaps: a relation that most notes of a type
-state and one does not.
+Candidates are curation tasks (contradictions, unconfirmed sensitive claims, outdated facts), names
+that several notes link to and no note has, and gaps: a relation that most notes of a type state
+and one does not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memvault.model.memory import Memory
 from memvault.reasoning.bayes.influences import weight
 from memvault.stores.graph_view import GraphView
 
-# How much one memory's question matters: a wrong answer more than a missing one.
+# How much a question about one memory matters: a possible error more than an outdated fact.
 WEIGHTS = {
     TaskType.CONFLICTING_FACTS: 3.0,
     TaskType.UNVERIFIED_CRITICAL: 2.0,
@@ -28,9 +28,9 @@ WEIGHTS = {
 LINK_WEIGHT = 0.5
 MIN_LINKING = 2  # notes that link to a name which no note has
 GAP_WEIGHT = 1.0
-GAP_SHARE = 0.6  # of the notes of a type, that state a relation which is missing in another
-GAP_NOTES = (3, 200)  # of a type, at least and at most
-UNCONFIRMED = 0.69  # the most that a claim counts for which nobody confirmed (triple FR-46)
+GAP_SHARE = 0.6  # share of a type's notes that must state a relation for its lack to be a gap
+GAP_NOTES = (3, 200)  # least and most notes of such a type
+UNCONFIRMED = 0.69  # highest probability of a claim that nobody confirmed (triple FR-46)
 _GENERIC = frozenset({"note", "session"})  # types whose notes have nothing in common
 _WORDED = {
     TaskType.CONFLICTING_FACTS: "Which of these holds? {detail}.",
@@ -45,10 +45,10 @@ class OpenQuestion:
 
     Attributes:
         settles: ids of the memories that an answer would settle.
-        score: their weight, by what else links to them.
-        entropy: how open the question is, in [0, 1]: the normalised entropy of its answers by what
-            the notes say now.
-        key: the same for the same question, however its words change.
+        score: the weight of these memories, by the number of notes that link to them.
+        entropy: how open the question is, in [0, 1]: the normalised entropy of its answers'
+            probabilities, according to the notes.
+        key: identifies the question, however its words change.
     """
 
     text: str
@@ -86,7 +86,7 @@ def _of_tasks(
 
 
 def _chances(task_type: TaskType, concerned: Sequence[Memory]) -> list[float]:
-    """How probable each answer is: that a side of a conflict is right, or that a claim is."""
+    """The probability of each answer: each side of a conflict, or a claim being right or not."""
     if task_type is TaskType.CONFLICTING_FACTS:
         weights = [weight(memory, 1.0) for memory in concerned]
         return [each / sum(weights) for each in weights] if sum(weights) > 0.0 else []
@@ -95,14 +95,14 @@ def _chances(task_type: TaskType, concerned: Sequence[Memory]) -> list[float]:
 
 
 def _entropy(chances: Sequence[float]) -> float:
-    """Of these probabilities, in [0, 1]."""
+    """The normalised entropy of these probabilities, in [0, 1]."""
     if len(chances) < 2:
         return 0.0
     return -sum(each * log2(each) for each in chances if each > 0.0) / log2(len(chances))
 
 
 def _missing(tasks: Iterable[CurationTask], view: GraphView) -> Iterator[OpenQuestion]:
-    """What several notes link to and no note describes."""
+    """The questions about names that several notes link to and no note describes."""
     linking: dict[str, set[str]] = defaultdict(set)
     for task in tasks:
         if task.task_type is TaskType.UNRESOLVED_LINKS:
@@ -122,7 +122,7 @@ def _missing(tasks: Iterable[CurationTask], view: GraphView) -> Iterator[OpenQue
 
 
 def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestion]:
-    """What most notes of a type state and one does not."""
+    """The questions about relations that most notes of a type state and one does not."""
     by_type: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
         if memory.type not in _GENERIC:
@@ -151,5 +151,5 @@ def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestio
 
 
 def _uses(node_id: str, view: GraphView) -> int:
-    """One more than the notes that link to a memory."""
+    """One plus the number of notes that link to a memory."""
     return 1 + len({edge.source for edge in view.touching(node_id)} - {node_id})
