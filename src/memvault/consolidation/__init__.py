@@ -1,1 +1,1 @@
-"""What changes in memory by itself: it fades, learns from use, and dreams."""
+"""Automatic changes of memory: fading, learning from use, and dreams."""

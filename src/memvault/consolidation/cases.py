@@ -1,12 +1,11 @@
 """The case bank (REQ-AUTO-24, 25): questions, and the memories that answered them.
 
-A case is what use said of one memory as an answer to one question. It is no record of its own, but
-read from what was learnt: each reward and penalty for that question moves its value, which halves
-every 30 days. Cases are retrieved by similarity of their questions, or by value alone.
+A case is the value of one memory as an answer to one question. It is not stored, but computed from
+the learned state: the sum of the rewards and penalties for that question, which halve every 30
+days. Cases are retrieved by similarity of their questions, or by value alone.
 
 At most 10,000 are in use (EC-AUTO-14): cases worth more than 0.9 stay, then those that were used
-latest. The signals of the others stay in ``.memvault/learning/``, and count in the sum of their
-memory.
+latest. The signals of the others stay in ``.memvault/learning/`` and still count for their memory.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ NEVER_EVICTED = 0.9  # value above which a case stays
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question and one memory that was read, or passed over, for it; both are its key.
+    """A question and a memory that was read, or passed over, for it; both are its key.
 
     Attributes:
-        value: the rewards for it, faded by their age (its Q-value).
-        recorded: the day of the last one.
+        value: the sum of its rewards, decayed by their age (its Q-value).
+        recorded: the day of the last reward.
     """
 
     question: str
@@ -46,7 +45,7 @@ def cases(state: LearnedState, today: int, capacity: int = CAPACITY) -> list[Cas
     """The cases in use, the most valuable first.
 
     Args:
-        today: the ordinal of the day.
+        today: the ordinal of the current day.
     """
     found = [
         Case(question, memory, use.utility(today), date.fromordinal(max(use.days)))
@@ -69,18 +68,19 @@ def cases(state: LearnedState, today: int, capacity: int = CAPACITY) -> list[Cas
 
 
 def by_value(found: Sequence[Case], most: int) -> list[Case]:
-    """The cases of greatest value, whatever they were asked."""
+    """The cases with the greatest positive values, for any question."""
     return [case for case in found[:most] if case.value > 0.0]
 
 
 def by_similarity(
     found: Sequence[Case], vectors: Mapping[str, Vector], asked: Vector, least: float, most: int
 ) -> list[Case]:
-    """The cases of positive value whose questions are like this one, by cosine times value.
+    """The cases of positive value with similar questions, by cosine times value.
 
     Args:
-        vectors: by question, (dim,) L2-normalised; cases of others are left out.
-        least: cosine.
+        vectors: by question, (dim,) L2-normalised; cases of other questions are left out.
+        asked: the vector of the current question, (dim,) L2-normalised.
+        least: the least cosine.
     """
     known = [case for case in found if case.value > 0.0 and case.question in vectors]
     if not known:

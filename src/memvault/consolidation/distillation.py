@@ -1,11 +1,11 @@
-"""Distils memories that are used much into the sentences that say most of them (REQ-AUTO-23).
+"""Distils often used memories into their most representative sentences (REQ-AUTO-23).
 
-A memory is distilled while the engine dreams if it was read more than 10 times, is older than a
-week, and at least 70% of the rewards that it got from use were for it. What is left are at most 40
-words of its own sentences; they are taken only if the cosine between their meaning and that of the
-whole note is at least 0.8, else those of at most 80 words, else none (EC-AUTO-15). Hooks give them
-at a session's start, where there is no question to search for. The journal has the places of the
-sentences, never their words; once the note is changed, they count no more.
+While dreaming, the engine distils memories that were read more than 10 times, are older than a
+week, and have at least 70% gains among their rewards and penalties. The distillate is at most 40
+words of the note's own sentences, if the cosine of their vector to that of the whole note is at
+least 0.8; else at most 80 words under the same condition; else there is none (EC-AUTO-15). Hooks
+give distillates at the start of a session, when there is no question to search for. The journal has
+the indexes of the sentences, never their words; a distillate is void once the note changes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from memvault.search.modes import diverse
 from memvault.text.words import composed, words
 from memvault.vault.journal import Journal, JournalEntry
 
-MIN_READ, MIN_AGE, MIN_ALIGNMENT = 10, timedelta(days=7), 0.7  # the first is exceeded
+# Reads and age must exceed their limits.
+MIN_READ, MIN_AGE, MIN_ALIGNMENT = 10, timedelta(days=7), 0.7
 FIDELITY = 0.8
-WORDS = (40, 80)  # of the first attempt and the second
+WORDS = (40, 80)  # most words, in the first and second attempt
 MIN_WORDS = 4  # of a sentence
-MAX_SENTENCES = 200  # that are compared; a longer note is not distilled
+MAX_SENTENCES = 200  # a note with more is not distilled
 VARIETY = 0.3  # weight of novelty in maximal marginal relevance
 DISTILLED = "distilled"
 
@@ -38,13 +39,13 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class Distillate(BaseModel):
-    """What stands for a memory.
+    """The sentences that represent a memory.
 
     Attributes:
-        version: the hash of the note that the sentences are of.
-        sentences: their places among the sentences of the note.
-        fidelity: the cosine to the meaning of the whole note.
-        ratio: the share of its words that they save.
+        version: the hash of the distilled note.
+        sentences: their indexes among the sentences of the note.
+        fidelity: the cosine of their vector to that of the whole note.
+        ratio: the share of the note's words that are left out.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,14 +58,14 @@ class Distillate(BaseModel):
 
 
 def alignment(use: Use | None) -> float:
-    """The share of gains in what a memory gained and lost by use; 0 before it was used."""
+    """The share of gains among a memory's gains and losses from use; 0 if it was not used."""
     days = list(use.days.values()) if use is not None else []
     gained = sum(max(0, each) for each in days)
     return gained / sum(map(abs, days)) if gained else 0.0
 
 
 def is_candidate(memory: Memory, times_read: int, use: Use | None, now: datetime) -> bool:
-    """Whether a memory is used enough, and well enough, to be distilled."""
+    """Whether a memory is old enough, and used often and successfully enough, to be distilled."""
     is_old = now - memory.created_at > MIN_AGE
     is_used = times_read > MIN_READ and alignment(use) >= MIN_ALIGNMENT
     return is_old and is_used and memory.faded is None
@@ -75,10 +76,10 @@ def sentences_of(note: ParsedNote) -> list[Sentence]:
 
 
 def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
-    """The fewest sentences that stand for the note; None where no attempt is faithful to it.
+    """Choose few sentences that represent the note; None if no choice is faithful enough.
 
     Args:
-        embed: (n, dim) of texts, L2-normalised.
+        embed: gives the vectors of texts, (n, dim), L2-normalised.
     """
     found = sentences_of(note)
     lengths = np.array([sum(word.isalnum() for word in words(composed(s.text))) for s in found])
@@ -109,7 +110,7 @@ def _unit(vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 class DistillationLog:
-    """What was distilled, as the journal has it. Thread-safe."""
+    """The distillates that the journal has. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -118,17 +119,20 @@ class DistillationLog:
         self._lock = threading.Lock()
 
     def add(self, distilled: Iterable[Distillate], now: datetime) -> None:
-        """Raises StorageError, DiskFull: it cannot be recorded."""
+        """Record distillates.
+
+        Raises StorageError, DiskFull: the journal cannot be written.
+        """
         if told := [each.model_dump(mode="json") for each in distilled]:
             entry = JournalEntry(ts=now, kind=DISTILLED, actor=SYSTEM, data={DISTILLED: told})
             self._journal.append(entry)
 
     def of(self, memory: Memory) -> Distillate | None:
-        """What stands for a memory as its note is now."""
+        """The distillate of a memory, if it is of the current version of its note."""
         return next(iter(self.of_all([memory])), None)
 
     def of_all(self, memories: Iterable[Memory]) -> list[Distillate]:
-        """What stands for those that have a distillate."""
+        """The valid distillates of these memories."""
         with self._lock:
             self._refresh()
             known = [(each, self._found.get(each.id)) for each in memories]
@@ -141,7 +145,7 @@ class DistillationLog:
                 try:
                     each = Distillate.model_validate(told)
                 except ValidationError:
-                    continue  # of a newer memvault
+                    continue  # written by a newer memvault
                 known = self._found.get(each.memory)
                 if known is None or known[0] <= entry.ts:
                     self._found[each.memory] = entry.ts, each

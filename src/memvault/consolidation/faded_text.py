@@ -1,8 +1,8 @@
-"""What a faded session still says: a summary in its own sentences, and its keys (triple 2.9).
+"""Writes the text of a faded session: a summary in its own sentences, and its keys (triple 2.9).
 
 The summary's sentences are chosen by maximal marginal relevance. Relevance is the mean of the
 cosine to the centroid of all sentences (centroid summarisation: Radev and others, Information
-Processing & Management 40, 2004) and of how rare their words are. The topics are the words of
+Processing & Management 40, 2004) and the rarity of their words. The topics are the words with the
 greatest tf-idf. Both work in every language.
 """
 
@@ -24,9 +24,9 @@ from memvault.text.words import STOP_WORDS, composed, name_key, some_words, word
 from memvault.vault.compose import inert
 
 SUMMARY_WORDS = 200
-SHORT_WORDS = 300  # a note of so many has nothing to fade
-MIN_WORDS, MAX_WORDS = 4, 60  # of a sentence of the summary
-MAX_SENTENCES = 400  # that are compared; of more, every second, third, …
+SHORT_WORDS = 300  # a note with at most this many does not fade
+MIN_WORDS, MAX_WORDS = 4, 60  # length of a sentence in the summary
+MAX_SENTENCES = 400  # compared sentences; of more, only every second, third, … is
 VARIETY = 0.4  # weight of novelty in maximal marginal relevance
 TOPICS = 40  # words
 MAX_NAMES = 30  # participants or links that are listed
@@ -46,7 +46,7 @@ class Stage(StrEnum):
 
 
 class Rarity:
-    """Inverse document frequency of words, ln((1 + n) / (1 + n(word))), among sample texts."""
+    """The inverse document frequency of words, ln((1 + n) / (1 + n(word))), in sample texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._count = 0
@@ -61,7 +61,7 @@ class Rarity:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A session before it fades. ``people`` are the persons that the graph knows it to name."""
+    """A session before it fades; ``people`` are the persons that it names, by the graph."""
 
     note: ParsedNote
     memory: Memory
@@ -76,13 +76,13 @@ def faded_body(
     *,
     is_order: Callable[[str], bool] = lambda text: False,
 ) -> str:
-    """The text that takes the place of the note's body, with ``\\n`` line ends.
+    """The text that replaces the note's body, with ``\\n`` line endings.
 
     Args:
-        embed: (n, dim) of texts, L2-normalised.
-        is_order: whether a text looks like an order to a model; lines that do, alone or below those
-            before them, are left out, since what was harmless where it stood would put the note in
-            quarantine.
+        embed: gives the vectors of texts, (n, dim), L2-normalised.
+        is_order: whether a text looks like an order to a model. Lines that do, alone or together
+            with the lines before them, are left out: out of their context they would put the note
+            in quarantine.
     """
     note = original.note
     has_title = bool(note.headings) and note.headings[0].text == note.title
@@ -95,7 +95,7 @@ def faded_body(
             for each in summary(note, embed, rarity)
             if not is_order(each.text)
         ]
-    # Another mark than the summary's, or both would be one list.
+    # Marked unlike the summary, or Markdown would join both lists.
     told = [f"* {name}: {value}" for name, value in _keys(original, rarity)]
     told = [line for line in told if not is_order(line)]
     if is_order("\n".join([*said, *told])):
@@ -107,7 +107,7 @@ def faded_body(
 def _harmless(
     said: list[str], told: list[str], is_order: Callable[[str], bool]
 ) -> tuple[list[str], list[str]]:
-    """Without the lines that look like an order below those before them."""
+    """The lines without those that look like an order together with the lines before them."""
     kept: list[str] = []
     parts: tuple[list[str], list[str]] = [], []
     for lines, part in zip((said, told), parts, strict=True):
@@ -119,12 +119,12 @@ def _harmless(
 
 
 def is_worth_fading(note: ParsedNote) -> bool:
-    """Whether a note has more words than its summary and keys could have."""
+    """Whether a note is longer than its summary and keys could be."""
     return sum(_length(block.text) for block in note.blocks) > SHORT_WORDS
 
 
 def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
-    """Sentences of the note, at most `SUMMARY_WORDS` words, in its order."""
+    """The chosen sentences of the note, at most `SUMMARY_WORDS` words, in the note's order."""
     found = [
         sentence
         for block in note.blocks
@@ -149,7 +149,7 @@ def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
 
 
 def _information(text: str, rarity: Rarity) -> float:
-    """The rarity of a sentence's words; a longer one has more, with diminishing returns."""
+    """The square root of the summed rarity of a sentence's words, so that length counts less."""
     return math.sqrt(sum(rarity.of(word) for word in set(_content_words(text))))
 
 
@@ -162,7 +162,7 @@ def _content_words(text: str) -> list[str]:
 
 
 def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
-    """Names and values of the keys that the note has."""
+    """The names and values of the keys that the note has."""
     note, memory = original.note, original.memory
     if memory.date is not None:
         yield "Date", memory.date.date().isoformat()
@@ -184,7 +184,7 @@ def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
 
 
 def _speakers(note: ParsedNote) -> list[str]:
-    """The labels in front of several lines: who spoke, in a conversation."""
+    """The labels that begin more than one sentence: the speakers of a conversation."""
     counted = Counter(
         sentence.relation
         for block in note.blocks
@@ -195,7 +195,7 @@ def _speakers(note: ParsedNote) -> list[str]:
 
 
 def _said_by(note: ParsedNote) -> dict[Sentence, str]:
-    """Who said a sentence of a conversation that does not begin with its speaker, and a comma."""
+    """The speaker, with a comma, of each sentence that does not begin with its speaker."""
     names = set(_speakers(note))
     found: dict[Sentence, str] = {}
     speaker, heading = "", None
@@ -211,7 +211,7 @@ def _said_by(note: ParsedNote) -> dict[Sentence, str]:
 
 
 def _topics(note: ParsedNote, rarity: Rarity, known: Sequence[str]) -> list[str]:
-    """The most telling words, in the order in which the note first has them."""
+    """The words with the greatest tf-idf, in the order of their first use in the note."""
     text = "\n".join(block.text for block in note.blocks)
     counted = Counter(_content_words(text))
     skipped = {word for name in known for word in some_words(composed(name))}
@@ -225,7 +225,7 @@ def _topics(note: ParsedNote, rarity: Rarity, known: Sequence[str]) -> list[str]
 
 
 def _outcome(note: ParsedNote) -> str:
-    """What the note itself calls its outcome or decision, by a label or a heading."""
+    """The sentences that the note labels, or has under a heading, as outcome or decision."""
     stated = [
         sentence.text
         for block in note.blocks
@@ -253,10 +253,10 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _length(text: str) -> int:
-    """Its number of words; each sign counts in scripts without spaces."""
+    """The number of words; in scripts without spaces each character counts."""
     return sum(word.isalnum() for word in words(composed(text)))
 
 
 def _ended(sentence: str) -> str:
-    """With a full stop where it has no end of its own, so that the source after it is apart."""
+    """The sentence with a full stop if it lacks one, which separates it from its source."""
     return sentence if sentence and not sentence[-1].isalnum() else f"{sentence}."

@@ -1,14 +1,14 @@
-"""Which ephemeral memories fade, and when (triple 2.9, FR-53 to FR-56).
+"""Decides which ephemeral memories fade, and when (triple 2.9, FR-53 to FR-56).
 
-A memory is whole at first, after ``summary_days`` its summary and keys, after ``keys_days`` its
-keys. The days count from the latest of: its own date, its creation, its last change in the vault,
-and the last time that it was read. They are multiplied by
+After ``summary_days`` a memory is reduced to its summary and keys, after ``keys_days`` to its keys.
+The days count from the latest of: its own date, its creation, its last change in the vault, and the
+last time that it was read. They are multiplied by
 
     1 + 2 max(0, importance - 0.5) + 0.5 min(2, permanent notes that link to it)
 
-so that a critical memory with two such links stays whole three times as long. A pinned memory never
-fades, nor does anything permanent or temporary. Nothing fades that was not announced for a week.
-On a nearly full disk (E-03) the days count half, and a day of notice is enough.
+so that a critical memory with two such links keeps its full text three times as long. Pinned,
+permanent and temporary memories never fade. Each fading is announced a week before. On a nearly
+full disk (E-03) the number of days is halved, and a day of notice is enough.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from memvault.vault.journal import Journal, JournalEntry
 
 ANNOUNCED, SWITCHED = "fading_announced", "fading_switched"
 NOTICE = timedelta(days=7)
-HASTE, HASTY_NOTICE = 0.5, timedelta(days=1)  # on a nearly full disk
+HASTE, HASTY_NOTICE = 0.5, timedelta(days=1)  # factor of days, and notice, on a nearly full disk
 IMPORTANCE_FACTOR, LINK_FACTOR, MAX_LINKS = 2.0, 0.5, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Aging:
-    """A memory, and what delays its fading.
+    """A memory with the facts that delay its fading.
 
     Attributes:
         saved: when its note was last written.
-        read: when an answer last gave it.
-        links: how many permanent notes link to it.
-        counted_from: for a note that nobody changed since it faded, from when its age counted then.
+        read: when it was last returned in an answer.
+        links: number of permanent notes that link to it.
+        counted_from: for a note unchanged since it faded, the start of its age at that time.
     """
 
     memory: Memory
@@ -50,7 +50,7 @@ class Aging:
 
     @property
     def since(self) -> datetime:
-        """From when its age counts."""
+        """The moment from which its age counts."""
         memory = self.memory
         kept = self.counted_from or max(self.saved, memory.created_at)
         moments = (kept, memory.date, self.read)
@@ -59,7 +59,7 @@ class Aging:
 
 @dataclass(frozen=True, slots=True)
 class Fading:
-    """The next step of a memory: to which stage, and when it is due."""
+    """The next fading step of a memory: its stage, and when it is due."""
 
     memory: Memory
     stage: Stage
@@ -72,7 +72,7 @@ class Fading:
 
 
 def stretch(importance: float, links: int) -> float:
-    """The factor by which a memory fades later, in [1, 3]."""
+    """The factor by which the days until a memory fades are multiplied, in [1, 3]."""
     important = IMPORTANCE_FACTOR * max(0.0, importance - DEFAULT_IMPORTANCE)
     return 1.0 + important + LINK_FACTOR * min(MAX_LINKS, links)
 
@@ -84,14 +84,14 @@ def hastened(settings: FadingSettings) -> FadingSettings:
 
 
 def may_fade(memory: Memory) -> bool:
-    """Whether a memory fades at all, at any age."""
+    """Whether a memory can fade at all, at any age."""
     is_ephemeral = memory.lifecycle is Lifecycle.EPHEMERAL and memory.path.endswith(".md")
     may = is_ephemeral and not memory.pinned and memory.faded != Stage.KEYS
     return may and not _is_made_ephemeral_by_another(memory)
 
 
 def _is_made_ephemeral_by_another(memory: Memory) -> bool:
-    """Whether a client set the lifecycle of a note with the person's words."""
+    """Whether a client made a note ephemeral that contains the person's words."""
     written = memory.provenance
     in_folder = lifecycle_of_folder(memory.path) is Lifecycle.EPHEMERAL
     is_own = any(line.startswith("lifecycle ephemeral") for line in written.own_properties)
@@ -110,8 +110,7 @@ def next_fading(aging: Aging, settings: FadingSettings) -> Fading | None:
 
 
 class FadingLog:
-    """What was announced, and whether the person turned fading off, as the journal has it.
-    Thread-safe."""
+    """The announced fadings, and whether fading is on, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -130,15 +129,15 @@ class FadingLog:
         """Turn fading on or off for this vault.
 
         Raises:
-            StorageError, DiskFull: it cannot be recorded.
+            StorageError, DiskFull: the journal cannot be written.
         """
         self._journal.append(JournalEntry(ts=now, kind=SWITCHED, actor=actor, data={"on": on}))
 
     def announce(self, fadings: Iterable[Fading], now: datetime) -> None:
-        """Record that the person can see these from now on; what was announced is left out.
+        """Record that the person can see these fadings from now on, unless already announced.
 
         Raises:
-            StorageError, DiskFull: it cannot be recorded.
+            StorageError, DiskFull: the journal cannot be written.
         """
         new = [list(each.key) for each in fadings if self._announced_at(each) is None]
         if new:
@@ -147,8 +146,10 @@ class FadingLog:
             )
 
     def fades_at(self, fading: Fading, notice: timedelta = NOTICE) -> datetime | None:
-        """When a memory will fade: when it is due, and so long after it was announced; None if it
-        was not announced, or only before it was read, changed or pinned again."""
+        """When a memory will fade: not before it is due, nor before the notice is over.
+
+        None if it was not announced, or was read or changed since.
+        """
         announced = self._announced_at(fading)
         return None if announced is None else max(fading.due, announced + notice)
 

@@ -1,10 +1,10 @@
-"""What memvault learns from how memories are used: journalled rewards, and what they add up to.
+"""Learns from how memories are used: appends signals to a journal and sums up their rewards.
 
-Signals are appended in batches to ``.memvault/learning/``, where each device has files of its own,
-so that a sync tool never finds one file changed on two devices. The state is a sum over the set of
-signals in these files, in any order, and it changes only by reading what was appended. So the kept
-state always equals the rebuilt one, after a crash too. A checkpoint in the key-value store only
-lets reading start late.
+Signals are appended in batches to ``.memvault/learning/``, where each device has its own files, so
+that a sync tool never finds one file changed on two devices. The state is a sum over the set of
+signals in these files, in any order, and changes only by reading appended entries. So the state in
+memory always equals a rebuilt one, even after a crash. A checkpoint in the key-value store only
+avoids reading all entries at the start.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from memvault.vault.write import storage_errors
 logger = logging.getLogger(__name__)
 FOLDER = Path(".memvault") / "learning"
 NAMESPACE = "learning"
-FORMAT = 1  # of checkpoints; an older one is not read
+FORMAT = 1  # of checkpoints; other formats are not read
 CHECKPOINT_EVERY = 200  # entries
 SIGNALS_PER_ENTRY = 200
 LOCK_SECONDS = 30.0
-SATURATION = 1.0  # full rewards at which 76% of the greatest weight is reached (tanh)
+SATURATION = 1.0  # sum of rewards at which 76% of the greatest weight is reached (tanh)
 MAX_UNANSWERED = 50
 NO_FITS: Mapping[str, float] = MappingProxyType({})
 LEARNED, RESET, RESET_UNDONE = "learned", "learning_reset", "learning_reset_undone"
@@ -57,10 +57,10 @@ _CHECKPOINT = TypeAdapter(_Checkpoint)
 
 
 class Learning:
-    """What one vault has learnt. Thread-safe.
+    """The rewards that one vault has learnt. Thread-safe.
 
     Args:
-        device: distinguishes this computer's files from those of others.
+        device: distinguishes this computer's files from those of other computers.
         keyvalue: gives the store for checkpoints.
         clock: the time, with a zone.
     """
@@ -80,11 +80,11 @@ class Learning:
         self._keyvalue = keyvalue
         self._clock = clock
         self._waiting: list[Signal] = []
-        self._lock = threading.Lock()  # of what waits
+        self._lock = threading.Lock()  # guards `_waiting`
         self._flushing = threading.Lock()
         self._reading = threading.Lock()
         self._marks: dict[str, int] = {}
-        self._numbers: dict[str, int] = {}  # of the last entry, by device
+        self._numbers: dict[str, int] = {}  # device → number of its last entry
         self._since_checkpoint = 0
         self._worths: tuple[int, dict[str, dict[str, float]]] = (0, {})
         self.state = LearnedState()
@@ -97,14 +97,14 @@ class Learning:
     # -- learning -------------------------------------------------------------------------------
 
     def observe(self, signals: Iterable[Signal]) -> None:
-        """Take these in; they count from the next `flush`. Takes microseconds."""
+        """Queue signals, which count from the next `flush`. Takes microseconds."""
         with self._lock:
             self._waiting += signals
 
     def flush(self) -> None:
-        """Append what was observed, and count it; also what another thread is appending now.
+        """Append and count the observed signals; waits for another thread that is doing so.
 
-        Raises StorageError: it cannot be written, and waits for the next time.
+        Raises StorageError: they cannot be written, and stay queued for the next call.
         """
         with self._flushing:
             self._flush()
@@ -124,13 +124,13 @@ class Learning:
                 self._waiting = taken[done:] + self._waiting
 
     def reset(self, actor: Actor) -> str:
-        """Forget everything that was learnt; the id of this reset, which `undo_reset` takes."""
+        """Forget everything that was learnt; returns the id of this reset."""
         self.flush()
         latest = max(self._latest_signals(), default=self._clock())
         return self._append(RESET, actor, {"until": max(latest, self._clock()).isoformat()})
 
     def undo_reset(self, actor: Actor) -> None:
-        """Take back the last reset.
+        """Undo the last reset.
 
         Raises InvalidParams: nothing was reset.
         """
@@ -140,7 +140,7 @@ class Learning:
         self._append(RESET_UNDONE, actor, {"reset": last.id})
 
     def resets(self) -> list[JournalEntry]:
-        """The resets that were not taken back, oldest first."""
+        """The resets that were not undone, oldest first."""
         return _resets(list(self._journal.entries((RESET, RESET_UNDONE))))
 
     def _latest_signals(self) -> Iterator[datetime]:
@@ -151,7 +151,7 @@ class Learning:
 
     def _append(self, kind: str, actor: Actor, data: dict[str, Any]) -> str:
         """Append an entry with the number that follows the last, then read it back."""
-        self._vault.check()  # a new folder would be mistaken for the vault
+        self._vault.check()  # else mkdir could create a missing vault's folder
         with storage_errors(FOLDER.as_posix()):
             self._folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self._folder / ".writing", timeout=LOCK_SECONDS, poll_interval=0.005):
@@ -168,7 +168,7 @@ class Learning:
     # -- reading --------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Count what was appended since, here or by another process or device."""
+        """Count the entries appended since, here or by another process or device."""
         with self._reading, storage_errors(FOLDER.as_posix()):
             sizes = self._journal.sizes()
             left = {file_of(name): size for name, size in sorted(sizes.items())}
@@ -185,8 +185,11 @@ class Learning:
             self._worths = (0, {})
 
     def _follow(self, entries: Sequence[JournalEntry]) -> bool:
-        """Whether these are only signals, each the next one of its device. Others (a copy that a
-        sync tool made, an entry that came late, a reset) need all to be read again."""
+        """Whether these entries can simply be added to the state.
+
+        They must hold signals, and each must be the next entry of its device. Otherwise (a sync
+        tool's copy, a late entry, a reset) everything must be read again.
+        """
         numbers = dict(self._numbers)
         for entry in entries:
             device = str(entry.data.get("device"))
@@ -210,7 +213,7 @@ class Learning:
         self._numbers[device] = max(self._numbers.get(device, 0), number)
         self._since_checkpoint += 1
         for told in entry.data.get("signals", ()):
-            with suppress(ValidationError):  # a kind that a newer memvault knows
+            with suppress(ValidationError):  # a kind from a newer memvault
                 (state or self.state).add(Signal.model_validate(told))
 
     def _load_checkpoint(self) -> None:
@@ -222,18 +225,18 @@ class Learning:
                 self.state = found.state
 
     def write(self) -> None:
-        """`flush` and `refresh`, and a checkpoint when much was read since the last one."""
+        """`flush` and `refresh`; writes a checkpoint if many entries were read since the last."""
         self.flush()
         self.refresh()
         if self._since_checkpoint >= CHECKPOINT_EVERY:
             self.checkpoint()
 
     def compress(self, before: datetime) -> Iterator[int]:
-        """As `Journal.compress`, of this device's files."""
+        """Compress this device's files; see `Journal.compress`."""
         return self._journal.compress(before)
 
     def checkpoint(self) -> None:
-        """Write the state down, so that the next start need not read everything."""
+        """Save the state, so that the next start need not read all entries."""
         if self._keyvalue is None:
             return
         with self._reading:
@@ -244,7 +247,7 @@ class Learning:
             self._since_checkpoint = 0
 
     def close(self) -> None:
-        """Write everything down; never raises."""
+        """Flush the signals and save a checkpoint; never raises."""
         try:
             self.flush()
             self.checkpoint()
@@ -254,12 +257,12 @@ class Learning:
     # -- what was learnt ------------------------------------------------------------------------
 
     def utility(self, memory_id: str) -> float:
-        """The rewards of a memory, faded by their age; 0 if it has none."""
+        """The sum of a memory's rewards, decayed by their age; 0 if it has none."""
         found = self.state.memories.get(memory_id)
         return found.utility(self._today()) if found is not None else 0.0
 
     def worths(self, memory_id: str) -> dict[str, float]:
-        """The rewards of a memory by the question that they were given for, faded by their age."""
+        """The sums of a memory's rewards by their question, decayed by their age."""
         today = self._today()
         if self._worths[0] != today:
             self._worths = (today, {})
@@ -270,11 +273,11 @@ class Learning:
         return known[memory_id]
 
     def weights(self, ids: Sequence[str], fits: Mapping[str, float] = NO_FITS) -> list[float]:
-        """What ranking may use, in (-1, 1), 0 for a memory without rewards.
+        """The learnt weights of memories for ranking, in (-1, 1); 0 without rewards.
 
         Args:
-            fits: how well earlier questions fit the present one, in [0, 1]; rewards that were given
-                for a question count by its fit, and others fully.
+            fits: how well earlier questions fit the current one, in [0, 1]; rewards for a question
+                count by its fit, rewards without a question fully.
         """
         return [
             math.tanh(
@@ -288,30 +291,32 @@ class Learning:
         ]
 
     def link_weight(self, one: str, other: str) -> float:
-        """What the rewards of walking a link say for it, faded by their age, in (-1, 1)."""
+        """The learnt weight of a link, from the rewards of walking it, in (-1, 1)."""
         if not self.state.edges:
             return 0.0
         found = self.state.edges.get(" ".join(sorted((one, other))))
         return math.tanh(found.utility(self._today()) / SATURATION) if found is not None else 0.0
 
     def chains(self) -> list[tuple[tuple[str, ...], Use]]:
-        """Chains of nodes that led to memories, with how they were used."""
+        """The chains of nodes that led to memories, with their use."""
         return [(tuple(key.split(" ")), use) for key, use in list(self.state.chains.items())]
 
     def together(self) -> list[tuple[str, str, Use]]:
-        """Pairs of memories that were read in one session."""
+        """The pairs of memories that were read in one session, with their use."""
         pairs = [(key.split(" "), use) for key, use in list(self.state.pairs.items())]
         return [(ids[0], ids[1], use) for ids, use in pairs]
 
     def unanswered(self) -> list[tuple[str, datetime, str]]:
-        """Questions that found nothing, with when they were last asked and by which client (empty
-        for the person), the latest first."""
+        """The questions that found nothing, when they were last asked, and by which client.
+
+        The latest come first; the client is empty for the person.
+        """
         asked = list(self.state.questions.items())
         found = [(q, a.last, a.client) for q, a in asked if a.last is not None and a.is_open]
         return nlargest(MAX_UNANSWERED, found, key=lambda each: (each[1], each[0]))
 
     def rewards(self, client: str, within: timedelta | None = None) -> list[Reward]:
-        """What a client was credited with, oldest first."""
+        """The rewards that a client was credited with, oldest first."""
         found = list(self.state.rewards.get(client, ()))
         if within is None:
             return found
@@ -335,5 +340,5 @@ def _until(reset: JournalEntry) -> datetime:
 
 
 def device_of(state: Path) -> str:
-    """A name for this computer's copy of a vault, by its state folder."""
+    """The name of this computer's copy of a vault, from its state folder."""
     return blake2b(f"{host_name()}|{state}".encode(), digest_size=4).hexdigest()

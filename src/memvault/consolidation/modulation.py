@@ -1,8 +1,8 @@
-"""What the last answers, rewards and stored memories change in the next search.
+"""Adapts search and learning to the latest answers, rewards and stored memories.
 
-Four levels in [0, 1] each turn one knob of search or learning, named after the transmitters of
-graph-tools phase 9. At 0.5 every knob is where it is without modulation. A level moves a fifth of
-the way to its target with every answer, and half of the way back to 0.5 within ten minutes.
+Four levels in [0, 1], named after the transmitters of graph-tools phase 9, each set one parameter
+(knob) of search or learning. At 0.5 a level changes nothing. With every answer it moves a fifth of
+the way to its target, and within ten minutes half of the way back to 0.5.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from enum import StrEnum
 from memvault.model.search import Tuning
 
 REST = 0.5
-STEP = 0.2  # of the way to the target with every answer; and of a reward, to dopamine (REQ-AUTO-26)
+# Share of the way to the target per answer; share of a reward added to dopamine (REQ-AUTO-26).
+STEP = 0.2
 HALF_LIFE_SECONDS = 600.0
-TYPICAL_STEP = 0.05  # how fast the entropy and reward that count as typical follow
+TYPICAL_STEP = 0.05  # weight of a new value in the running means of entropy and reward
 DIVERSITY_RANGE = 0.1
 THRESHOLD_RANGE = 0.05
 MIN_SEEDS, MAX_SEEDS = 2, 8  # the specification's range of top_k
@@ -52,13 +53,13 @@ WEIGHTS: Mapping[RewardType, float] = {
     RewardType.CURIOSITY: 0.6,
     RewardType.REWARD: 0.7,
     RewardType.PENALTY: 0.7,
-    RewardType.FRUSTRATION: 1.0,  # any type that stack 8.3 does not list
+    RewardType.FRUSTRATION: 1.0,  # as for any type that stack 8.3 does not list
     RewardType.NEUTRAL: 0.0,
 }
 AFFECTIVE_WEIGHT = 0.3  # share of an emitted reward that memories get
 DECAY_PER_TURN = 0.05
 THRESHOLDS = {"urgency": 0.7, "novelty": 0.6, "curiosity": 0.5}
-MAX_SIGNALS = 100  # of a session's turn
+MAX_SIGNALS = 100  # per turn of a session
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class RewardSignal:
 
 
 def prediction_error(actual: float, expected: float, *, conflict: bool = False) -> RewardSignal:
-    """The reward prediction error (stack 8.5): how much better or worse it went than expected.
+    """The reward prediction error (stack 8.5): the actual minus the expected reward.
 
     Args:
         conflict: the signal comes from a conflict between memories.
@@ -82,14 +83,14 @@ def prediction_error(actual: float, expected: float, *, conflict: bool = False) 
 
 
 def combined(signals: Iterable[RewardSignal]) -> float:
-    """The weighted sum of signals, in [-1, 1]; opposing ones cancel (stack 8.5)."""
+    """The weighted sum of signals, in [-1, 1]; opposing signals cancel out (stack 8.5)."""
     raw = sum(signal.value * WEIGHTS[signal.type] for signal in signals)
     return raw / max(1.0, abs(raw))
 
 
 @dataclass(slots=True)
 class DriveState:
-    """The drives of a session, each in [0, 1]; all 0 when it begins."""
+    """The drives of a session, each in [0, 1]; all start at 0."""
 
     urgency: float = 0.0
     novelty: float = 0.0
@@ -104,7 +105,7 @@ class DriveState:
             self.curiosity = _bounded(self.curiosity + signal.value * 0.2)
 
     def decay(self) -> None:
-        """Fade by one turn."""
+        """Lower all drives by one turn's decay."""
         self.urgency = _bounded(self.urgency - DECAY_PER_TURN)
         self.novelty = _bounded(self.novelty - DECAY_PER_TURN)
         self.curiosity = _bounded(self.curiosity - DECAY_PER_TURN)
@@ -123,7 +124,7 @@ class _Session:
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """What a transmitter turns: ``value`` now, in ``[least, most]``, and why."""
+    """A parameter that a transmitter sets: its current value, in ``[least, most]``, and why."""
 
     transmitter: Transmitter
     level: float
@@ -135,11 +136,12 @@ class Knob:
 
 
 class Modulation:
-    """The levels of one engine, and the drives of its sessions. Thread-safe; each call takes
-    microseconds.
+    """The levels of one engine, and the drives of its sessions.
+
+    Thread-safe; each call takes microseconds.
 
     Args:
-        clock: seconds that only grow.
+        clock: a monotonic clock, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -154,11 +156,11 @@ class Modulation:
     # -- what moves the levels ------------------------------------------------------------------
 
     def answered(self, session: str, entropy: float, found: int) -> None:
-        """An answer ends a turn of a session.
+        """Record an answer, which ends a turn of a session.
 
         Args:
-            entropy: of the memories that it shows, in [0, 1].
-            found: number of memories.
+            entropy: the entropy of the memories in the answer, in [0, 1].
+            found: number of memories in the answer.
         """
         with self._lock:
             self._rest()
@@ -190,7 +192,7 @@ class Modulation:
             )
 
     def rewarded(self, session: str, signal: RewardSignal) -> float:
-        """Take in a reward; returns what the session's signals of this turn add up to."""
+        """Record a reward; returns the combined value of the session's signals in this turn."""
         with self._lock:
             self._rest()
             known = self._session(session)
@@ -219,7 +221,7 @@ class Modulation:
     # -- what the levels turn -------------------------------------------------------------------
 
     def tuning(self) -> Tuning:
-        """The knobs of search now."""
+        """The current parameters of search."""
         with self._lock:
             self._rest()
             return Tuning(
@@ -229,13 +231,13 @@ class Modulation:
             )
 
     def learning_rate(self) -> float:
-        """What rewards are multiplied by, in [0.5, 1.5]."""
+        """The factor of all rewards, in [0.5, 1.5]."""
         with self._lock:
             self._rest()
             return self._value(Transmitter.ACETYLCHOLINE)
 
     def knobs(self) -> list[Knob]:
-        """What each transmitter turns now."""
+        """The parameter that each transmitter sets, with its current value."""
         with self._lock:
             self._rest()
             return [
@@ -251,9 +253,11 @@ class Modulation:
             return dict(self._levels)
 
     def in_the_specification(self) -> tuple[float, int, float]:
-        """The knobs of search on the scales of graph-tools 3.5 and 4.1: beta in [1, 5], which
-        grows as search explores less, top_k in [2, 8], and a temperature in [0.5, 2], which falls
-        as the least confidence grows."""
+        """The parameters of search on the scales of graph-tools 3.5 and 4.1.
+
+        Returns beta in [1, 5], which grows as search explores less; top_k in [2, 8]; and a
+        temperature in [0.5, 2], which falls as the least confidence grows.
+        """
         levels = self.levels()
         return (
             1.0 + 4.0 * levels[Transmitter.DOPAMINE],
@@ -271,7 +275,7 @@ class Modulation:
         return least + level * (most - least)
 
     def _turned(self) -> dict[Transmitter, tuple[str, float, float, float]]:
-        """Name, value and range of each knob."""
+        """The name, value and range of each knob."""
         return {
             each: (name, self._value(each), least, most)
             for each, (name, least, most) in _KNOBS.items()
@@ -283,7 +287,7 @@ class Modulation:
         self._why[transmitter] = why
 
     def _rest(self) -> None:
-        """Let the levels return towards rest by the time that has passed."""
+        """Move the levels towards rest, according to the time that has passed."""
         now = self._clock()
         left = math.exp2((self._at - now) / HALF_LIFE_SECONDS)
         self._at = now

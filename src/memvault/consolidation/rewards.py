@@ -1,4 +1,4 @@
-"""Rewards and penalties for memories, and the state that they add up to.
+"""Rewards and penalties for memories, and the state that sums them up.
 
 A signal is one observation, such as "this memory was opened from an answer", with a reward in
 [-1, 1]. The state is a sum over a set of signals, in any order.
@@ -17,14 +17,14 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 HALF_LIFE_DAYS = 30.0  # after which a reward counts half
-NEGLIGIBLE_DAYS = 300  # before the newest day, at which a day counts at most a thousandth
-DAY_LIMIT = 1_000  # thousandths; what one memory gains or loses in a day, however much it is used
-MAX_REWARDS = 500  # per client that are listed, the latest
+NEGLIGIBLE_DAYS = 300  # a day this much older than the newest counts at most a thousandth of it
+DAY_LIMIT = 1_000  # thousandths that one memory can gain or lose in a day
+MAX_REWARDS = 500  # latest rewards that are listed per client
 FULL = 1_000  # thousandths of a full reward
 
 
 class SignalKind(StrEnum):
-    """What was observed, with its reward in `REWARDS`."""
+    """The kinds of observations; `REWARDS` has their rewards."""
 
     OPENED = "opened"  # returned by an answer and then read
     CITED = "cited"  # its citation was expanded
@@ -33,14 +33,14 @@ class SignalKind(StrEnum):
     KEPT = "kept"  # made permanent, restored or released
     MERGED = "merged"
     CONTRADICTED = "contradicted"  # marked as wrong
-    UNDONE = "undone"  # the change that wrote it was taken back, or it was forgotten
-    NOVEL = "novel"  # stored, and unlike what was known
-    COHERENT = "coherent"  # stored, and connected with what was known
+    UNDONE = "undone"  # the change that wrote it was undone, or it was forgotten
+    NOVEL = "novel"  # stored, and unlike known memories
+    COHERENT = "coherent"  # stored, and connected with known memories
     DUPLICATE = "duplicate"  # stored, and nearly the same as a known memory
-    UNCONNECTED = "unconnected"  # stored, and connected with nothing
-    EMITTED = "emitted"  # a client said so (`affective_emit_reward`)
-    UNANSWERED = "unanswered"  # a question that found nothing; of no memory and without a reward
-    SETTLED = "settled"  # such a question found something, or the person took it off the list
+    UNCONNECTED = "unconnected"  # stored, and connected with no memory
+    EMITTED = "emitted"  # a client emitted it (`affective_emit_reward`)
+    UNANSWERED = "unanswered"  # a question that found nothing; has no memory and no reward
+    SETTLED = "settled"  # such a question found an answer, or the person took it off the list
 
 
 REWARDS = {
@@ -73,13 +73,13 @@ class Signal(BaseModel):
     Attributes:
         thousandths: the reward in [-1000, 1000].
         client: who gave it; empty for the person.
-        author: the client that wrote in the memory; empty where only the person or an import did,
-            or the person confirmed it.
-        memory: the memory concerned, by id.
-        question: what the answer that showed it was asked for, if it was one.
+        author: the client that wrote in the memory; empty if only the person or an import did, or
+            the person confirmed it.
+        memory: the id of the memory.
+        question: the question of the answer that showed the memory, if an answer did.
         route: ids of the nodes along which the memory was found, the memory included.
         beside: ids of the memories that were read in the same session before it.
-        reward_id: of a reward that a client emitted.
+        reward_id: the id of a reward that a client emitted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -98,13 +98,15 @@ class Signal(BaseModel):
 
     @property
     def worth(self) -> int:
-        """The reward that the memory gets. Clients name themselves, so none of them raises what a
-        client wrote."""
+        """The reward that the memory gets, in thousandths.
+
+        Clients choose their own names, so no client can reward a client's memory.
+        """
         return 0 if self.author and self.client and self.thousandths > 0 else self.thousandths
 
 
 class Reward(BaseModel):
-    """What a client was credited with."""
+    """A reward that a client was credited with."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -130,10 +132,10 @@ class Use:
     """How a memory, an edge, a chain of edges or a pair of memories was used.
 
     Attributes:
-        days: sum of rewards in thousandths, by the ordinal of the day (UTC); only of the days that
-            still count with the newest one, which is the same whatever order they come in.
+        days: sum of rewards in thousandths, by the ordinal of the day (UTC). Days too old to count
+            are dropped; the result does not depend on the order of the signals.
         times: how often it was used: opened, traversed, or used together.
-        last: when.
+        last: when it was last used.
     """
 
     days: dict[int, int] = field(default_factory=dict)
@@ -155,8 +157,8 @@ class Use:
         self.last = max(self.last or signal.at, signal.at)
 
     def utility(self, today: int) -> float:
-        """The sum of its rewards, each day's at most 1, halved by every half-life of days."""
-        days = list(self.days.items())  # another thread may add one
+        """The sum of its rewards, each day's in [-1, 1] and halved every `HALF_LIFE_DAYS`."""
+        days = list(self.days.items())  # a copy, since another thread may add a day
         bounded = ((day, max(-DAY_LIMIT, min(DAY_LIMIT, sum_))) for day, sum_ in days)
         faded = (sum_ * math.exp2(-max(0, today - day) / HALF_LIFE_DAYS) for day, sum_ in bounded)
         return sum(faded) / FULL
@@ -164,7 +166,7 @@ class Use:
 
 @dataclass(slots=True)
 class Asked:
-    """A question that found nothing: when last, who asked, and when it was last settled."""
+    """A question that found nothing: when and by whom it was last asked, when it was settled."""
 
     last: datetime | None = None
     client: str = ""
@@ -183,13 +185,15 @@ class Asked:
 
 @dataclass(slots=True)
 class LearnedState:
-    """What all signals add up to. Reading signals in another order gives the same state.
+    """The sums of all signals, the same for any order of the signals.
 
-    ``contexts`` holds the rewards of each memory by the question that they were given for ("" for
-    those without one), ``memories`` their sum.
-    ``edges`` and ``pairs`` are keyed by the ids of their two ends, sorted, ``chains`` by the ids of
-    three nodes or more as they were walked; ids are joined by spaces. ``rewards`` are by client,
-    the oldest first. ``questions`` are those that found nothing.
+    Attributes:
+        memories: the rewards of each memory.
+        contexts: the same by question, "" for rewards without one.
+        edges, pairs: keyed by the ids of their two ends, sorted and joined by a space.
+        chains: keyed by the ids of three or more nodes, as walked, joined by spaces.
+        rewards: by client, oldest first.
+        questions: those that found nothing.
     """
 
     memories: dict[str, Use] = field(default_factory=dict)

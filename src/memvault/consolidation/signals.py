@@ -1,6 +1,6 @@
-"""Turns what answers show, what is then read, and what is changed into signals to learn from.
+"""Turns the memories that are shown, read and changed into signals to learn from.
 
-Whoever reads a memory of an answer has seen those in front of it, and passed over them: only these
+Whoever reads a memory of an answer has seen and passed over those ranked before it: only these
 count as ignored (Joachims et al., SIGIR 2005).
 """
 
@@ -23,12 +23,12 @@ from memvault.model.search import FoundBy, Hit
 from memvault.text.secrets import without_secrets
 
 MAX_CONNECTIONS = 1_000
-MAX_ANSWERS = 3  # of a connection that are remembered
-MAX_READ = 20  # memories that count of a connection and day, each once
+MAX_ANSWERS = 3  # latest answers that are remembered per connection
+MAX_READ = 20  # memories that count per connection and day, each once
 MAX_QUESTION_CHARS = 300
-MAX_READ_BEFORE = 5  # memories read before it that one belongs together with
+MAX_READ_BEFORE = 5  # latest read memories that form pairs with the next one
 NEAR_DUPLICATE = 0.1  # surprise below which a stored memory repeats another
-NOVEL = 0.3  # and from which it is new
+NOVEL = 0.3  # surprise from which a stored memory is new
 STAGE_WEIGHTS = {
     SignalKind.NOVEL: {Stage.INFANCY: 1.4, Stage.GROWTH: 1.0, Stage.MATURITY: 0.6},
     SignalKind.COHERENT: {Stage.INFANCY: 0.6, Stage.GROWTH: 1.0, Stage.MATURITY: 1.4},
@@ -63,13 +63,14 @@ class UseObserver:
     """Observes how answers are used. Thread-safe; every call takes microseconds.
 
     Args:
-        memory_of: the memory of this id.
-        at_path: the memory of the note at this path.
-        stored: how a memory was stored; its ``agent_id`` is None if no client did.
+        memory_of: gives the memory with an id.
+        at_path: gives the memory of the note at a path.
+        stored: gives how a memory was stored; ``agent_id`` is None if no client stored it.
         connected: whether a memory is connected with others.
-        changes: the changes of these hashes.
-        stage: of the vault; while it is young, new memories are rewarded more than connected ones.
-        rate: scales all rewards.
+        changes: gives the changes with these hashes.
+        stage: the stage of the vault; in a young one, new memories are rewarded more than
+            connected ones.
+        rate: a factor of all rewards.
     """
 
     def __init__(
@@ -101,8 +102,10 @@ class UseObserver:
     def shown(
         self, connection: str, client: str, session: str, question: str, hits: Sequence[Hit]
     ) -> None:
-        """Note what an answer shows, best first. One connection may name several sessions, and
-        reads memories without naming any."""
+        """Record the memories of an answer, best first.
+
+        One connection may have several sessions, and reads memories without naming a session.
+        """
         if not hits:
             return
         answer = _Answer(shortened(question), {hit.memory.id: route_of(hit) for hit in hits})
@@ -118,8 +121,10 @@ class UseObserver:
                 del known.answers[0]
 
     def read(self, connections: Sequence[str], ids: Iterable[str], *, cited: bool = False) -> None:
-        """Note which memories were read; each counts for the first of these connections whose last
-        answers showed it."""
+        """Record which memories were read.
+
+        Each counts for the first of these connections whose last answers showed it.
+        """
         signals: list[Signal] = []
         with self._lock:
             found = [self._connections.get(self._of_today(each)) for each in connections]
@@ -130,7 +135,10 @@ class UseObserver:
         self._observe(signals)
 
     def _of_today(self, connection: str) -> str:
-        """Connections may last for weeks; what was read counts again on another day."""
+        """The key of a connection on this day.
+
+        A connection may last for weeks, and reads count again on another day.
+        """
         return f"{connection} {self._clock():%Y-%m-%d}"
 
     def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
@@ -173,16 +181,16 @@ class UseObserver:
     # -- changes --------------------------------------------------------------------------------
 
     def changed(self, change: Change) -> None:
-        """Note a change of the vault; judged when it is indexed, by `judge_changes`."""
+        """Queue a change of the vault for `judge_changes`, which runs once it is indexed."""
         with self._lock:
             self._changed.append(change)
 
     def judge_changes(self) -> None:
-        """Turn the changes since the last time into signals."""
+        """Turn the queued changes into signals."""
         with self._lock:
             changes, self._changed = self._changed, []
         for change in changes:
-            with suppress(MemvaultError):  # what it was about is gone, or a store does not answer
+            with suppress(MemvaultError):  # its memory is gone, or a store does not answer
                 self._judge(change)
 
     def _judge(self, change: Change) -> None:
@@ -197,7 +205,7 @@ class UseObserver:
         )  # fmt: skip
 
     def _judged(self, change: Change) -> list[tuple[SignalKind, str, str]]:
-        """Kind, author and memory of each signal."""
+        """The kind, author and memory of each signal of a change."""
         known = [m for key in change.node_ids if (m := self._memory_of(key)) is not None]
         known = known or [m for path in change.paths if (m := self._at_path(path)) is not None]
         by_person = change.actor.kind == "person"
@@ -225,7 +233,7 @@ class UseObserver:
         return []
 
     def _writer(self, memory: Memory) -> str:
-        """The client that wrote a memory, also after the person made it their word."""
+        """The client that wrote a memory, even if the person verified it since."""
         return _writer(memory) or self._stored(memory.id).agent_id or ""
 
     def _of_stored(self, id: str) -> list[SignalKind]:
@@ -238,14 +246,14 @@ class UseObserver:
         return [kind, SignalKind.NOVEL] if state.delta_s >= NOVEL else [kind]
 
 
-@lru_cache(maxsize=64)  # an answer asks for it twice
+@lru_cache(maxsize=64)  # each answer needs it twice
 def shortened(question: str) -> str:
-    """A question as it is kept: without secrets, on one line, and not too long."""
+    """A question as it is stored: without secrets, on one line, and shortened."""
     return " ".join(without_secrets(question).split())[:MAX_QUESTION_CHARS]
 
 
 def route_of(hit: Hit) -> tuple[str, ...]:
-    """Ids of the nodes along which a hit was found, its own last; empty if its text was found."""
+    """The ids of the nodes along which a hit was found, its own last; empty if found by text."""
     if hit.found_by is FoundBy.TEXT:
         return ()
     ids = [hit.memory.id]
@@ -256,7 +264,7 @@ def route_of(hit: Hit) -> tuple[str, ...]:
 
 
 def author_of(memory: Memory | None) -> str:
-    """The client whose words a memory holds; empty if the person verified it."""
+    """The client that wrote in a memory; empty if none did or the person verified it."""
     return "" if memory is None or memory.verified else _writer(memory)
 
 

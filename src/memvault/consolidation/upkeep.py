@@ -1,6 +1,7 @@
-"""What upkeep removes (glymphatic clearance, graph-tools 4.3): chosen here, removed by the engine.
+"""Chooses the data that upkeep removes (glymphatic clearance, graph-tools 4.3).
 
-Nothing of a person's is chosen: only what can be made again, and versions that nobody undoes.
+The engine removes it. None of the person's data is chosen: only data that can be rebuilt, and old
+versions that nobody will need for an undo.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 NEARLY_FULL_SHARE, NEARLY_FULL_BYTES = 0.05, 2 * 1024**3  # free space below both
-# Cached embeddings that are kept. A link has up to two texts of its own: its whole sentence without
-# the names in it, and the words next to its place there.
+# Cached embeddings that are kept. A link has up to two texts: its sentence without the names, and
+# the words around the link in it.
 VECTORS_PER_CHUNK, VECTORS_PER_EDGE, MIN_VECTORS = 4, 2, 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class UpkeepReport:
-    """One run.
+    """The result of one run.
 
     Attributes:
-        seconds: that it worked, without pauses.
-        removed: how many of each kind were removed, by its name in the plural.
+        seconds: its duration, without pauses.
+        removed: number of removed items by kind, named in the plural.
     """
 
     at: datetime
@@ -40,16 +41,15 @@ class UpkeepReport:
 def packs_to_drop(
     sizes: Mapping[str, int], made: Mapping[str, datetime], now: datetime, budget: int, days: int
 ) -> list[str]:
-    """The old versions to delete so that the rest fits the budget, those of the oldest change
-    first.
+    """The changes whose old versions to delete so that the rest fits the budget, oldest first.
 
-    A change that the journal does not know, or that is younger than ``days``, keeps its versions,
-    even if they exceed the budget.
+    A change that the journal lacks, or that is younger than ``days``, keeps its versions, even if
+    they exceed the budget.
 
     Args:
         sizes: bytes of the versions of each change.
         made: when each change was made.
-        budget: bytes of all versions.
+        budget: most bytes of all versions.
     """
     excess = sum(sizes.values()) - budget
     known = (each for each in sizes if each in made)

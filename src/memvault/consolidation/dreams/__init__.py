@@ -1,1 +1,1 @@
-"""Dreams: what a vault could say or link but does not yet, proposed to the person."""
+"""Dreams: find missing links, summaries and open questions, and propose them to the person."""

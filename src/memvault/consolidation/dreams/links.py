@@ -1,9 +1,9 @@
-"""Links that are missing: notes that name each other without a link, or are strongly related.
+"""Finds missing links: between notes that name each other without a link, or are closely related.
 
-Two notes are scored by what both are linked with, of which the rare tells more (Adamic and Adar,
-Friends and neighbors on the Web, Social Networks 25, 2003), plus, where one names the other, by how
-often that name is a link where it occurs (*link probability*: Mihalcea and Csomai, Wikify!, CIKM
-2007); both times their cosine.
+The score of two notes is the cosine of their vectors times a sum. Its first part is their common
+neighbours, rare ones counting more (Adamic and Adar, Friends and neighbors on the Web, Social
+Networks 25, 2003). If one note names the other, the second is how often that name is a link where
+it occurs (*link probability*: Mihalcea and Csomai, Wikify!, CIKM 2007).
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.stores.graph_view import GraphView
 
 NAMED = frozenset((EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
-NEAREST = 10  # notes to which each note is compared
+NEAREST = 10  # most similar notes with which each note is compared
 AT_ONCE = 64  # notes whose nearest are found in one step: 20 ms in a vault of 10,000
 EDGES_AT_ONCE = 500
-NAME_WEIGHT = 2.5  # of a link probability, added to Adamic-Adar
-MIN_SHARED = 1.5  # Adamic-Adar of two notes that do not name each other
+NAME_WEIGHT = 2.5  # weight of a link probability, added to Adamic-Adar
+MIN_SHARED = 1.5  # least Adamic-Adar of two notes that do not name each other
 SAME = 0.95  # cosine from which two notes are duplicates rather than related
 GoOn = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class MissingLink:
-    """``target`` could be linked from ``source``.
+    """A proposed link from ``source`` to ``target``.
 
-    ``naming`` is the edge that names it there, if one does; ``shared`` the rarest node that both
-    are linked with.
+    ``naming`` is the edge by which ``source`` names ``target``, if any; ``shared`` is the rarest
+    node that both are linked with.
     """
 
     source: str
@@ -47,14 +47,14 @@ class MissingLink:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What is linked with what.
+    """The neighbours of all nodes, and the names that are not links.
 
     Attributes:
-        around: what each node is linked with, in either direction; tags, and names alone, do not
-            count.
+        around: the neighbours of each node, in either direction; tags do not count, nor do notes
+            that are only named.
         sources: the notes that link to each note.
-        naming: the first edge by which a note names another that neither links to.
-        names: how many notes name each note without a link.
+        naming: the first edge by which a note names another, if they are not linked.
+        names: the number of notes that name each note and are not linked with it.
     """
 
     around: dict[str, set[str]]
@@ -88,7 +88,7 @@ class Linked:
         return cls(around, sources, naming, names)
 
     def probability(self, target: str) -> float:
-        """How likely a name of this note is a link where it occurs, in (0, 1)."""
+        """The probability that a name of this note is a link where it occurs, in (0, 1)."""
         links = len(self.sources.get(target, ()))
         return (links + 0.5) / (links + self.names.get(target, 0) + 1.0)
 
@@ -102,7 +102,7 @@ class Linked:
 
 
 def are_linked(one: str, other: str, view: GraphView) -> bool:
-    """Whether a link leads from one node to the other, in either direction."""
+    """Whether a link joins two nodes, in either direction."""
     edges = view.touching(one)
     return any(e.origin not in NAMED and other in (e.source, e.target) for e in edges)
 
@@ -127,7 +127,7 @@ def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, floa
 def missing_links(
     view: GraphView, rows: Rows, most: int, go_on: GoOn = lambda: None
 ) -> list[MissingLink]:
-    """The links that are most likely missing between these notes, one for a pair, best first.
+    """The most likely missing links between these notes, at most one per pair, best first.
 
     Args:
         rows: the vectors of the notes that may be linked, L2-normalised.

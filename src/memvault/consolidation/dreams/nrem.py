@@ -1,7 +1,7 @@
 """NREM: replay (REQ-AUTO-34).
 
-Pairs of recent memories that mean much the same, or were used together, get stronger by the Hebbian
-rule Δw = η · pre · post, and clusters without a summary are proposed for one.
+Pairs of recent memories that are similar or were used together get stronger by the Hebbian rule
+Δw = η · pre · post. Summaries are proposed for clusters without one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from memvault.model.graph import SHORTCUT_REWARD, SHORTCUT_TRAVERSALS
 
 REPLAYED = 100  # recent memories
 LEARNING_RATE = 0.1  # η of the Hebbian rule
-STRONG = 0.25  # strength from which two memories should be linked: some ten replays
-RELATED_COSINE = 0.7  # from which two linked memories are strengthened together
-RELATED = 20  # of each memory that are compared
+STRONG = 0.25  # strength from which a link is proposed: about ten replays
+RELATED_COSINE = 0.7  # above which two related memories are strengthened
+RELATED = 20  # related memories with which each one is compared
 CLUSTERED = 2_000  # nodes that are clustered at once: Leiden takes 30 ms for them
 CLUSTER_SIZES = (4, 12)
-CLUSTER_COSINE = 0.45  # mean, of a cluster about one subject
-SUBJECT_SPREAD = 3  # notes that name the subject of a cluster, for each one in it
+CLUSTER_COSINE = 0.45  # least mean cosine within a cluster about one subject
+SUBJECT_SPREAD = 3  # most notes that name the subject, for each such note in the cluster
 KEY_SENTENCES = 6
 MAX_SHORTCUTS = MAX_STRONG = 1
 MAX_SUMMARIES = 2
@@ -43,7 +43,7 @@ class Nrem(Phase):
     """Replays recent memories."""
 
     def run(self, now: datetime) -> PhaseReport:
-        """Replay recent memories."""
+        """Replay recent memories, and propose links and summaries."""
         found: list[Discovery] = []
         strengthened: dict[tuple[str, str], float] = {}
         replayed: list[str] = []
@@ -74,7 +74,7 @@ class Nrem(Phase):
         )
 
     def _replay(self, key: str) -> dict[tuple[str, str], float]:
-        """What a memory's relations gain, by pair."""
+        """The strength that each pair with this memory gains."""
         together = {other for pair in self.together if key in pair for other in pair}
         others = {*self.index.related(key, RELATED), *together} - {key}
         vectors = self.index.vectors([key, *others])
@@ -89,13 +89,11 @@ class Nrem(Phase):
         return gained
 
     def _activation(self, key: str) -> float:
-        """Of a replayed memory, in [0, 1]: its importance, or what use says for it if that is
-        more."""
+        """The activation of a memory, in [0, 1]: the greater of its importance and its utility."""
         return max(self.index.importance(key), min(1.0, self.utility(key)))
 
     def _shortcuts(self) -> Iterator[Discovery]:
-        """Chains that were walked more than five times and rewarded, and whose ends are not
-        linked."""
+        """Links between the unlinked ends of chains walked more than five times and rewarded."""
         walked = sorted(self.chains, key=lambda chain: (-chain.times, chain.nodes))
         for chain in walked:
             self.go_on()
@@ -108,7 +106,7 @@ class Nrem(Phase):
                 yield self.link(DiscoveryKind.SHORTCUT, (one, other), reason)
 
     def _strong(self, gained: Mapping[tuple[str, str], float]) -> Iterator[Discovery]:
-        """Pairs that many dreams have strengthened and that are not linked, the strongest first."""
+        """Links between unlinked memories that many dreams have strengthened, strongest first."""
         strong = [
             (self.strengths(one).get(other, 0.0) + added, one, other)
             for (one, other), added in gained.items()
@@ -123,7 +121,7 @@ class Nrem(Phase):
                 yield self.link(DiscoveryKind.LINK, (first, second), reason)
 
     def _summaries(self, recent: Sequence[str]) -> Iterator[Discovery]:
-        """Clusters of recent memories about one subject that no note sums up, the tightest first.
+        """Summaries of clusters about one subject that no note sums up, most cohesive first.
 
         Leiden: Traag and others, From Louvain to Leiden, Scientific Reports 9, 2019.
         """
@@ -134,7 +132,7 @@ class Nrem(Phase):
             if len(rows.ids) < CLUSTER_SIZES[0]:
                 continue
             centre = rows.matrix.mean(axis=0)
-            cohesion = float(centre @ centre)  # the mean cosine of all pairs, their own included
+            cohesion = float(centre @ centre)  # mean cosine of all pairs, self-pairs included
             if cohesion >= CLUSTER_COSINE and not self._summed_up(rows.ids):
                 nearest = np.argsort(-(rows.matrix @ centre))[: CLUSTER_SIZES[1]]
                 scored.append((cohesion, [rows.ids[place] for place in nearest.tolist()]))
@@ -154,7 +152,7 @@ class Nrem(Phase):
                 )
 
     def _clusters(self, recent: Sequence[str]) -> list[list[str]]:
-        """Clusters of the recent memories and what they are linked with; of the right size."""
+        """Large enough clusters of the recent memories and their related ones."""
         place: dict[str, int] = {}
         for key in recent:
             for near in (key, *self.index.related(key, RELATED)):
@@ -178,7 +176,7 @@ class Nrem(Phase):
         return [[ids[at] for at in part] for part in parts if len(part) >= CLUSTER_SIZES[0]]
 
     def _subject(self, ids: Sequence[str]) -> str | None:
-        """The name of what at least half of these notes are linked with or name, and few others."""
+        """The name of a node that at least half of these notes name or link to, and few others."""
         counts = Counter(
             end
             for key in ids
@@ -194,7 +192,7 @@ class Nrem(Phase):
         return None
 
     def _summed_up(self, ids: Sequence[str]) -> bool:
-        """Whether some note links to half of these or more."""
+        """Whether one note links to or names at least half of these notes."""
         linking: dict[str, int] = defaultdict(int)
         for key in ids:
             for source in {edge.source for edge in self.view.touching(key)} - {key}:

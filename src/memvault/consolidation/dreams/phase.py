@@ -1,4 +1,4 @@
-"""What both phases of a dream read, and how they word a proposal."""
+"""The inputs of both phases of a dream, and the wording of their proposals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ logger = logging.getLogger(__name__)
 
 
 class TimeOver(Exception):
-    """The time of a phase is over; what it found until then counts."""
+    """The time of a phase is over; its findings so far are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Nodes that were walked from the first to the last, how often, and the reward of that."""
+    """A path of nodes that was walked, how often, and with what reward."""
 
     nodes: tuple[str, ...]
     times: int
@@ -34,7 +34,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory that answers a question, with the sentence that does."""
+    """A memory that answers a question, with the answering sentence."""
 
     memory: Memory
     relevance: float
@@ -43,25 +43,23 @@ class Found:
 
 @dataclass(frozen=True)
 class Phase(ABC):
-    """One phase of a dream: what it reads. Nothing is changed here; what it found is recorded at
-    its end.
+    """One phase of a dream, with its inputs. It changes nothing; its report is recorded at its end.
 
     Args:
-        memory_of: the indexed memory of an id.
-        recent: ids of so many memories, the last used or written first.
+        memory_of: gives the indexed memory with an id.
+        recent: gives the ids of up to n memories, the latest used or written first.
         together: pairs of memories that were used together.
         chains: chains of nodes that led to memories.
-        strengths: what dreams added to the relations of a memory so far, by the other memory.
-        utility: the rewards of a memory; negative if use speaks against it.
-        key_sentences: the most central sentences of some notes.
-        lead: a note's first sentence.
-        ask: what the vault finds for a question, best first.
-        questions: what the notes leave open, with the ids of the notes concerned, the weightiest
-            first.
-        unanswered: questions that found nothing, with when they were asked and by which client
-            (empty for the person).
-        answer: what was written since then and answers such a question.
-        known: keys of the proposals that were made before.
+        strengths: gives the strengths that dreams added to a memory's relations, by other memory.
+        utility: gives the sum of a memory's rewards; negative if penalties prevail.
+        key_sentences: gives the most central sentences of some notes.
+        lead: gives a note's first sentence.
+        ask: gives the memories that answer a question, best first.
+        questions: gives the open questions with the ids of their notes, the weightiest first.
+        unanswered: questions that found nothing, when they were asked, and by which client (empty
+            for the person).
+        answer: gives a memory written since then that answers such a question.
+        known: keys of earlier proposals.
         go_on: called between steps of some milliseconds; may pause, and raises to stop.
     """
 
@@ -102,7 +100,7 @@ class Phase(ABC):
         reason: str,
         said: tuple[list[Evidence], list[Evidence]] = ([], []),
     ) -> Discovery:
-        """With one sentence about each note: the given one, or its first."""
+        """Propose a link, with a sentence from each note: the given one, or its first."""
         both = [
             sentence
             for memory, given in zip(ends, said, strict=True)
@@ -121,7 +119,7 @@ class Phase(ABC):
         return [lead] if lead is not None else []
 
     def saying(self, memory: Memory, about: str | None) -> list[Evidence]:
-        """The sentence of a note that names a node."""
+        """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
             is_it = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
             source = edge_source(edge, self.view) if is_it else None
@@ -132,7 +130,7 @@ class Phase(ABC):
     def add(
         self, found: list[Discovery], candidates: Iterator[Discovery | None], most: int
     ) -> None:
-        """Add the first that were never proposed."""
+        """Add the first ``most`` candidates that were never proposed."""
         known = {*self.known, *(each.key for each in found)}
         try:
             for each in candidates:
@@ -142,5 +140,5 @@ class Phase(ABC):
                     most -= 1
                 if most <= 0:
                     break
-        except MemvaultError as error:  # a store or a note that cannot be read now
+        except MemvaultError as error:  # a store or a note is unreadable now
             logger.warning("a dream is incomplete: %s", error.message)

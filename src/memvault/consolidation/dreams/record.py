@@ -1,5 +1,7 @@
-"""What dreams found, in the journal: each phase is one entry, so it is recorded whole or not at
-all."""
+"""Records the findings of dreams in the journal.
+
+Each phase is one entry, so it is recorded completely or not at all.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from memvault.vault.journal import Actor, Journal, JournalEntry
 DREAMED, KEPT = "dreamed", "dream_kept"
 MAX_STRENGTHENED = 500  # pairs of one phase that are recorded, the strongest first
 _UNIT = 10_000
-HALF_LIFE_DAYS = 30.0  # of what a dream strengthened
+HALF_LIFE_DAYS = 30.0  # of the strength that a dream added
 
 
 class DreamPhase(StrEnum):
@@ -27,11 +29,11 @@ class DreamPhase(StrEnum):
 
 
 class DiscoveryKind(StrEnum):
-    LINK = "link"  # two notes that are named or related, and not linked
+    LINK = "link"  # two unlinked notes that are related, or one of which names the other
     BLIND_SPOT = "blind_spot"  # far in meaning, near in causes, people or dates
-    SHORTCUT = "shortcut"  # the ends of a chain that is often walked
-    SUMMARY = "summary"  # of a cluster of notes
-    QUESTION = "question"  # that the notes leave open
+    SHORTCUT = "shortcut"  # the ends of an often walked chain
+    SUMMARY = "summary"  # a summary of a cluster of notes
+    QUESTION = "question"  # an open question
     ANSWER = "answer"  # a note that may answer a question which found nothing
 
 
@@ -50,8 +52,8 @@ class Discovery(BaseModel):
 
     Attributes:
         notes: ids of the notes concerned; a link goes from the first to the second.
-        paths: their paths when it was found.
-        title: of the summary, or the question; empty for a link.
+        paths: their paths at the time of the proposal.
+        title: the title of the summary, or the question; empty for a link.
         reason: why this is proposed, in one sentence.
         evidence: for a link one sentence of each note; for a summary its key sentences.
     """
@@ -73,7 +75,7 @@ class Discovery(BaseModel):
 
     @property
     def key(self) -> str:
-        """The same for the same proposal, however it was found."""
+        """Identifies a proposal, however it was found."""
         if self.kind is DiscoveryKind.QUESTION:
             return f"question {self.title}"
         if self.kind is DiscoveryKind.ANSWER:
@@ -83,7 +85,7 @@ class Discovery(BaseModel):
 
 
 class Strengthened(BaseModel):
-    """Two memories and what a phase added to the strength of their relation."""
+    """Two memories and the strength that a phase added to their relation."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -93,13 +95,13 @@ class Strengthened(BaseModel):
 
 
 class PhaseReport(BaseModel):
-    """What one phase did.
+    """The results of one phase.
 
     Attributes:
-        replayed: memories that NREM replayed; ``consolidated`` of them gained strength.
-        queries: questions that REM asked; ``unanswered`` of them found nothing.
-        seconds: that it worked, without pauses.
-        complete: whether its time was enough.
+        replayed: number of memories that NREM replayed; ``consolidated`` of them gained strength.
+        queries: number of questions that REM asked; ``unanswered`` of them found nothing.
+        seconds: its duration, without pauses.
+        complete: False if its time ran out.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -129,7 +131,8 @@ class DreamRecord:
         self._seen: set[str] = set()  # ids of entries; a synced journal may repeat them
         self._found: dict[str, tuple[tuple[datetime, str], Discovery]] = {}  # with its first phase
         self._kept: set[str] = set()
-        # By memory, by the other memory, by day: ten-thousandths, so that their order is no matter.
+        # Memory → other memory → day → strength in ten-thousandths: integer sums are exact in any
+        # order.
         self._gained: dict[str, dict[str, dict[int, int]]] = {}
         self._reports: list[PhaseReport] = []
         self._lock = threading.RLock()
@@ -138,7 +141,7 @@ class DreamRecord:
         """Record a phase.
 
         Raises:
-            StorageError, DiskFull: it cannot be recorded, and then counts for nothing.
+            StorageError, DiskFull: it cannot be recorded; then its findings are lost.
         """
         ids = tuple(dict.fromkeys(key for each in report.found for key in each.notes))
         entry = JournalEntry(
@@ -158,14 +161,14 @@ class DreamRecord:
         )
 
     def waiting(self) -> list[Discovery]:
-        """What was proposed and not accepted, oldest first."""
+        """The proposals that were not accepted, oldest first."""
         with self._lock:
             self._refresh()
             found = sorted(self._found.items(), key=lambda item: (item[1][0], item[0]))
             return [each for key, (_, each) in found if key not in self._kept]
 
     def known(self) -> set[str]:
-        """The keys of everything that was ever proposed."""
+        """The keys of all proposals ever made."""
         with self._lock:
             self._refresh()
             return set(self._found)
@@ -177,14 +180,16 @@ class DreamRecord:
             return tuple(self._reports)
 
     def kept(self) -> int:
-        """How many proposals were accepted."""
+        """The number of accepted proposals."""
         with self._lock:
             self._refresh()
             return len(self._kept)
 
     def strengths(self, memory_id: str, at: datetime) -> dict[str, float]:
-        """What dreams added to the relations of a memory, by the other memory, in [0, 1], halved
-        every 30 days."""
+        """The strengths that dreams added to a memory's relations, by other memory.
+
+        In [0, 1], halved every 30 days.
+        """
         today = at.toordinal()
         with self._lock:
             self._refresh()
@@ -205,7 +210,7 @@ class DreamRecord:
             try:
                 self._take(PhaseReport.model_validate(entry.data.get("report")))
             except ValidationError:
-                continue  # of a newer memvault
+                continue  # written by a newer memvault
 
     def _take(self, report: PhaseReport) -> None:
         insort(self._reports, report, key=lambda each: (each.at, each.phase))

@@ -65,7 +65,7 @@ class Rem(Phase):
     def _proposed(self, link: MissingLink) -> Discovery | None:
         one, other = self.memory_of(link.source), self.memory_of(link.target)
         if one is None or other is None or (link.naming and "[[" in link.naming.sentence):
-            return None  # what brackets are left in a plain sentence stand in code
+            return None  # brackets that are left in a plain sentence are code
         if link.naming is not None:
             said = Evidence(path=one.path, line=link.naming.line, sentence=link.naming.sentence)
             reason = "one names the other without a link"
@@ -78,7 +78,7 @@ class Rem(Phase):
         return self.link(DiscoveryKind.LINK, (one, other), reason, said_of)
 
     def _blind_spots(self, ids: set[str]) -> Iterator[Discovery]:
-        """Notes that are far apart in meaning and share a cause; then a person or a day."""
+        """Unlinked notes far apart in meaning that share a cause, else a person, event or day."""
         for spot in blind_spots(self.view, self.index, go_on=self.go_on):
             self.go_on()
             if spot.first in ids and spot.second in ids:
@@ -110,8 +110,10 @@ class Rem(Phase):
                     )
 
     def _is_certain(self, node: GraphNode) -> bool:
-        """Whether the person says that the entity exists, rather than only the recogniser,
-        for which Linux is a person."""
+        """Whether a note states that the entity exists, rather than only the entity recogniser.
+
+        The recogniser is often wrong: it takes Linux for a person.
+        """
         if node.path is not None or node.kind is NodeKind.DATE:
             return True
         return any(edge.origin is not EdgeOrigin.ENTITY for edge in self.view.touching(node.id))
@@ -124,7 +126,7 @@ class Rem(Phase):
             yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, said)
 
     def _answered(self, asked: list[bool]) -> Iterator[Discovery]:
-        """Notes that may answer what found nothing when it was asked."""
+        """Notes that may answer questions that found nothing when they were asked."""
         for question, at, client in self.unanswered[:QUERIES]:
             self.go_on()
             found = self.answer(question, at)
@@ -141,7 +143,7 @@ class Rem(Phase):
                 )
 
     def _asked(self, asked: list[bool]) -> Iterator[Discovery]:
-        """What the notes leave open: a note that may answer it, or the question itself."""
+        """For each open question, a link to a note that may answer it, or the question itself."""
         for question, ids in self.questions()[:QUERIES]:
             self.go_on()
             concerned = [memory for key in ids if (memory := self.memory_of(key)) is not None]
@@ -168,7 +170,7 @@ class Rem(Phase):
                 )
 
     def _walk(self, ids: Sequence[str], dice: random.Random, asked: list[bool]) -> None:
-        """Walk from one subject to a far one, and ask what both have to do with each other."""
+        """Walk from a memory to one far in meaning, and search for memories that connect both."""
         for start in dice.sample(ids, min(len(ids), QUERIES)):
             if len(asked) >= QUERIES:
                 return
@@ -185,7 +187,7 @@ class Rem(Phase):
                 )
 
     def _far_from(self, start: str, dice: random.Random) -> str:
-        """Where a walk from a memory ends that goes to what is farthest in meaning."""
+        """The end of a random walk from a memory, each step to one of the 3 farthest in meaning."""
         own, at = self.index.vectors([start]).get(start), start
         for _ in range(WALK_STEPS):
             near = self.index.related(at, WALK_CHOICES)
