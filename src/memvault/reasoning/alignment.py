@@ -4,9 +4,9 @@ The words of a sentence fall into kinds: numbers, months, weekdays, ordinals, pe
 names, and all others. A statement contradicts a sentence that has most of its words
 
 - if the sentence has another word of one kind in the same place ("on Sunday" for "on Saturday"),
-- if it has the opposite of a word ("upper" for "lower"), or denies what the statement says,
-- if it compares or orders two things the other way round ("A before B" for "B before A"),
-- if it gives the value to something else ("9 euros for adults, 6 for children").
+- if it has the opposite of a word ("upper" for "lower"), or denies the statement,
+- if it compares or orders two terms the other way round ("A before B" for "B before A"),
+- if it gives the value to another subject ("9 euros for adults, 6 for children").
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from memvault.reasoning.wording import (
 from memvault.verification.amounts import same
 from memvault.verification.clause import canonical, stems_of
 
-COVERED = 0.6  # share of a statement's words that a sentence about the same matter has
-_OWN = 0.5  # the same for the sentence without its title and headings, if it is to say the same
-_COVERED_BUT_NAME = 0.34  # the same if the sentence names another
-_DERIVED = 5  # letters that a stem has at least if a longer one is taken for the same
-_SAME_WORD = 0.62  # cosine from which two words count as one
-_KINDRED = (0.28, 0.9)  # cosine of two words in one place that do not mean the same
-_CONFIDENCE = {"word": 0.6, "name": 0.8}  # of the kinds that are less sure than a value
+COVERED = 0.6  # least share of a statement's words in a sentence on the same subject
+_OWN = 0.5  # least share without title and headings, for a sentence that supports or denies it
+_COVERED_BUT_NAME = 0.34  # least share if the sentence has another name
+_DERIVED = 5  # least letters of a stem, if a longer stem that begins with it counts as the same
+_SAME_WORD = 0.62  # cosine from which two words count as synonyms
+_KINDRED = (0.28, 0.9)  # range of the cosine of two words of one category and different meaning
+_CONFIDENCE = {"word": 0.6, "name": 0.8}  # of differing words and names; values have 0.9
 _EXCEPT = re.compile(r"\b(?:others?|else|rest|except|remaining)\b", re.IGNORECASE)
 _VALUES = ("number", "weekday", "month", "ordinal", "period", "share", "shortcut", "ending")
 _SWITCH = ("on", "off")
@@ -54,13 +54,13 @@ _OF_WHAT = re.compile(
     r"\b(?:of|with|at|for|from|by|in)\s+(?:(?:the|an?|my|our|his|her|their)\s+)?(\w+)",
     re.IGNORECASE,
 )
-# By itself too common to stand in the place of its opposite.
+# Words too common to count as a replacement of their opposites.
 _TOO_COMMON = ("before", "after", "new", "old", "day", "night", "more", "less")
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class Relation(StrEnum):
-    """How a sentence relates to a statement."""
+    """The relation of a sentence to a statement."""
 
     SUPPORTS = "supports"
     VALUE = "other value"
@@ -69,9 +69,15 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """``confidence`` in [0, 1]; ``covered`` is the share of the statement's words that the sentence
-    has with its title and headings, ``own`` without these; ``ours`` and ``theirs`` are the words
-    that differ, of one kind; ``dated``: whether both sentences name a month or a weekday."""
+    """The result of comparing a sentence with a statement.
+
+    Attributes:
+        confidence: in [0, 1].
+        covered: share of the statement's words that the sentence has with its title and headings.
+        own: the same without title and headings.
+        ours, theirs: the differing words of the statement and the sentence, of one ``kind``.
+        dated: whether both name a month, or both a weekday.
+    """
 
     relation: Relation
     confidence: float
@@ -84,7 +90,7 @@ class Alignment:
 
 
 def align(ours: Statement, theirs: Statement, around: Statement, embed: Embed) -> Alignment | None:
-    """Compare a sentence of a note with a statement; None if it is about something else.
+    """Compare a sentence of a note with a statement; None if they are not comparable.
 
     Args:
         around: the note's title and headings, which name the sentence's subject.
@@ -107,7 +113,7 @@ class _Comparison:
                 ours.words["name"][key], theirs.of("word") | around.of("word"), others
             )
         )
-        self._alike: dict[str, str] = {}  # for words that the sentence says in others, these
+        self._alike: dict[str, str] = {}  # word of the statement → its synonym in the sentence
         if self._other and len(self._other) <= max(2, len(words) // 2):
             self._alike = self._synonyms(self._other)
             self._other -= self._alike.keys()
@@ -129,7 +135,7 @@ class _Comparison:
         ours, theirs = self._ours, self._theirs
         if not self._is_on_one_matter():
             return None
-        if self._names:  # about another subject, unless it names another in the same place
+        if self._names:  # another subject, unless it has another name in the same place
             return self._other_name()
         other = self._other_subject()
         if other is not None:
@@ -161,15 +167,17 @@ class _Comparison:
         return None
 
     def _is_on_one_matter(self) -> bool:
-        """Whether the sentence has most words of the statement, and one of them itself: values in
-        common, such as a month, are not enough."""
+        """Whether the sentence, with its headings, has most words of the statement.
+
+        The sentence itself must have one of them: common values, such as a month, are not enough.
+        """
         said = said_by(self._ours)
         if not said - LIGHT or not (said & said_by(self._theirs) or self._alike):
             return False
         return self._share >= (COVERED if not self._names else _COVERED_BUT_NAME)
 
     def _same_or_denied(self) -> Alignment | None:
-        """Whether the sentence says the same, or denies it."""
+        """The alignment if the sentence supports or denies the statement, else None."""
         ours, theirs = self._ours, self._theirs
         shared = (said_by(ours) - self._missing) & (said_by(theirs) | self._alike.keys())
         scopes = self._scopes()
@@ -187,8 +195,7 @@ class _Comparison:
         return None
 
     def _scopes(self) -> list[frozenset[str]]:
-        """What each negation of the sentence denies, in the statement's own words where it has
-        them."""
+        """The words that each negation of the sentence denies, as the statement's own if known."""
         mine = {its: word for word, its in self._alike.items()}
         mine |= {
             each: word
@@ -201,8 +208,7 @@ class _Comparison:
     # -- differences ---------------------------------------------------------------------------
 
     def _other_subject(self) -> frozenset[str] | None:
-        """The names that a sentence of several clauses says the statement's words of, in place of
-        the statement's own name."""
+        """The names in the sentence's clauses that have the statement's words but not its name."""
         ours, theirs = self._ours, self._theirs
         mine = ours.of("name") & theirs.of("name")
         if not mine or theirs.of("name") <= ours.of("name"):
@@ -262,7 +268,7 @@ class _Comparison:
         }
 
     def _other_values(self) -> Alignment | bool | None:
-        """The difference; False if there is none, None if too much differs."""
+        """The difference in a value; False if there is none, None if too much differs."""
         ours, theirs = self._ours, self._theirs
         kinds = self._differing_kinds()
         if len(kinds) > 1 and (self._missing or len(kinds - {"date", "ordinal"}) > 1):
@@ -289,13 +295,16 @@ class _Comparison:
         return False
 
     def _is_of_other(self) -> bool:
-        """Whether the sentence's values are of something else: a word that says of what is missing
-        ("with the dentist"), or has another in its place ("the new sofa", "the new kitchen")."""
+        """Whether the sentence's values belong to another object.
+
+        Then the statement's object is missing ("with the dentist"), or another word replaces it
+        ("the new sofa", "the new kitchen").
+        """
         of = {canonical(match[1]) for match in _OF_WHAT.finditer(self._ours.text)}
         return bool(of & self._missing) or any(True for _ in self._replaced())
 
     def _is_share_of_it(self) -> bool:
-        """Whether the sentence says that it is a part ("pays half of the 780 euros")."""
+        """Whether the sentence's value is stated as a part ("pays half of the 780 euros")."""
         said = said_by(self._ours)
         shares = {
             each.clause
@@ -305,7 +314,10 @@ class _Comparison:
         return any(each.clause in shares and each.key in said for each in self._theirs.tokens)
 
     def _are_same_amounts(self) -> bool:
-        """Whether each amount of the statement equals one of the sentence's of its kind, if any."""
+        """Whether each amount of the statement equals one of the sentence's of the same unit.
+
+        Amounts without a counterpart in the sentence do not count.
+        """
         pairs = [
             [
                 same(a, b) is not False
@@ -335,7 +347,7 @@ class _Comparison:
         return straight if turned else crossed
 
     def _opposite(self) -> Alignment | None:
-        """A word whose opposite the sentence has in its place."""
+        """The alignment if the sentence has the opposite of a word in its place, else None."""
         ours, theirs = self._ours, self._theirs
         if len(self._missing) > 2 or ours.denied or theirs.denied or self._is_of_other():
             return None
@@ -362,9 +374,9 @@ class _Comparison:
         return None
 
     def _other_word(self) -> Alignment | None:
-        """A word of the sentence in the place of the statement's own, and of one category with it.
+        """The alignment if the sentence replaces a word by another of the same category, else None.
 
-        Its place is next to the same words, its category is told by the cosine of the two words.
+        The place of a word is given by its neighbours, its category by the cosine of the two words.
         """
         pairs = list(self._replaced())
         if not pairs:
@@ -382,7 +394,7 @@ class _Comparison:
     # -- helpers --------------------------------------------------------------------------------
 
     def _replaced(self) -> Iterator[tuple[str, str]]:
-        """Words that the sentence lacks, each with one that it has in the same place."""
+        """Each word that the sentence lacks, with a word that it has in the same place."""
         ours, theirs = self._ours, self._theirs
         for mine in sorted(self._missing):
             for kind in ("word", "name"):
@@ -392,7 +404,7 @@ class _Comparison:
                         yield ours.words["word"][mine], theirs.words[kind][its]
 
     def _synonyms(self, other: frozenset[str]) -> dict[str, str]:
-        """For those of these words for which the sentence has one of the same meaning, that one."""
+        """The synonym in the sentence of each of these words that has one."""
         ours, theirs = self._ours, self._theirs
         mine = sorted(other)
         its = sorted(theirs.of("word") - ours.of("word"))
@@ -427,7 +439,7 @@ class _Comparison:
 
 
 def _is_derived(one: str, other: str) -> bool:
-    """Whether one stem continues the other ("refund", "refundable")."""
+    """Whether one stem begins with the other ("refund", "refundable")."""
     short, long = sorted((one, other), key=len)
     return len(short) >= _DERIVED and long.startswith(short)
 
@@ -438,8 +450,10 @@ def _is_framed_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def _mentions_name(name: str, words: frozenset[str], others: Sequence[str]) -> bool:
-    """Whether words and names of a sentence have at least half of a name's words; names that share
-    only a part of it do not count ("Sync Standard" is not "Sync Plus")."""
+    """Whether a sentence has at least half of a name's words.
+
+    Names that share only a part of it do not count ("Sync Standard" is not "Sync Plus").
+    """
     stems = stems_of(name)
     told, siblings = set(words), set[str]()
     for part in map(stems_of, others):

@@ -1,4 +1,4 @@
-"""Cause and effect as notes state them.
+"""Finds the causes and effects that notes state.
 
 A link is causal if its relation has a standard causal name (`memvault.model.graph`). Names in a
 field, a labelled line or a frontmatter key must match exactly. In running text only the words
@@ -28,7 +28,7 @@ from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 MAX_LINKS = 20
-LOOKED_INTO = 200  # sentences that name a hub
+LOOKED_INTO = 200  # most sentences naming a node that are read
 _DENIED = re.compile(
     r"\b(?:not|never|no|nor|neither|without|hardly|unlikely|cannot|if|whether|unless|might|may|could"
     r"|would|maybe|perhaps)\b|n['’]t\b|\?\s*$",
@@ -37,9 +37,10 @@ _DENIED = re.compile(
 
 
 def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]:
-    """Causal links that start or end at these nodes, or that these notes state.
+    """The causal links that start or end at these nodes, or that these notes state.
 
-    Links between two of the nodes come first, then those of the first ids."""
+    Links between two of the nodes come first, then those of the first ids.
+    """
     order = {key: place for place, key in enumerate(ids)}
     found: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
     for key in ids:
@@ -106,9 +107,9 @@ def _meaning(relation: str, given: bool) -> bool | None:
 
 
 def _cue(phrase: str) -> str | None:
-    """The causal verb or preposition that a phrase ends with.
+    """The causal verb or preposition at the end of a phrase, or None.
 
-    One word is a verb only where it stands alone ("blocks [[X]]", not "building blocks [[X]]").
+    A single word counts only if it is alone ("blocks [[X]]", not "building blocks [[X]]").
     """
     parts = phrase.split()
     for first in range(len(parts)):

@@ -1,7 +1,7 @@
-"""Conflicts between notes: contradictions, supersessions, different values of one field.
+"""Finds conflicts between notes: contradictions, supersessions, different values of one field.
 
-The same rules serve a few memories (insights) and the whole vault (curation): `stated_conflict`
-reads one edge, `different_values` any number of statements.
+Insights use these rules for a few memories, curation for the whole vault: `stated_conflict` reads
+one edge, `different_values` any number of statements.
 """
 
 from __future__ import annotations
@@ -36,8 +36,11 @@ LONGEST_VALUE = 80  # characters; longer is prose
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A note's statement that a subject has a value. ``subject`` and ``relation`` are keys,
-    ``value`` is as written; ``line`` is None for frontmatter."""
+    """A note's statement that a subject has a value.
+
+    ``subject`` and ``relation`` are keys, ``value`` is as written; ``line`` is None for
+    frontmatter.
+    """
 
     memory_id: str
     subject: str
@@ -50,7 +53,7 @@ class Statement:
 def conflicts(
     ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, most: int = 20
 ) -> tuple[Conflict, ...]:
-    """Conflicts that these memories take part in: stated ones first, then differing values."""
+    """The conflicts of these memories: stated ones first, then differing values."""
     found: dict[tuple[str, ...], Conflict] = {}
     for key in ids:
         for edge in edges.of(key):
@@ -67,8 +70,10 @@ def conflicts(
 
 
 def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
-    """The contradiction or supersession that an edge states, or None; of prose only what the note
-    says of itself ("This contradicts …"), not what it reports of others ("A contradicts B")."""
+    """The contradiction or supersession that an edge states, or None.
+
+    Prose counts only if the note is its subject ("This contradicts …", not "A contradicts B").
+    """
     name = relation_name(edge.relation)
     if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
         return None
@@ -94,8 +99,7 @@ def _is_of_the_note(edge: GraphEdge, title: str) -> bool:
 
 
 def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
-    """The conflicts that these memories' notes or others state of them; none if the graph does not
-    answer."""
+    """The conflicts that any notes state of these memories; empty if the graph does not answer."""
     try:
         # An edge between two of the memories touches both.
         touching = dict.fromkeys(edge for key in ids for edge in edges.touching(key))
@@ -137,10 +141,10 @@ def statements_of(memory: Memory, edges: GraphView) -> Iterator[Statement]:
 def different_values(
     statements: Iterable[Statement], edges: GraphView, memory_of: MemoryOf
 ) -> Iterator[Conflict]:
-    """Pairs of notes that give one subject different values, the newer of each first.
+    """Pairs of notes that give one subject different values, the newer note of each pair first.
 
     Notes that only share a title count as the same subject if they have the same type and project
-    and, where both are dated, the same day: two meetings of one name are not one meeting.
+    and, if both are dated, the same day: two meetings with one title are different subjects.
     """
     groups: dict[tuple[str, str], dict[str, Statement]] = defaultdict(dict)
     for each in statements:

@@ -1,9 +1,9 @@
 """Finds memories that contradict a piece of reasoning (graph-tools, critique_context).
 
-No language model is used. The reasoning is split into sentences, and each is compared with the
-sentences of the memories found for it: word by word (`reasoning.alignment`), by the claims that
-both state (`verification`), and by causes and replaced practices. A sentence that some memory
-supports is not contradicted by another.
+No language model is used. The reasoning is split into sentences. Each is compared with the
+sentences of the memories found for it: word by word (`reasoning.alignment`), by the claims in both
+(`verification`), and by causes and replaced tools. A sentence that a memory supports is not
+reported as contradicted by another.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from memvault.verification.verifier import Verifier, source_of
 MAX_SENTENCES = 12  # of the reasoning
 FOUND_FOR_EACH = 8  # memories per sentence
 MAX_CHARS = 200  # of a snippet
-NEW_SENTENCES, NEW_CHARS = 3, 600  # of a new text that are compared, and of these at most
-MAX_CONTRADICTED = 3  # memories that are named for it
-MAX_RELATED, RELATED = 3, 0.3  # memories on its matter that are named, and their least relevance
-SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
-_BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
+NEW_SENTENCES, NEW_CHARS = 3, 600  # first sentences of a new text that are compared; none if longer
+MAX_CONTRADICTED = 3  # contradicting memories that are named for a new text
+MAX_RELATED, RELATED = 3, 0.3  # related memories that are named, and their least relevance
+SURE = 0.75  # confidence from which to revise the reasoning rather than ask the person
+_BY_ITS_NOTE = 0.8  # factor for a sentence whose subject only its note names
 _AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
-_PART_COVERED = 0.7  # share of the words of a part of a sentence, which may lack its subject
+_PART_COVERED = 0.7  # least share of words for a part of a sentence, which may lack its subject
 _CLAUSE_WORDS = 2  # content words; a clause with fewer is not compared alone
 
 
@@ -64,7 +64,7 @@ class Advice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A memory that speaks against the reasoning; ``confidence`` in [0, 1]."""
+    """A memory that contradicts the reasoning; ``confidence`` in [0, 1]."""
 
     memory: Memory
     lines: LineRange
@@ -75,7 +75,7 @@ class Contradiction:
 
 
 def _first_of(text: str) -> str:
-    """The sentences of a new text that are compared; none of a long text without sentences."""
+    """The first sentences of a new text, which are compared; empty if they are too long."""
     first = " ".join(sentences(text)[:NEW_SENTENCES])
     return first if len(first) <= NEW_CHARS else ""
 
@@ -114,12 +114,12 @@ class Critic:
         threshold: float = 0.5,
         apart_from: str | None = None,
     ) -> tuple[list[Contradiction], Advice]:
-        """Memories that contradict the reasoning, most certain first, each once.
+        """The memories that contradict the reasoning, most certain first, each once.
 
         Args:
-            focal: ids of the memories to check against; the whole vault if there are none.
+            focal: ids of the memories to check against; empty for the whole vault.
             threshold: least confidence of a contradiction.
-            apart_from: id of a memory that is not asked.
+            apart_from: id of a memory that is left out.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -136,10 +136,10 @@ class Critic:
         return ranked, self._advice(ranked)
 
     def contradicted_by_new(self, text: str, apart_from: str | None = None) -> list[Contradiction]:
-        """Memories that say otherwise than the first sentences of a text before it is written.
+        """The memories that contradict the first sentences of a text about to be written.
 
         Args:
-            apart_from: id of the memory that the text replaces part of.
+            apart_from: id of the memory of which the text replaces a part.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -148,8 +148,9 @@ class Critic:
         return self.critique(first, apart_from=apart_from)[0][:MAX_CONTRADICTED] if first else []
 
     def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
-        """Memories on the same matter as the first sentences of a text before it is written, the
-        nearest first: the text may replace what one of them says, in any words.
+        """The memories most related to the first sentences of a text about to be written.
+
+        The nearest come first. The text may replace a statement of theirs, in any words.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -161,7 +162,7 @@ class Critic:
     def _contradictions(
         self, stated: Sequence[str], focal: Sequence[str], apart_from: str | None
     ) -> Iterator[Contradiction]:
-        """Of each sentence of the reasoning, unless a memory supports it."""
+        """The contradictions of each sentence of the reasoning that no memory supports."""
         given, given_passages = self._focal(focal), self._passages(focal)
         reasoning = Source("", "", "", kind="session")
         for sentence in stated:
@@ -186,7 +187,7 @@ class Critic:
                 yield from _statements(sentence, passage)
 
     def _of_parts(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
-        """Contradictions of one of a sentence's statements."""
+        """The contradictions of single clauses of a sentence."""
         parts = _AND.split(sentence)
         for part in parts if len(parts) > 1 else ():
             if len(stems_of(part)) < _CLAUSE_WORDS or not self._says_something(part):
@@ -222,7 +223,11 @@ class Critic:
     def _claims_in(
         self, passages: Sequence[_Passage], claims: Sequence[Claim], *, anywhere: bool
     ) -> list[Claim]:
-        """What these passages, and with ``anywhere`` other notes, claim of the same attributes."""
+        """The claims about the same attributes in these passages.
+
+        Args:
+            anywhere: include claims of other notes.
+        """
         if not claims:
             return []
         wanted = frozenset(stem for claim in claims for stem in claim.attribute)
@@ -235,9 +240,11 @@ class Critic:
     # -- comparing ------------------------------------------------------------------------------
 
     def _differing_values(self, claim: Claim, others: Sequence[Claim]) -> Iterator[Contradiction]:
-        """Confidence: the share of the attributes' words that both have (Jaccard), less a fifth
-        where only its note says what a sentence is about; half of the way to 1 if the person
-        verified the note."""
+        """The claims that give the same attribute another value.
+
+        The confidence is the Jaccard similarity of the attributes' words, less a fifth if only its
+        note names a sentence's subject, and moved half of the way to 1 if the note is verified.
+        """
         for other in others:
             memory = self._memory_of(other.source.note_id)
             if memory is None or compare(claim, other) is not Verdict.DIFFERS:
@@ -299,7 +306,7 @@ def _mismatch(match: Match) -> Contradiction:
 
 
 def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
-    """Compares the tools that sentences say are used, and what they say about causes."""
+    """The contradictions in the tools that are used and in causes."""
     claims = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)

@@ -1,11 +1,11 @@
-"""Entailment cones: what is more general and what is more specific than a memory.
+"""Entailment cones: the nodes that are more general, and more specific, than a memory.
 
 The sources are relations with a standard name (``part of``, ``up``, ``is a``, ``contains``;
-`memvault.model.graph`), the project a note belongs to, index notes, the note of a folder, and
-nested tags (``#a/b`` is under ``#a``).
+`memvault.model.graph`), the project of a note, index notes, the note of a folder, and nested tags
+(``#a/b`` is under ``#a``).
 
-The specification (core) names the cones after Ganea et al. (arXiv 1804.01882); here they are the
-stated relations themselves, not an embedding.
+The specification (core) names the cones after Ganea et al. (arXiv 1804.01882); here they are
+stated relations, not an embedding.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
 MAX_ENTRIES = 5  # entries each way
-LISTED = 3  # links that make a note an index note
-LINK_SHARE = 0.5  # share of its sentence that a link takes up in a list item
-LOOKED_AT = 500  # edges of a hub, the strongest first
+LISTED = 3  # least listed links of an index note
+LINK_SHARE = 0.5  # least share of its sentence that a link takes up in a list item
+LOOKED_AT = 500  # strongest edges of a node that are read
 INDEX_STEMS = ("index", "_index", "readme", "moc")
 _LINKS = (EdgeOrigin.LINK, EdgeOrigin.EMBED)
 
@@ -82,7 +82,7 @@ def _relate(
 
 
 def is_listed(edge: GraphEdge) -> bool:
-    """Whether the link is a list entry (it fills most of its sentence) or an embed."""
+    """Whether a link is a list entry (it fills at least half of its sentence) or an embed."""
     if edge.origin is EdgeOrigin.EMBED:
         return True
     long_enough = edge.length >= LINK_SHARE * len(edge.sentence.strip())
@@ -90,14 +90,14 @@ def is_listed(edge: GraphEdge) -> bool:
 
 
 def is_index(node_id: str, edges: GraphView) -> bool:
-    """Whether a note lists at least `LISTED` others, and most of its links are such lines."""
+    """Whether a note lists at least `LISTED` others, and most of its links are list entries."""
     links = [edge for edge in edges.stated_by(node_id) if edge.origin in _LINKS]
     listed = {edge.target for edge in links if is_listed(edge)}
     return len(listed) >= LISTED and 2 * len(listed) > len({edge.target for edge in links})
 
 
 def _above_in_folders(memory: Memory, edges: GraphView) -> Iterator[Related]:
-    """The folder note of the note's folder, else of the parent folder."""
+    """The folder note of the note's folder, else of the nearest parent folder that has one."""
     folder = folder_of(memory.path)
     if folder_note(folder, edges) == memory.id:
         folder = folder_of(folder)
@@ -118,7 +118,7 @@ def _below_in_folder(memory: Memory, edges: GraphView, most: int) -> Iterator[Re
 
 
 def folder_note(folder: str, edges: GraphView) -> str | None:
-    """The note that represents a folder: inside it with its name or as an index, or next to it."""
+    """The note of a folder: in it, with its name or as an index, or next to it; else None."""
     inside = (folder.rpartition("/")[2], *INDEX_STEMS)
     for path in (*(f"{folder}/{stem}.md" for stem in inside), f"{folder}.md"):
         found = edges.note_at(path)
@@ -140,16 +140,16 @@ def _above_in_tags(memory: Memory, edges: GraphView) -> Iterator[Related]:
                 yield Related(node_ref(node.id, edges), f"#{tag} lies under #{node.name}")
 
 
-MAX_STEPS = 12  # between a part and its whole
+MAX_STEPS = 12  # in a chain from a part to its whole
 MAX_VISITED = 2_000
 
 
 class Hierarchy:
-    """Which node is more general than which, by stated relations; cached until the graph changes.
+    """The order of nodes by generality, from stated relations; cached until the graph changes.
 
     Args:
         edges: the graph in memory.
-        memory_of: the memory of a node's id.
+        memory_of: gives the memory of a node's id.
     """
 
     def __init__(self, edges: GraphView, memory_of: Callable[[str], Memory | None]) -> None:
@@ -159,8 +159,10 @@ class Hierarchy:
         self._general: dict[str, tuple[Related, ...]] = {}
 
     def chain(self, specific: str, general: str) -> tuple[Related, ...] | None:
-        """The shortest chain by which one node is, or is part of, another; each step names the
-        next more general node. None if nothing states it; empty for the node itself."""
+        """The shortest chain from a node to a more general one; each step is the next node.
+
+        None if no relations connect them; empty for the node itself.
+        """
         reached: dict[str, tuple[str, Related] | None] = {specific: None}
         frontier = [specific]
         for _ in range(MAX_STEPS):
@@ -186,7 +188,7 @@ class Hierarchy:
         version = self.edges.version
         if version != self._version:
             self._version, self._general = version, {}
-        known = self._general  # of this version, whatever other threads put in its place
+        known = self._general  # kept in a variable, since another thread may replace it
         found = known.get(node_id)
         if found is None:
             memory = self._memory_of(node_id)

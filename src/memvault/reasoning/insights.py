@@ -1,9 +1,9 @@
 """Insights about a few memories: causes, entailment, conflicts and neighbours.
 
-A neighbour is as near as the best path to it. A path's weight is the product of its edges'
-effective weights, each divided by ``log2(1 + degree)`` of the node it leaves (except the first), so
-that paths through hubs weigh less. Only a node's strongest edges are followed, so a hub costs no
-more than any other node.
+The weight of a neighbour is that of the best path to it. A path's weight is the product of its
+edges' effective weights, each divided by ``log2(1 + degree)`` of the node it leaves (except the
+first), so that paths through hubs weigh less. Only a node's strongest edges are followed, so a hub
+costs no more than any other node.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
 from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
-FANNED = 120  # edges of the first node that are looked at
-FANNED_ON = 40  # edges of each node on the way
+FANNED = 120  # edges of the first node that are followed
+FANNED_ON = 40  # edges of each further node that are followed
 FRONTIER = 20  # nodes expanded in each step, strongest first
-DIGITS = 6  # of a weight; smaller differences count as equal
+DIGITS = 6  # to which weights are rounded; smaller differences count as equal
 Relevance = Callable[[Collection[str]], Mapping[str, float]]
 
 
@@ -134,8 +134,8 @@ def insights(
     """The wanted insights of these memories, best first.
 
     Args:
-        near: how many neighbours of each memory at most.
-        lead_of: the first sentence of a note and its line; quoted for the side of a conflict
+        near: most neighbours of each memory.
+        lead_of: gives the first sentence of a note and its line; quoted for the side of a conflict
             that only the other side names.
 
     Raises:

@@ -1,8 +1,8 @@
-"""The map around some nodes of the graph, and how D3, Graphviz and Mermaid draw it.
+"""The map around some nodes of the graph, and its export for D3, Graphviz and Mermaid.
 
 The given nodes come first, then their neighbourhood by the weight of the best path from any of them
-(`reasoning.insights`). Weights fall along a path, so every node shown is connected
-through nodes that are shown, too.
+(`reasoning.insights`). Weights fall along a path, so every shown node is connected through other
+shown nodes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ MAX_CONFLICTS = 50
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """``weight`` in [0, 1] is that of the best path from a given (``asked``) node, which has 1.
-    ``kind`` is a note's type; ``path`` is None for entities without a note."""
+    """A node of the map.
+
+    Attributes:
+        kind: for a note, its type.
+        path: None for an entity without a note.
+        weight: that of the best path from a given node, in [0, 1]; 1 for the given nodes.
+        asked: whether it is a given node.
+    """
 
     id: str
     name: str
@@ -38,20 +44,25 @@ class MapNode:
 
 @dataclass(frozen=True, slots=True)
 class MapEdge:
-    """``stated`` counts the statements of this relation between the two; ``weight`` in [0, 1] is
-    that of the strongest."""
+    """A relation between two nodes of the map.
+
+    Attributes:
+        weight: that of the strongest statement, in [0, 1].
+        stated: number of statements of this relation between the two nodes.
+        contested: whether the two nodes contradict each other.
+    """
 
     source: str
     target: str
     relation: str
     weight: float
     stated: int
-    contested: bool  # the two ends contradict each other
+    contested: bool
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryMap:
-    """``left_out`` counts the edges between these nodes that are not among ``edges``."""
+    """A map; ``left_out`` counts the edges between its nodes that are not among ``edges``."""
 
     nodes: tuple[MapNode, ...] = ()
     edges: tuple[MapEdge, ...] = ()
@@ -138,7 +149,7 @@ def separate_conflicts(drawn: MemoryMap) -> Iterator[tuple[str, str, str]]:
 
 
 def d3(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dict[str, Any]:
-    """``{nodes: [{id, name, group, …}], links: [{source, target, relation, …}]}``, as JSON.
+    """The map for D3: ``{nodes: [{id, name, group, …}], links: [{source, target, relation, …}]}``.
 
     Args:
         weights: give nodes and links a ``value`` in [0, 1].
@@ -166,7 +177,7 @@ def d3(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dic
 
 
 GRAPHVIZ_CHARS = 60
-THICKEST = 3.0  # points, of an edge whose weight is 1
+THICKEST = 3.0  # width in points of an edge with the weight 1
 RED = "#c62828"
 # A backslash begins an escape of DOT, "&" a reference of HTML, and quotes end the string.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of Unicode: controls, breaks
@@ -174,7 +185,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;", "<": "&lt;", "
 
 
 def graphviz(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
-    """The code, ready for ``dot``.
+    """The map as DOT code for Graphviz.
 
     Args:
         weights: write each edge's weight next to its relation, and draw strong edges thicker.
@@ -233,10 +244,10 @@ EDGE_CHARS = 24
 # Mermaid refuses to draw more than 50,000 characters, or more than 500 edges.
 MAX_CHARS = 48_000
 MAX_EDGES = 450
-# Every other sign of ASCII is written as a character reference: quotes end a label, "#" begins a
+# All other ASCII punctuation is written as a character reference: quotes end a label, "#" begins a
 # reference, "%%{" a directive, "<" a tag, "`" a text in Markdown.
 _PLAIN = frozenset(" -_.,()!?/'+")
-_LIGATURE = "ﬂ"  # by which Mermaid itself marks references while it parses
+_LIGATURE = "ﬂ"  # with which Mermaid itself marks references while parsing
 CLASSES = (
     "    classDef memory fill:#e8f0fe,stroke:#3b6fd4,color:#14213d",
     "    classDef concept fill:#f5f0e6,stroke:#b08d57,color:#3d2c14",
@@ -246,7 +257,7 @@ CLASSES = (
 
 
 def mermaid(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
-    """The code of a flowchart. Beyond Mermaid's limits, the weakest edges are left out.
+    """The map as a Mermaid flowchart; beyond Mermaid's limits, the weakest edges are left out.
 
     Args:
         weights: write each edge's weight next to its relation.

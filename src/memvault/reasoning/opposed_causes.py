@@ -1,5 +1,4 @@
-"""How surely two sentences say the opposite about a cause: one that it brings something about, the
-other that it hinders it."""
+"""Detects that one sentence states a cause of an effect and another that it prevents the effect."""
 
 from __future__ import annotations
 
@@ -20,8 +19,10 @@ _LOWERS = re.compile(
 
 
 def causes_opposed(one: str, other: str) -> float:
-    """Confidence that of two sentences about the same subjects one states that the first causes
-    the second and the other that it prevents it: the share of common other words."""
+    """The confidence, in [0, 1], that one sentence states a cause and the other its prevention.
+
+    It is the similarity of the words before the verbs times the overlap of the words after them.
+    """
     raising, lowering = _RAISES.search(one), _LOWERS.search(one)
     raised, lowered = _RAISES.search(other), _LOWERS.search(other)
     if _denies(one) or _denies(other):
@@ -43,10 +44,10 @@ def _denies(sentence: str) -> bool:
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the shorter that the longer has."""
+    """The share of the smaller set's words that the larger has."""
     return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the words of both that each has."""
+    """The Jaccard similarity of two sets; 0 if both are empty."""
     return len(one & other) / len(one | other) if one | other else 0.0

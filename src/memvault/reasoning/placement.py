@@ -1,4 +1,4 @@
-"""Which of a sentence's values belongs to a statement's words, told by how near they stand."""
+"""Finds which of a sentence's values belongs to a statement's words, by their distance."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from memvault.reasoning.wording import TOKEN, Statement, said_by
 from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.clause import canonical, stems_of
 
-_APART = 6  # how much farther a word is beyond a comma or "and"
-_NEARER = 0.15  # difference of two sums of 1 / distance from which one of two words is nearer
+_APART = 6  # added to a distance for each comma or "and" in between
+_NEARER = 0.15  # least difference of two sums of 1 / distance for one word to be nearer
 
 
 def comparable_numbers(ours: Statement, theirs: Statement) -> frozenset[str]:
-    """Numbers of a sentence that count the same as the statement's."""
+    """The numbers of a sentence that are comparable with the statement's."""
     nothing = frozenset("0") & theirs.of("number")
     if not ours.amounts:
         return theirs.of("number")
@@ -33,7 +33,7 @@ def comparable_numbers(ours: Statement, theirs: Statement) -> frozenset[str]:
 
 
 def nearest(ours: Statement, theirs: Statement, kind: str, keys: frozenset[str]) -> frozenset[str]:
-    """Of a sentence's values of a kind the one next to most of the statement's words."""
+    """The one of these values of a sentence that is nearest to most of the statement's words."""
     if len(keys) < 2:
         return keys
     weights = _weights(ours, theirs, kind, keys)
@@ -43,9 +43,9 @@ def nearest(ours: Statement, theirs: Statement, kind: str, keys: frozenset[str])
 def misplaced(
     ours: Statement, theirs: Statement
 ) -> tuple[str, frozenset[str], frozenset[str]] | None:
-    """A value that the sentence gives to something else than the statement's subject.
+    """A value that the sentence gives to another subject than the statement does, or None.
 
-    Returns its kind, the value, and the one that the sentence gives to the subject.
+    Returns its kind, the value, and the value that the sentence gives to the statement's subject.
     """
     subject = next((each.key for each in ours.tokens if each.kind in ("word", "name")), "")
     places = [each for each in theirs.tokens if each.key == subject]
@@ -80,13 +80,13 @@ def misplaced(
 
 
 def _shared(ours: Statement, theirs: Statement, kind: str, told: frozenset[str]) -> frozenset[str]:
-    """The values that both sentences have, which may stand in another place."""
+    """The values that both sentences have, without numbers that are part of the same time."""
     both = ours.of(kind) & told
     return frozenset(key for key in both if not _is_of_same_day_or_hour(ours, theirs, key))
 
 
 def _is_of_same_day_or_hour(ours: Statement, theirs: Statement, number: str) -> bool:
-    """Whether both sentences have a number in the same day or hour: it stands where it belongs."""
+    """Whether a number is part of the same day or time in both sentences."""
 
     def times_with(said: Statement) -> list[Amount]:
         starts = [each.start for each in said.tokens if each.key == number]
@@ -101,8 +101,7 @@ def _is_of_same_day_or_hour(ours: Statement, theirs: Statement, number: str) -> 
 
 
 def accompanies_opposite(ours: Statement, theirs: Statement, opposite: str, word: str) -> bool:
-    """Whether in the sentence the words that accompany the statement's word accompany its
-    opposite."""
+    """Whether the statement's other words are nearer to the opposite than to the word itself."""
     low = [match[0].lower() for match in TOKEN.finditer(theirs.text)]
     at, its = low.index(word), low.index(opposite)
     mine = {key for key in said_by(ours) if key != canonical(word)}
@@ -126,8 +125,11 @@ def _weights(
     *,
     behind_first: bool = False,
 ) -> dict[str, float]:
-    """For each value of a sentence, the share of the statement's words near it; of those behind
-    the first value only, as what is in front of it may be said of all."""
+    """The sum of 1 / distance of the statement's words nearest to each value of a sentence.
+
+    Args:
+        behind_first: ignore words before the first value, which may refer to all values.
+    """
     values = [each for each in theirs.tokens if each.kind == kind and each.key in keys]
     weights = dict.fromkeys((each.key for each in values), 0.0)
     mine = said_by(ours)
@@ -151,7 +153,7 @@ def _weights(
 
 
 def _is_comparable(one: Amount, other: Amount, said: frozenset[str]) -> bool:
-    """Whether two amounts are of one unit; a bare number is of any that its sentence names."""
+    """Whether two amounts have the same unit; a bare number fits any unit that the words name."""
     kinds = {one.kind, other.kind}
     if AmountKind.NUMBER in kinds:
         if AmountKind.VERSION in kinds:
@@ -165,7 +167,7 @@ def _is_comparable(one: Amount, other: Amount, said: frozenset[str]) -> bool:
 
 
 def _has_other_subject(ours: Statement, theirs: Statement, kind: str, key: str) -> bool:
-    """Whether the clause with this value names something that the statement does not."""
+    """Whether the clause with this value has words that the statement does not have."""
     said = said_by(ours)
     clauses = {each.clause for each in theirs.tokens if (each.kind, each.key) == (kind, key)}
     return any(

@@ -1,6 +1,7 @@
-"""Plans: which tools to call in which order to reach a goal (graph-tools, *reflect_on_memory*).
+"""Plans which tools to call, in which order, to reach a goal (graph-tools, *reflect_on_memory*).
 
-The order follows from the goal's words and from the state of the memories recalled for it."""
+The order follows from the goal's words and from the state of the memories recalled for it.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ SHORTEST_REASONING = 20  # characters that critique_context reads
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """An entity of the vault that a goal names, under the vault's own name for it."""
+    """An entity that a goal names, with the vault's own name for it."""
 
     name: str
     id: str
@@ -85,12 +86,12 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal as read.
+    """A parsed goal.
 
     Attributes:
         resolved_text: the text with the vault's own names.
-        types: the note types it asks for.
-        clauses: its questions if there are several, each understandable on its own.
+        types: the note types that it asks for.
+        clauses: its questions, if it has several; each can be understood alone.
     """
 
     text: str
@@ -104,13 +105,13 @@ class Goal:
 
 
 class GoalReader:
-    """Reads goals in the terms of one vault.
+    """Parses goals with the names, types and projects of one vault.
 
     Args:
-        names: of the vault.
-        by_id: the memory of a node's id.
-        in_project: whether any memory belongs to this project.
-        types: the types that notes have.
+        names: the names of the vault.
+        by_id: gives the memory of a node's id.
+        in_project: whether any memory belongs to a project.
+        types: gives the types of the notes.
         project: the project to search in, even if the goal names another.
     """
 
@@ -164,7 +165,7 @@ class GoalReader:
         return NamedEntity(spelled, target, mention.name.kind, memory)
 
     def _project(self, named: NamedEntity) -> str | None:
-        """The project that the text names, if it has memories."""
+        """The project of a named entity, if the project has memories."""
         if named.kind != NodeKind.PROJECT:
             return None
         project = named.memory.project if named.memory is not None else named.name
@@ -180,7 +181,7 @@ class GoalReader:
         )
 
     def _clauses(self, text: str) -> Iterator[str]:
-        """The single questions, pronouns replaced by names; empty if there is only one."""
+        """The single questions, with the names that their pronouns mean; empty if there is one."""
         parts = [part.strip(" ,;") for part in _CLAUSES.split(text)]
         parts = [part for part in parts if len(some_words(part)) >= SHORTEST_CLAUSE]
         if len(parts) < 2:
@@ -215,8 +216,8 @@ def _words(name: str) -> set[str]:
 
 
 LATELY = timedelta(days=7)
-SEVERAL = 2  # entities in a goal: their relation is part of the question
-SHOWN = 3  # names in the reasoning
+SEVERAL = 2  # named entities from which their relation is part of the goal
+SHOWN = 3  # most names in the reasoning
 
 
 class Trigger(StrEnum):
@@ -331,7 +332,7 @@ def _probes(
 
 
 def _direction(text: str) -> str:
-    """Whether query_causal follows causes, effects or both."""
+    """The direction for query_causal: causes, effects or both."""
     backward, forward = _BACKWARD.search(text), _FORWARD.search(text)
     if (backward is None) == (forward is None):
         return "both"

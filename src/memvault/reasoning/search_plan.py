@@ -1,8 +1,8 @@
 """Splits a vague goal into concrete questions.
 
 A goal with several questions is split into them. A goal whose results are dispersed or incoherent
-is narrowed facet by facet: one project, one note type, or one entity that several results name. A
-facet is kept only if its question was tried and its results have a lower entropy than the goal's.
+is narrowed to facets: one project, one note type, or one entity that several results name. A facet
+is kept only if a trial search for its question gives results with a lower entropy than the goal's.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
 
-FEWEST = 2  # memories of a facet
+FEWEST = 2  # least memories of a facet
 MAX_ASKED = 10  # results requested for a facet's question
-TRIED = 8  # facets that are tried, a few milliseconds each
+TRIED = 8  # most facets that are tried, a few milliseconds each
 SINGLE = "memory"
-NARROWER = 0.02  # least difference in entropy that makes a facet worth a question
+NARROWER = 0.02  # least drop in entropy that makes a facet worth a question
 # Words that say nothing about the topic.
 _VAGUE = STOP_WORDS | frozenset(
     (
@@ -47,7 +47,7 @@ class FoundMemory:
 
 
 class Measure(Protocol):
-    """Entropies in [0, 1]."""
+    """Measures entropies, in [0, 1]."""
 
     def entropy_of(self, found: Sequence[FoundMemory]) -> float:
         """The entropy of these memories, weighted by relevance."""
@@ -79,7 +79,7 @@ def search_plan(
     *,
     vague: bool,
 ) -> tuple[Step, ...]:
-    """At most ``limit`` questions with a tool for each; never empty.
+    """At most ``most`` questions, each with a tool; never empty.
 
     Args:
         found: the results of the unchanged goal, best first.
@@ -111,7 +111,7 @@ def _as_asked(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> Ste
 
 
 def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
-    """Filters that the goal's words ask for and that at least one result satisfies."""
+    """The filters that the goal's words request and that at least one result satisfies."""
     params: dict[str, Any] = {}
     why = []
     if goal.project:
@@ -179,7 +179,7 @@ def _question(goal: Goal, facet: _Facet) -> Step:
 
 
 def _facets(goal: Goal, found: Sequence[FoundMemory], edges: GraphView | None) -> Iterator[_Facet]:
-    """Facets of at least `FEWEST` results; also single memories if the goal names nothing."""
+    """The facets with at least `FEWEST` results; also single memories if no entity is named."""
     yield from _by_project(goal, found)
     yield from _by_type(found)
     if edges is not None:

@@ -1,4 +1,4 @@
-"""Finds the sentence of the notes that says the same as a statement, or most nearly so."""
+"""Finds the sentence in the notes that supports a statement or is most comparable with it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from memvault.search.context.outline import Statement as NoteSentence
 from memvault.stores.graph_view import GraphView
 from memvault.verification.clause import FindNames, stems_of
 
-_WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
-_MAX_WORDS = 20_000  # whose vectors are kept
+_WORTH = 0.34  # least share of the statement's words that a compared sentence has
+_MAX_WORDS = 20_000  # words whose vectors are cached
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 
 
 class Match(NamedTuple):
-    """A sentence of a note, at these lines, as it is compared with a statement."""
+    """A sentence of a note, its lines, and the result of its comparison with a statement."""
 
     alignment: Alignment
     memory: Memory
@@ -46,8 +46,10 @@ class SentenceMatcher:
         self._embed = _WordVectors(embed)
 
     def best(self, statement: str, hits: Sequence[Hit]) -> Match | None:
-        """The sentence that supports a statement, else the one that covers most of it; None where
-        no sentence is about the same matter."""
+        """The sentence that supports a statement, else the one that covers most of it.
+
+        None if no sentence is comparable with the statement.
+        """
         ours = Statement(statement, self._find_names)
         stems = stems_of(statement)
         best: Match | None = None
@@ -71,7 +73,7 @@ class SentenceMatcher:
         return best
 
     def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
-        """By line, the names of what a note links to."""
+        """The names of the link targets on each line of a note."""
         try:
             edges = self._view.stated_by(memory.id)
         except (StoreUnavailable, GraphQueryError):
@@ -101,8 +103,10 @@ class _WordVectors:
 
 
 def _parts_of(sentence: NoteSentence, statement: str) -> list[str]:
-    """A sentence; of a table row each cell alone, with the row's subject. Where heads have words of
-    the statement, only the cells of those with most."""
+    """The texts to compare: the sentence, or the cells of a table row, each with the row's subject.
+
+    Only cells whose column heads have most words of the statement are returned.
+    """
     cells = [cell.partition(": ") for cell in sentence.quoted.split(" | ")]
     if len(cells) < 2:
         return [sentence.text]
@@ -117,8 +121,10 @@ def _parts_of(sentence: NoteSentence, statement: str) -> list[str]:
 
 
 def _with_targets(text: str, sentence: NoteSentence, linked: Mapping[int, Sequence[str]]) -> str:
-    """A sentence with the names that its links show other words for: "Son" in ``[[Tom Holt|Son]]``
-    is no other name in the place of "Tom Holt"."""
+    """A sentence with the link targets that its text does not show.
+
+    Otherwise "Son" in ``[[Tom Holt|Son]]`` would count as another name in place of "Tom Holt".
+    """
     lines = range(sentence.lines.first, sentence.lines.last + 1)
     names = dict.fromkeys(name for line in lines for name in linked.get(line, ()))
     hidden = [name for name in names if name.casefold() not in sentence.text.casefold()]

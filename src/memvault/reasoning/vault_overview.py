@@ -1,4 +1,4 @@
-"""What a vault holds, for a client that connects, and what happened in it recently."""
+"""An overview of a vault for a client that connects, and the recent events in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView
 from memvault.vault.parse import parse_note
 
-MAX_SHOWN = 20  # of each list
+MAX_SHOWN = 20  # entries of each list
 PROJECT = "project"
 _TOLD_APART = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 
@@ -35,8 +35,11 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Counts are of notes, largest first; ``relations`` counts the uses of each relation name.
-    ``first`` and ``last`` are the earliest and latest day of a note (its date, else creation)."""
+    """The numbers of notes by kind, project, tag and concept, largest first.
+
+    ``relations`` counts the uses of each relation name. ``first`` and ``last`` are the earliest and
+    latest day of a note (its date, else its creation).
+    """
 
     notes: int
     kinds: Sequence[tuple[str, int]] = ()
@@ -153,7 +156,7 @@ class SavedNote(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecentEvent:
-    """``what`` is the most important event of the memory in the period, ``at`` its latest time."""
+    """The most important event of a memory in a period; ``at`` is its latest time."""
 
     memory: Memory
     what: Happening
@@ -163,7 +166,7 @@ class RecentEvent:
 
 @dataclass(frozen=True, slots=True)
 class RecentActivity:
-    """The ``first`` events of a period, and the count of all."""
+    """The ``first`` events of a period, and the total number of events."""
 
     first: list[RecentEvent]
     total: int

@@ -1,4 +1,4 @@
-"""A sentence as words by kind: numbers, months, names, and so on, with what it denies."""
+"""Splits a sentence into words by kind (numbers, months, names, …) and finds the denied ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {
     "period": "hourly daily weekly monthly yearly",
     "number": "one two three four five six seven eight nine ten eleven twelve fifteen twenty "
     "thirty forty fifty once twice free nothing",
-    "shortcut": "",  # read by their shape
+    "shortcut": "",  # this kind and the next are recognised by their shape
     "ending": "",
 }
 _KIND_OF = {word: kind for kind, words in KINDS.items() for word in words.split()}
@@ -85,7 +85,7 @@ _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 
 
 _VALUES = (AmountKind.DATE, AmountKind.MONEY)
-# Where something is said, of which the years and pages are no values: "(Danz 2022, p. 4)", "[@a]".
+# Citations, whose years and pages are not values: "(Danz 2022, p. 4)", "[@a]".
 _CITED = re.compile(
     r"\((?:[^()]*[A-Z][^()]*\W)?(?:19|20)\d\d[a-z]?(?:[,:;][^()]*)?\)|\[[^\[\]]*@[^\[\]]*\]"
     r"|\b(?:pp?|chap|ch|vol|eqs?|figs?|sec)\. ?\d+(?: ?[-–] ?\d+)?"
@@ -93,7 +93,7 @@ _CITED = re.compile(
 
 
 def _blank(cited: re.Match[str]) -> str:
-    """Spaces, but for brackets that hold a day or a sum: "(31 May 2027)", "(EUR 2000)"."""
+    """Spaces in place of a citation; brackets with a day or a sum stay ("(31 May 2027)")."""
     holds_value = any(each.kind in _VALUES for each in amounts_in(cited[0]))
     return cited[0] if holds_value else " " * len(cited[0])
 
@@ -108,7 +108,7 @@ class Word(NamedTuple):
 
 
 class Statement:
-    """A sentence as words by kind; those in the scope of a negation apart."""
+    """A sentence as words by kind, with the words that its negations deny."""
 
     def __init__(self, text: str, find_names: FindNames, exclude: str | None = None) -> None:
         text = _CITED.sub(_blank, text)
@@ -151,7 +151,7 @@ def _neighbour(word: Word, other: Word | None) -> str:
 
 
 def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
-    """Content words. Capitalised words within a sentence count as names, too."""
+    """The content words; capitalised words within a sentence also count as names."""
     found: list[Word] = []
     periods = {m.start(1) for m in _PERIOD.finditer(text) if m[1].lower() in _PERIODS}
     clause = 0
@@ -196,15 +196,17 @@ def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
 
 
 def _shortcut(token: str) -> str:
-    """The same for Windows and macOS: "Ctrl/Cmd+Shift+P" and "shift + command + p" are one."""
+    """The normalised shortcut: "Ctrl/Cmd+Shift+P" and "shift + command + p" are equal."""
     *modifiers, key = re.split(r"\s?\+\s?(?=.)", token)
     first = {_MODIFIERS[each.partition("/")[0].strip()] for each in modifiers}
     return "+".join([*sorted(first), key])
 
 
 def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
-    """Stems of what each negation denies: the rest of its clause, or, if that is empty ("dogs are
-    not"), the part before it."""
+    """The stems that each negation denies.
+
+    These are the rest of its clause, or, if that is empty ("dogs are not"), the part before it.
+    """
     found = []
     for match in _NEGATION.finditer(text):
         end = _CLAUSE_END.search(text, match.end())
@@ -225,13 +227,13 @@ def denies(scopes: Iterable[frozenset[str]], said: frozenset[str]) -> bool:
 
 
 def said_by(statement: Statement) -> frozenset[str]:
-    """Stems of its words and of the words of its names."""
+    """The stems of a statement's words and of the words of its names."""
     names = (stem for name in statement.words.get("name", {}).values() for stem in stems_of(name))
     return statement.of("word") | statement.of("name") | frozenset(names)
 
 
 def compared(statement: Statement) -> tuple[str, frozenset[str], frozenset[str]] | None:
-    """How a sentence compares or orders two terms, and the words on both sides."""
+    """The word that compares or orders two terms, and the words on both sides; None without one."""
     match = COMPARING.search(statement.text)
     if match is None:
         return None

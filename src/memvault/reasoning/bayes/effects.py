@@ -1,6 +1,6 @@
-"""Effects of an action, causes of an observation, and inference in any direction.
+"""Finds effects of an action and causes of an observation, and infers in any direction.
 
-For any direction, some nodes are clamped to known values and others are predicted (graph-tools
+In every direction, some nodes are clamped to known values and others are predicted (graph-tools
 1.2.5).
 """
 
@@ -21,10 +21,10 @@ from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.stores.graph_view import GraphView, node_ref
 
 MAX_PREDICTED = 10
-FANNED = 60  # relations of one node that the search for a bridge or an explanation follows
+FANNED = 60  # relations per node that the search for a bridge or an explanation follows
 MAX_VISITED = 400  # nodes that the search for a bridge visits
 MAX_EXPLAINING = 10
-RELATED = 0.5  # share of a relation's strength that counts if it is not causal
+RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
 
 
 class Inference(StrEnum):
@@ -36,8 +36,10 @@ class Inference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """``value`` is the probability that the node is true; ``confidence`` is 1 minus the width of
-    its 95% interval."""
+    """The predicted probability ``value`` that a node is true.
+
+    ``confidence`` is 1 minus the width of its 95% interval.
+    """
 
     key: str
     value: float
@@ -46,7 +48,10 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """``path`` holds the bridge's influences or relations in order, ``stops`` its nodes."""
+    """The predictions of an inference.
+
+    For a bridge, ``path`` has its influences or relations in order, and ``stops`` its nodes.
+    """
 
     predictions: tuple[Predicted, ...]
     iterations: int
@@ -77,7 +82,7 @@ class Omni:
         most_iterations: int,
         scope: Scope | None = None,
     ) -> Inferred:
-        """Predictions, most probable first.
+        """Predict nodes, most probable first.
 
         Args:
             clamped: the probability in [0, 1] that each node is true.
@@ -112,7 +117,7 @@ class Omni:
         reader: Influences,
         scope: Scope | None,
     ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
-        """The network's nodes, the bridge if one is asked for, and the nodes to predict."""
+        """The network's nodes, the bridge if one is requested, and the nodes to predict."""
         allowed = self._reasoner.allowed(scope)
         if kind is Inference.BRIDGE:
             if len(clamped) != 2:
@@ -201,7 +206,7 @@ class Omni:
 
 
 def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
-    """For each node the notes that state its influences, with their weights."""
+    """The notes that state the influences of each node, with their weights."""
     found: dict[str, dict[str, float]] = {}
     for each in around.influences:
         for key in (each.cause, each.effect):
@@ -243,8 +248,11 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Influences from cause to effect. ``strength`` is the product of their strengths; ``raises``
-    is whether the chain makes its end more likely."""
+    """A chain of influences from cause to effect.
+
+    ``strength`` is the product of their strengths; ``raises`` is whether the chain makes its end
+    more likely.
+    """
 
     links: tuple[Influence, ...]
 
@@ -306,7 +314,7 @@ class Effects:
     def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[Chain]:
         """Causal chains through a node, strongest first.
 
-        Chains that lead to it are joined with chains that start at it, where both exist.
+        Chains that lead to it are joined with chains that start at it, if both exist.
         """
         reader = self._reasoner.influences([key])
         around = surroundings([key], reader.of, self._reasoner.allowed(scope))
@@ -373,6 +381,6 @@ def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
 
 
 def _longest(chains: Sequence[Chain]) -> list[Chain]:
-    """The chains that are not part of another."""
+    """The chains that are not part of a longer chain."""
     parts = {chain.links[:-1] for chain in chains} | {chain.links[1:] for chain in chains}
     return [chain for chain in chains if chain.links not in parts]

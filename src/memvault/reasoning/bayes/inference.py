@@ -1,11 +1,11 @@
-"""Inference in a Bayesian network: exact where that is quick, otherwise by sampling.
+"""Inference in a Bayesian network: exact if that is quick, otherwise by sampling.
 
-pgmpy does the exact inference. Sampling and belief propagation are our own, because (40 variables
-with up to 3 parents each, `tests/unit/test_bayes.py` builds such networks):
+pgmpy does the exact inference. Sampling and belief propagation are our own, for these reasons
+(measured with 40 variables of up to 3 parents each, as in `tests/unit/test_bayes.py`):
 
-- pgmpy takes 7 s and 175 MB to load; sampling answers in 40 ms until then, and pgmpy's own sampling
-  needs PyTorch;
-- one call of pgmpy's belief propagation took 11.7 s (it builds a junction tree), ours 18 ms for all
+- pgmpy takes 7 s and 175 MB to load; until then sampling answers in 40 ms. pgmpy's own sampling
+  needs PyTorch.
+- One call of pgmpy's belief propagation took 11.7 s (it builds a junction tree), ours 18 ms for all
   variables at once.
 """
 
@@ -42,8 +42,10 @@ class Pgmpy:
 
 
 class _WithoutTorch:
-    """Hides PyTorch from one thread's imports: pgmpy's dependencies import it if it is installed
-    (10 s and 500 MB), although nothing here uses it."""
+    """Hides PyTorch from one thread's imports.
+
+    pgmpy's dependencies import it if it is installed (10 s and 500 MB), but nothing here uses it.
+    """
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()
@@ -75,16 +77,16 @@ def pgmpy_if_loaded() -> Pgmpy | None:
     """pgmpy, or None while it loads; the first call starts loading it."""
     if not _loading.is_set():
         _loading.set()
-        # Not a job of the worker: questions wait for it, and the worker may be busy for minutes.
+        # Not run by the worker, which may be busy for minutes while questions wait for pgmpy.
         threading.Thread(target=load_pgmpy, name="memvault-pgmpy", daemon=True).start()
     return load_pgmpy() if _loaded.is_set() else None
 
 
-ENTRIES_PER_SECOND = 10_000_000  # table entries that elimination processes, at least
+ENTRIES_PER_SECOND = 10_000_000  # least number of table entries that elimination processes
 LARGEST_TABLE = 1 << 22  # entries, 32 MB
 BATCH = 2_000  # samples
-ENOUGH = 20_000.0  # effective samples: a probability is then known to 0.01
-SEED = 20_260_301  # equal questions about equal notes get equal answers
+ENOUGH = 20_000.0  # effective samples; then a probability is accurate to 0.01
+SEED = 20_260_301  # fixed, so that equal questions about equal notes get equal answers
 
 IMPOSSIBLE = (
     "Causal query failed: the evidence cannot hold together by what the notes say. Leave out what "
@@ -95,7 +97,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """``probabilities`` of the variable's states, in order."""
+    """The ``probabilities`` of a variable's states, in order."""
 
     probabilities: tuple[float, ...]
     approximate: bool
@@ -133,7 +135,8 @@ def posterior(
 def _never(network: Network, key: str, evidence: Mapping[str, int]) -> bool:
     """Whether an observed value is impossible for every value of its unobserved parents.
 
-    Variable elimination skips factors that are fully observed, so it does not notice this."""
+    Variable elimination skips fully observed factors, so it does not notice this.
+    """
     parents = network.parents[key]
     seen = tuple(evidence.get(each, slice(None)) for each in parents)
     return not np.any(network.tables[key][(*seen, evidence[key])])
@@ -148,7 +151,7 @@ def _refuse_impossible(
 
 
 def elimination_cost(network: Network, target: str, evidence: Mapping[str, int]) -> tuple[int, int]:
-    """Entries of all tables that variable elimination would create, and of the largest table.
+    """The number of entries of all tables that variable elimination creates, and of the largest.
 
     The elimination order is greedy by the size of the created table (MinWeight; Koller and Friedman
     2009, 9.4.3).
@@ -239,16 +242,21 @@ def _batch(
 
 
 SETTLED = 1e-6  # a smaller change of every message counts as convergence
-DAMPED_AFTER = 20  # rounds; messages that still change after these oscillate in a loop
-DAMPING = 0.2  # share of its previous value that a message then keeps
+DAMPED_AFTER = 20  # rounds after which changing messages probably oscillate in a loop
+DAMPING = 0.2  # share of its previous value that a message keeps from then on
 
 Messages = dict[tuple[int, str], Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class Beliefs:
-    """``of`` maps variables to the probabilities of their states; ``iterations`` counts the rounds
-    of messages, ``settled`` is whether they converged."""
+    """The result of belief propagation.
+
+    Attributes:
+        of: maps variables to the probabilities of their states.
+        iterations: number of rounds of messages.
+        settled: whether the messages converged.
+    """
 
     of: dict[str, Floats]
     iterations: int
@@ -261,8 +269,8 @@ def propagate(
     """Loopy belief propagation (sum-product; Koller and Friedman 2009, 11.3).
 
     Args:
-        likelihoods: for a variable, the likelihood of the observation under each of its states;
-            one 1 and zeros elsewhere is certain evidence.
+        likelihoods: for a variable, the likelihood of the observation under each of its states; a
+            single 1 and otherwise zeros is certain evidence.
 
     Raises:
         CausalInferenceError: the observations are impossible.

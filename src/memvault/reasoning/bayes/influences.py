@@ -1,7 +1,8 @@
-"""Influences between nodes as notes state them: causes, hindrances, needs, support, contradiction.
+"""Influences that notes state between nodes: causes, hindrances, needs, support, contradiction.
 
-Read from the graph's edges by the rules of `reasoning.causal` and `reasoning.conflicts`. Each one
-weighs by its note's importance and age; the weight gives the belief in it.
+They are read from the graph's edges by the rules of `reasoning.causal` and `reasoning.conflicts`.
+The importance and age of a note give the weight of its influences, and the weight the belief in
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from memvault.stores.graph_view import GraphView
 VERIFIED = 4.0  # factor of a note that the person verified
 
 
-REFUSED = 0.5  # factor of a note that they marked ``verified: false``
+REFUSED = 0.5  # factor of a note that the person marked ``verified: false``
 
 
 HALF_BELIEVED = 0.5  # weight at which the belief in a statement is one half
@@ -49,14 +50,14 @@ Z95 = 1.959964  # standard normal quantile of a 95% interval
 
 
 def moment_of(memory: Memory, told: date | None = None) -> datetime:
-    """The day a statement refers to: the one its sentence names, else the note's own."""
+    """The day a statement refers to: the day named in its sentence, else the day of the note."""
     if told is not None:
         return datetime.combine(told, time.min, UTC)
     return memory.moment
 
 
 def recency(moment: datetime, latest: datetime, half_life_days: float) -> float:
-    """The recency factor, in (0, 1]; 1 for the latest statement."""
+    """The recency factor of a statement, in (0, 1]; 1 for the latest statement."""
     age = max(0.0, (latest - moment).total_seconds() / 86_400)
     return math.exp2(-min(age / half_life_days, 1_000.0))
 
@@ -86,7 +87,8 @@ def belief(sources: float) -> float:
 def wilson(probability: float, sources: float) -> tuple[float, float]:
     """The 95% score interval (Wilson, JASA 1927) of a probability estimated from ``sources``.
 
-    ``sources`` may be fractional; without any, the interval is [0, 1]."""
+    ``sources`` may be fractional; without any, the interval is [0, 1].
+    """
     if sources <= 0.0:
         return 0.0, 1.0
     square = Z95 * Z95
@@ -98,7 +100,7 @@ def wilson(probability: float, sources: float) -> tuple[float, float]:
     return max(0.0, (centre - spread) / below), min(1.0, (centre + spread) / below)
 
 
-FANNED = 400  # the strongest edges of one node that are read
+FANNED = 400  # strongest edges of one node that are read
 MAX_STATING_NOTES = 20  # notes that determine the belief in an entity without a note
 NAMED_ONLY = 0.5  # share of a note's weight that counts for an entity it only mentions
 
@@ -124,9 +126,13 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """``strength`` is the probability that the cause, if true (for a need: if false), decides the
-    effect. ``of_words``: one note supports or contradicts another's statement, rather than causing
-    something."""
+    """An influence of a cause on an effect.
+
+    Attributes:
+        strength: the probability that the cause, if true (for a need: if false), decides the
+            effect.
+        of_words: whether a note supports or contradicts another, instead of stating a cause.
+    """
 
     cause: str
     effect: str
@@ -152,7 +158,7 @@ class Influences:
         self._half_life = half_life_days
 
     def of(self, node_id: str) -> list[Influence]:
-        """Influences that start or end at a node, strongest first, each pair and kind once.
+        """The influences that start or end at a node, strongest first, each pair and kind once.
 
         Equal statements combine like independent causes, 1 - prod(1 - strength); the strength of
         a single statement is the edge's weight and confidence times the belief in its note.
@@ -166,7 +172,7 @@ class Influences:
         return sorted(joined, key=lambda i: (-i.strength, i.cause, i.effect))
 
     def related(self, node_id: str, most: int) -> list[Influence]:
-        """Like `of`, for every relation: related nodes raise each other."""
+        """Like `of`, but for every relation: related nodes raise each other."""
         found: dict[str, list[Influence]] = {}
         for edge in self._edges.of(node_id)[:most]:
             far = edge.target if edge.source == node_id else edge.source
@@ -180,7 +186,7 @@ class Influences:
         return weight(memory, recency(moment_of(memory), self._latest, self._half_life))
 
     def sources_of(self, node_id: str) -> float:
-        """Weight, in ordinary sources, of a node's own note, else of the notes that name it."""
+        """The weight, in ordinary sources, of a node's own note, else of the notes that name it."""
         memory = self._memory_of(node_id)
         if memory is not None:
             return self.weight_of(memory)

@@ -1,7 +1,7 @@
-"""Questions about probability, parsed; and which of the values that notes state is right.
+"""Parses questions about probability, and weighs the competing values that notes state.
 
-Each note that states a value is a witness. It is right with the probability of the belief in its
-note; otherwise it is uninformed, and every value is equally likely (the truth discovery of Dong,
+Each note that states a value is a witness. With the probability of the belief in its note it is
+informed and right; otherwise every value is equally likely (the truth discovery of Dong,
 Berti-Equille and Srivastava, VLDB 2009). "Something else" is always a possible answer, so a single
 witness is never certain.
 """
@@ -49,7 +49,7 @@ _OF_CHANCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on the nodes that a clause names: true or false; ``done`` for interventions."""
+    """A clause that sets the nodes it names to true or false; ``done`` for an intervention."""
 
     text: str
     holds: bool
@@ -58,8 +58,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``matter`` is the question without its conditions; ``of_chance`` is whether it asks if
-    something is true, rather than who, when or how much."""
+    """A question about probability, as read.
+
+    Attributes:
+        matter: the question without its conditions.
+        of_chance: whether it asks if a statement is true, rather than who, when or how much.
+    """
 
     matter: str
     conditions: tuple[Condition, ...]
@@ -77,7 +81,7 @@ def read_question(text: str) -> Question:
 
 
 def names_asked(rules: NameMatcher) -> FindNames:
-    """The spans of a question that name nodes of the vault, ignoring case; tags excepted."""
+    """A function that finds the spans of a question that name nodes, ignoring case and tags."""
 
     def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
         return [
@@ -91,7 +95,7 @@ def names_asked(rules: NameMatcher) -> FindNames:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``low`` and ``high`` bound the probability at 95%."""
+    """A possible answer; ``low`` and ``high`` are the 95% interval of its probability."""
 
     value: str
     probability: float
@@ -101,8 +105,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceUsed:
-    """A statement that supports the answer. ``bearing`` says what it supports; ``weight`` is in
-    ordinary sources; without ``lines`` it is the whole note."""
+    """A statement that informs the answer.
+
+    Attributes:
+        bearing: what it states, in words.
+        weight: in ordinary sources.
+        lines: None if it is the whole note.
+    """
 
     memory_id: str
     title: str
@@ -111,14 +120,14 @@ class EvidenceUsed:
     weight: float
     lines: LineRange | None = None
     sentence: str = ""
-    origin: str | None = None  # whose a value is
+    origin: str | None = None  # who stated a value
 
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityAnswer:
-    """Outcomes, most probable first; empty if nothing in the vault concerns the question.
+    """The outcomes, most probable first; empty if no note concerns the question.
 
-    ``beliefs`` cover the whole network; ``approximate`` means that they come from samples.
+    ``approximate`` means that the probabilities come from samples.
     """
 
     target: str
@@ -134,17 +143,20 @@ VALUE = "value"
 SOMETHING_ELSE = "something else"
 MAX_VALUES = 6
 MAX_WITNESSES = 12
-CLAIMED = (
-    0.2  # share of its weight that a statement keeps that the person neither made nor verified
-)
-MIN_COVERED = 0.6  # share of the question's words that a claim and its headings have
+CLAIMED = 0.2  # factor of the weight of a statement that the person neither made nor verified
+MIN_COVERED = 0.6  # least share of the question's words that a claim and its headings have
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A claim for one of the values, by index; only ``share`` of its note's weight counts.
-    ``group`` are those who claim what nobody confirmed, "" for the person."""
+    """A claim for one of the values.
+
+    Attributes:
+        value: the index of the value.
+        share: the share of its note's weight that counts.
+        group: who made the unconfirmed claim; "" for the person.
+    """
 
     claim: Claim
     value: int
@@ -173,8 +185,8 @@ def contest_of(
     A note counts once for a value, and so does a sentence copied into several notes.
 
     Args:
-        group_of: those who made a claim nobody confirmed, who count once together for a value; ""
-            for the person. What the person states comes first.
+        group_of: gives the group that made an unconfirmed claim, "" for the person. A group counts
+            once for a value. The person's claims come first.
     """
     usable = sorted((each for each in claims if not each.outdated), key=lambda c: group_of(c) != "")
     if not usable:
@@ -205,13 +217,13 @@ def contest_of(
 
 
 def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
-    """The claims with the value that their sentence gives for what the question asks about.
+    """The claims that answer the question, each with the value that its sentence gives for it.
 
     A sentence such as "the limit is 5 MB for Standard and 200 MB for Plus" has several values of
     one kind, each with its part of the text. The claim gets the value of the part that has most
-    names of the question, then most of its other words; what the note's title says does not count.
-    If no part is best, the sentence does not tell, and the claim is dropped. So is one whose whole
-    sentence is less about the question than another sentence of its note on the same attribute.
+    names of the question, then most of its other words; words of the note's title do not count. If
+    no part is best, the claim is dropped. A claim is also dropped if another sentence of its note
+    on the same attribute fits the question better.
     """
     asked = stems_of(question)
     named = stems_of(" ".join(_CAPITALISED.findall(question)))
@@ -222,8 +234,7 @@ def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
 
 
 def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> bool:
-    """Whether a claim's sentence, with its title and headings, has every name and most words of
-    the question."""
+    """Whether a claim's sentence, with title and headings, has all names and most words asked."""
     told = stems_of(claim.sentence) | claim.around
     return named <= told and len(asked & told) >= MIN_COVERED * len(asked)
 
@@ -243,7 +254,7 @@ def _with_value_of_best_part(
     parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]
     values = [(each.unit, each.parts) for each in rivals]
     own_part = parts[values.index((own.unit, own.parts))] if (own.unit, own.parts) in values else ()
-    if not claim.attribute & set(own_part):  # said of each value: the subject of two verbs
+    if not claim.attribute & set(own_part):  # the attribute belongs to all values of the sentence
         parts = [part - claim.attribute for part in parts]
     fit = [(len(part & named), len(part & asked)) for part in parts]
     best = max(range(len(rivals)), key=fit.__getitem__)
@@ -254,8 +265,10 @@ def _with_value_of_best_part(
 
 
 def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
-    """Whether another sentence of the same note gives the same attribute, and has words of the
-    question that this sentence lacks, but not the other way round."""
+    """Whether another sentence of the note on the same attribute fits the question better.
+
+    It must have all words of the question that this sentence has, and more.
+    """
     if other.source.note_id != claim.source.note_id or other.sentence == claim.sentence:
         return False
     if not other.attribute & claim.attribute:
@@ -266,7 +279,8 @@ def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
 def add_contest(network: Network, contest: CompetingValues) -> dict[str, int]:
     """Add the values and their witnesses to a network that contains the witnesses' memories.
 
-    Returns the evidence that the witnesses spoke."""
+    Returns the evidence that each witness made its statement.
+    """
     names = (*contest.values, SOMETHING_ELSE)
     count = len(names)
     network.add(Variable(VALUE, contest.label, names), (), np.full(count, 1.0 / count))
@@ -312,13 +326,16 @@ def _shown(claim: Claim) -> str:
     return claim.shown.strip(" .*_")
 
 
-# Text behind a sentence's last value that says what the value is for: "200 MB for the Plus plan".
+# The start of text after the last value that qualifies it: "200 MB for the Plus plan".
 _QUALIFIER = re.compile(r"\s*(?:\(|\b(?:for|on|in|with|at|to|by|under|if|as)\b)", re.IGNORECASE)
 
 
 def _parts(sentence: str, values: Sequence[Amount]) -> list[str]:
-    """The text that belongs to each value of a sentence: behind the value if the last one has a
-    qualifier ("2 kg for the Otter and 6 kg for the Badger"), else before it."""
+    """The text that belongs to each value of a sentence.
+
+    It follows the value if the last one has a qualifier ("2 kg for the Otter and 6 kg for the
+    Badger"), else it precedes the value.
+    """
     starts = [each.start for each in values]
     ends = [each.end for each in values]
     if _QUALIFIER.match(sentence, ends[-1]):

@@ -1,4 +1,4 @@
-"""Answers questions about probability from statements of notes."""
+"""Answers questions about probability from the statements of notes."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ Truths = Mapping[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityQuery:
-    """A question, or the id of a node; ``given`` are observations by node id, ``done``
-    interventions."""
+    """A question, or the id of a target node.
+
+    ``given`` are observations by node id, ``done`` are interventions by node id.
+    """
 
     query: str = ""
     target: str | None = None
@@ -69,11 +71,11 @@ class ProbabilityQuery:
 
 
 class Reasoner:
-    """Thread-safe.
+    """Answers questions about probability. Thread-safe.
 
     Args:
-        claims_of: the claims of memories, and of others found with them, about a question.
-        find_names: the spans of a text that name nodes of the vault.
+        claims_of: gives the claims about a question in these memories and others found with them.
+        find_names: finds the spans of a text that name nodes of the vault.
     """
 
     def __init__(
@@ -132,7 +134,7 @@ class Reasoner:
         return allowed(key) and any(allowed(i.cause) and allowed(i.effect) for i in influences)
 
     def _likeliest(self, moved: Sequence[str]) -> str:
-        """The node that the others influence most: questions rather ask about effects."""
+        """The node that is influenced most, since questions usually ask about effects."""
 
         def borne(key: str) -> float:
             return sum(i.strength for i in self.influences([key]).of(key) if i.effect == key)
@@ -140,7 +142,7 @@ class Reasoner:
         return max(moved, key=borne)
 
     def _followed(self, asked: ProbabilityQuery) -> str | None:
-        """The node most affected by the evidence, if the question names no other."""
+        """The node most affected by the evidence, or None; for a question that names no target."""
         known = {**asked.given, **asked.done}
         if not asked.query or not known:
             return None
@@ -159,8 +161,10 @@ class Reasoner:
         return contest_of(answering(claims, question.matter), self._group_of)
 
     def _group_of(self, claim: Claim) -> str:
-        """Those who make a claim: all clients together, as they name themselves; "" for what the
-        person said or verified."""
+        """The group that made a claim; "" for a claim that the person made or verified.
+
+        All clients are one group, since they choose their own names.
+        """
         memory = self._memory_of(claim.source.note_id)
         group = origin_of(claim, memory).witness or "memvault"
         is_persons = group in ("person", "import") or (memory is not None and memory.verified)
@@ -248,8 +252,10 @@ class Reasoner:
     # -- the evidence -----------------------------------------------------------------------------
 
     def _weights(self, contest: CompetingValues) -> list[tuple[Witness, float]]:
-        """Each witness with the weight of its note; ages count from the latest witness. What
-        nobody confirmed weighs no more than anything that the person states."""
+        """Each witness with the weight of its note; ages count from the latest witness.
+
+        An unconfirmed claim weighs no more than any claim of the person.
+        """
         told = [
             (each, memory, moment_of(memory, moment(each.claim)))
             for each in contest.witnesses
@@ -285,7 +291,7 @@ class Reasoner:
     def _evidence(
         self, asked: ProbabilityQuery, target: str, around: Surroundings, network: Network
     ) -> tuple[EvidenceUsed, ...]:
-        """The statements that inform the target; those about the target itself first."""
+        """The statements that inform the target, first those about the target itself."""
         known = {*asked.given, *asked.done}
         told = network.done(_states(asked.done)).narrowed([target, *known, *_spoken(network)])
         telling = told.active(target, known | _spoken(network))
@@ -324,7 +330,7 @@ class Reasoner:
     # -- for effects and inference ----------------------------------------------------------------
 
     def influences(self, about: Iterable[str]) -> Influences:
-        """A reader of influences; ages count from the latest note of or naming these nodes."""
+        """A reader of influences; ages count from the latest note about or naming these nodes."""
         keys = list(about)
         near = {e.source for key in keys for e in self._edges.of(key)[:20]} | set(keys)
         memories = (self._memory_of(key) for key in near)
@@ -344,7 +350,7 @@ class Reasoner:
 
 
 def _unconfirmed(contest: CompetingValues) -> str | None:
-    """Which values nobody but clients, imports or memvault states."""
+    """A notice of the values that only clients or memvault state, or None."""
     confirmed = {each.value for each in contest.witnesses if not each.group}
     claimed = [value for k, value in enumerate(contest.values) if k not in confirmed]
     return UNCONFIRMED.format(values=", ".join(claimed)) if claimed else None
@@ -366,7 +372,7 @@ def _left(witness: Witness, contest: CompetingValues) -> float:
 
 
 def _spoken(network: Network) -> set[str]:
-    """The evidence that every witness of a contest spoke."""
+    """The variables of the witnesses, whose statements are evidence."""
     return {key for key, parents in network.parents.items() if VALUE in parents}
 
 
