@@ -1,1 +1,1 @@
-"""Checking what memories say against what other notes say of the same."""
+"""Checks the claims of memories against those of other notes."""

@@ -10,10 +10,10 @@ from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.claims import NAME, Claim
 from memvault.verification.clause import ROLE_VERBS, canonical, stems_of
 
-_COPIED_WORDS = 8  # a longer sentence that occurs twice, word for word, was copied
+_COPIED_WORDS = 8  # a longer sentence that occurs twice, word for word, counts as copied
 
 
-_COPIED_PROSE = 3  # the same for a sentence that names its subject, unlike "Budget: 402k EUR"
+_COPIED_PROSE = 3  # the limit for a sentence that names its subject, unlike "Budget: 402k EUR"
 
 
 _SINGLE = {frozenset(canonical(word) for word in name.split()) for name in SINGLE_VALUED} | {
@@ -28,9 +28,9 @@ class Verdict(Enum):
 
 
 def compare(one: Claim, other: Claim) -> Verdict:
-    """Whether another claim confirms one, contradicts it or is unrelated.
+    """Whether another claim confirms a claim, contradicts it or is unrelated.
 
-    Wishes, hearsay and statements called outdated by their sentence are unrelated.
+    Wishes, hearsay and statements that their sentence calls outdated are unrelated.
     """
     if one.outdated or other.outdated or not (one.asserted and other.asserted):
         return Verdict.APART
@@ -46,8 +46,9 @@ def compare(one: Claim, other: Claim) -> Verdict:
 
 
 def same_attribute(one: Claim, other: Claim) -> bool:
-    """Whether the words are equal, or one's extra words are in the other's surroundings.
+    """Whether two claims have the same attribute.
 
+    The words must be equal, or the extra words of one must be in the surroundings of the other:
     "Contract ends" equals "Ends" in the contract's note. A marketing budget is not the budget.
     """
     if one.attribute == other.attribute:
@@ -58,8 +59,11 @@ def same_attribute(one: Claim, other: Claim) -> bool:
 
 
 def same_subject(one: Claim, other: Claim) -> bool:
-    """Whether both name the same subjects; or one's note is about the other's subject; or one has
-    no subject but its attribute tells it: "the shop opened"."""
+    """Whether two claims have the same subject.
+
+    They name the same subjects; or the note of one is about the other's subject; or one has no
+    subject, but its attribute identifies it ("the shop opened").
+    """
     if one.subjects & other.subjects:
         return one.subjects <= other.subjects or other.subjects <= one.subjects
     alone = not (one.subjects and other.subjects) and len(one.attribute) > 1
@@ -69,14 +73,14 @@ def same_subject(one: Claim, other: Claim) -> bool:
 
 
 def _speaks_of_note(told: Claim, own: Claim) -> bool:
-    """Whether a sentence has all words of the other's title, and names nothing beyond it."""
+    """Whether a sentence has all words of the other note's title, and no names beyond it."""
     about = own.source.note_id in own.subjects and bool(own.about_title)
     within = not told.named or all(stems_of(key) <= own.about_title for key in told.subjects)
     return about and within and own.about_title <= told.context | told.attribute
 
 
 def _same_time(one: Claim, other: Claim) -> bool:
-    """Whether both are for the same time; a claim for one year does not concern another."""
+    """Whether both claims are for the same time; claims for different years do not compare."""
     first = [each for each in one.when if not one.updates]
     second = [each for each in other.when if not other.updates]
     if not first and not second:
@@ -97,7 +101,7 @@ def _equal(one: Claim, other: Claim) -> bool | None:
 
 
 def independent(one: Claim, other: Claim) -> bool:
-    """Whether two notes state it independently: a copied sentence is no second witness."""
+    """Whether two notes make a claim independently; a copied sentence is no second witness."""
     if one.source.note_id == other.source.note_id:
         return False
     copied = one.sentence.casefold() == other.sentence.casefold()
@@ -106,13 +110,13 @@ def independent(one: Claim, other: Claim) -> bool:
 
 
 def moment(claim: Claim) -> date | None:
-    """The day of a claim: when it says that something changed, else its note's date."""
+    """The day of a claim: the day of the change that it states, else its note's date."""
     days = [_day(each) for each in claim.when if claim.updates]
     return max((day for day in days if day is not None), default=claim.source.moment)
 
 
 def is_older(one: Claim, other: Claim) -> bool:
-    """Whether the one is known to be from an earlier day than the other."""
+    """Whether the first claim is known to be from an earlier day than the other."""
     first, second = moment(one), moment(other)
     return first is not None and second is not None and first < second
 

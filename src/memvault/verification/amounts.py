@@ -29,10 +29,10 @@ class Amount:
 
     Attributes:
         unit: a currency, ``day``, a measure's base unit, or a noun's stem; empty if missing.
-        parts: (amount,), or (year, month, day) of a date with None for a missing part.
-        rough: whether the text says "about".
+        parts: (amount,); for a date (year, month, day), with None for a missing part.
+        rough: whether the text says "about" or the like.
         earlier: whether it is a former value (changed *from* it).
-        per: the period or unit it is counted by ("a month"); empty if missing.
+        per: the period or unit per which it counts ("a month"); empty if missing.
         noun: other words between number and unit ("28 *vacation* days").
     """
 
@@ -47,7 +47,7 @@ class Amount:
     noun: str = ""
 
 
-# Words that name nothing: no attribute, and nothing that is counted.
+# Words that can name neither an attribute nor the unit of a count.
 _STOPS = (
     "a an the this that these those it its he she they we i you our my your their his her them us "
     "who whom which what when where why how there here and or but if so as than then not no nor "
@@ -91,7 +91,7 @@ _PERIODS = {
     "quarter": "quarter", "quarterly": "quarter",
 }  # fmt: skip
 
-# Base unit and how many of it: exact by definition (SI brochure; NIST SP 811, appendix B).
+# Base unit and factor, exact by definition (SI brochure; NIST SP 811, appendix B).
 _MEASURES = {
     name: (base, factor)
     for names, base, factor in (
@@ -136,7 +136,7 @@ _CODE = (
 )
 _WORD_NUMBER = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
 
-# Where a match can start, so that not every pattern is tried at every letter.
+# Places where a match can start, so that not every pattern is tried at every letter.
 _AT_DIGIT = re.compile(r"(?<!\w)\d")
 _AT_NUMBER = re.compile(rf"(?<![\w.])(?:\d|(?:{_WORD_NUMBER})\b)", re.IGNORECASE)
 _AT_MONTH = re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE)
@@ -203,7 +203,7 @@ PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tupl
         (
             AmountKind.NUMBER,
             _AT_NUMBER,
-            # Not of "2026-W28".
+            # Does not match in "2026-W28".
             rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%]|-[A-Za-z])",
         ),
     )
@@ -225,7 +225,7 @@ _EARLIER = re.compile(
 _EARLIER_ENDS = (
     "from", "of", "than", "formerly", "previously", "originally", "be", "once", "the",
 )  # fmt: skip
-_NEAR = 20  # characters in front of a value; longer than any word looked for there
+_NEAR = 20  # characters before a value that are searched; longer than any word searched for
 _RANGE = re.compile(r"\s?(?:[-–—]|to|and)\s?[$€£]?\d")
 _RANGE_BEFORE = re.compile(r"\d\s?[-–—]\s?[$€£]?$")
 _PERIOD = "|".join(sorted(_PERIODS, key=len, reverse=True))
@@ -234,25 +234,28 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-# Thousands behind points, as in Europe.
+# Thousands separated by points, as in Europe.
 _POINTED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?")
 _SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
 
 
 def is_unit(word: str) -> bool:
-    """Whether a word, however it is written, is a currency's or a measure's name or sign."""
+    """Whether a word, in any case, names a currency or a unit of measure."""
     low = word.lower()
     return low in _CURRENCIES or low in _MEASURES or low in ("celsius", "fahrenheit", "sterling")
 
 
 def may_state_amount(text: str, words: Iterable[str]) -> bool:
-    """Whether a text has a digit or, among its words in lower case, a number's: without, it states
-    no amount."""
+    """Whether a text has a digit or a number word, without which it states no amount.
+
+    Args:
+        words: the words of the text, in lower case.
+    """
     return _DIGIT.search(text) is not None or not _NUMBER_WORDS.keys().isdisjoint(words)
 
 
 def amounts_in(text: str) -> list[Amount]:
-    """The values of a sentence, in order, none overlapping another. Ranges are left out."""
+    """The values of a sentence, in order and without overlaps; ranges are left out."""
     found: list[Amount] = []
     for plain in _candidates(text):
         if all(plain.end <= other.start or other.end <= plain.start for other in found):
@@ -270,7 +273,7 @@ def _candidates(text: str) -> Iterator[Amount]:
     for kind, starts, pattern in PATTERNS:
         if not digits and kind not in (AmountKind.SPAN, AmountKind.MEASURE, AmountKind.COUNT):
             continue
-        if kind is AmountKind.COUNT:  # "since 2019 we": not 2019 of them
+        if kind is AmountKind.COUNT:  # "since 2019 we": a year, not a count
             for match in _DATE_YEAR.finditer(text):
                 year = (float(match["y"]), None, None)
                 yield Amount(AmountKind.DATE, "", year, *match.span("y"))
@@ -283,7 +286,7 @@ def _candidates(text: str) -> Iterator[Amount]:
 
 
 def matches(pattern: re.Pattern[str], text: str, starts: Sequence[int]) -> Iterator[re.Match[str]]:
-    """As ``pattern.finditer(text)``, if no match starts elsewhere."""
+    """The matches of a pattern that begin at these places, without overlaps."""
     end = 0
     for start in starts:
         if start >= end and (match := pattern.match(text, start)) is not None:
@@ -333,7 +336,7 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
 
 
 def _measure(number: float, groups: dict[str, str | None], start: int, end: int) -> Amount:
-    """In base units; degrees Fahrenheit as degrees Celsius."""
+    """The amount in base units; degrees Fahrenheit are converted to degrees Celsius."""
     degree = (groups["deg"] or "").lower()
     if degree:
         warm = (number - 32.0) / 1.8 if degree.endswith("f") or "fahrenheit" in degree else number
@@ -382,7 +385,7 @@ def _is_earlier(before: str) -> bool:
 
 
 def _said_before(before: str, kind: AmountKind) -> str:
-    """ "The monthly rent is 900": a period named in front."""
+    """The period named before a value, as in "the monthly rent is 900"; empty without one."""
     if kind not in (AmountKind.MONEY, AmountKind.NUMBER):
         return ""
     for word in reversed(re.findall(r"[a-z]+", before.lower())):
@@ -399,7 +402,7 @@ def _is_range(text: str, amount: Amount) -> bool:
 
 
 def same(one: Amount, other: Amount) -> bool | None:
-    """Whether two values are equal; None if they cannot be compared, or not for sure."""
+    """Whether two values are equal; None if that is uncertain or they cannot be compared."""
     if one.kind is AmountKind.DATE and other.kind is AmountKind.DATE:
         return _same_date(one.parts, other.parts)
     money = {AmountKind.MONEY, AmountKind.NUMBER}
@@ -424,8 +427,11 @@ def same(one: Amount, other: Amount) -> bool | None:
 
 
 def _same_date(one: tuple[float | None, ...], other: tuple[float | None, ...]) -> bool | None:
-    """Parts that only one of them has are ignored; the days, or without days all common parts,
-    must be equal."""
+    """Whether two dates are equal; None if that is uncertain.
+
+    Different common parts make them unequal. They are equal if they have the same parts or both
+    have a day.
+    """
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     if any(a != b for a, b in both):
         return False

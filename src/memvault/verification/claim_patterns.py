@@ -1,4 +1,4 @@
-"""Claims that follow a pattern of words: who holds a role, and which tools something uses.
+"""Finds claims that follow a pattern of words: who holds a role, and which tools are used.
 
 Roles: "Ada leads Aurora", "Aurora is led by Ada", "the lead of Aurora is Ada". Usage: "the API uses
 JWT tokens", "the API migrated to OAuth2", "we replaced JWT with OAuth2", "no longer uses JWT".
@@ -27,14 +27,17 @@ class _Name:
 
 
 def role_words(words: Sequence[str]) -> Iterator[str]:
-    """Of a text's words, in lower case, those that may name a role in it; a quick look before
-    `roles_in`."""
+    """The words of a text that may name a role in it; a quick check before `roles_in`.
+
+    Args:
+        words: the words of the text, in lower case.
+    """
     yield from (word for word in words if word in ROLE_VERBS)
     if "as" not in words and _IS.isdisjoint(words):
         return
     for place, word in enumerate(words):
         if word in ("the", "s", "as"):
-            yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # "-" splits
+            yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # hyphens split words
 
 
 def roles_in(clause: Clause) -> Iterator[Stated]:
@@ -74,7 +77,7 @@ def _of_one(clause: Clause, name: _Name) -> Stated | None:
 
 
 def _only_other(clause: Clause, name: _Name) -> str | None:
-    """What the note is about, if that is one entity, and not this."""
+    """The entity that the note is about, if it is a single one other than this name."""
     default = clause.about.default
     return next(iter(default)) if len(default) == 1 and name.key not in default else None
 
@@ -96,7 +99,7 @@ def _of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
 
 
 def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
-    """Any noun behind *is the*, or in front of *is*, that joins two names."""
+    """The claim in which any noun after *is the*, or before *is*, joins two names."""
     between = clause.tokens[one.last + 1 : other.first]
     low = [token.low for token in between]
     if low[-1:] in (["of"], ["for"]) and (first := _behind_is(low)) > 0:  # N is the R of S
@@ -111,7 +114,7 @@ def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
 
 
 def _said_of_one(clause: Clause, name: _Name) -> Stated | None:
-    """The same in a note that is itself about the other: "the caretaker is Ada"."""
+    """The same claim with one name, in a note about the other: "the caretaker is Ada"."""
     before, after = clause.tokens[: name.first], clause.tokens[name.last + 1 :]
     words: Sequence[Token] = ()
     if len(before) > 2 and before[0].low == "the" and before[-1].low in _IS:
@@ -123,7 +126,7 @@ def _said_of_one(clause: Clause, name: _Name) -> Stated | None:
 
 
 def _behind_is(low: Sequence[str]) -> int:
-    """Where the noun starts after *is the*, *became the*, *took over as*; 0 without them."""
+    """The index of the noun after *is the*, *became the* or *took over as*; 0 without them."""
     if len(low) > 2 and low[0] in _IS and low[1] == "the":
         return 2
     place = low.index("as") if "as" in low[:3] else 0
@@ -176,8 +179,10 @@ _LEFT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToolUsage:
-    """Stems of the tools that a subject uses and that it stopped using; ``moved``: whether it
-    switched to them."""
+    """The tools that a subject uses, and those that it stopped using, as stems.
+
+    ``moved`` is whether the sentence states a change of tools.
+    """
 
     subject: frozenset[str]
     uses: frozenset[str]
@@ -206,9 +211,9 @@ def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
 
 
 def opposed(claim: ToolUsage, told: ToolUsage) -> float:
-    """How strongly another usage contradicts a claimed one, in [0, 1].
+    """The strength, in [0, 1], with which another usage contradicts a claimed one.
 
-    1 if it says that this tool was given up; 0.8 if the same subject switched to another; else 0.
+    1 if the claimed tool was given up; 0.8 if the same subject switched to another tool; else 0.
     """
     if not told.moved or not claim.uses:
         return 0.0

@@ -1,4 +1,4 @@
-"""Claims: what a sentence of a note states about a subject."""
+"""Claims: statements of a note's sentence about a subject, with their source."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from memvault.model.note import LineRange
 from memvault.verification.amounts import Amount
 
 WHOLE = LineRange(1, 1)
-NAME = "name:"  # in front of a value that is a name
-TEXT = "text:"  # in front of a value that is a few words
+NAME = "name:"  # prefix of a value that is a name
+TEXT = "text:"  # prefix of a value that is a few words
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The place of a passage. ``moment`` is the day that its note is about, if any;
-    ``is_property`` marks a line of the frontmatter."""
+    """The note and place of a passage.
+
+    ``moment`` is the day that its note is about, if any; ``is_property`` marks a line of the
+    frontmatter.
+    """
 
     note_id: str
     path: str
@@ -36,16 +39,17 @@ class Claim:
     Attributes:
         subjects: keys of its subjects; empty if unknown.
         named: whether the sentence itself names them, rather than its heading, title or project.
-        attribute: stems of the attribute's words; ``label``: the words themselves.
-        value: the amount, or the key of a name or of a few words; ``shown`` as it is written.
+        attribute: stems of the attribute's words; ``label`` has the words themselves.
+        value: the amount, or the key of a name or of a few words; ``shown`` is the text.
         context: stems of the sentence's other words.
-        around: stems of the title, the heading and the project; ``about_title`` of the title.
-        when: days and years that it is stated for.
+        around: stems of the title, the heading and the project.
+        about_title: stems of the title.
+        when: days and years for which it is stated.
         asserted: False for wishes, plans, questions and hearsay.
         negated: whether it states that this is *not* the value.
-        outdated: whether the sentence itself calls it former.
-        updates: whether the sentence states that the value changed to this.
-        sole: whether there is only one value at a time (*the* caretaker).
+        outdated: whether the sentence itself calls the value a former one.
+        updates: whether the sentence states that the value changed to this one.
+        sole: whether the attribute has one value at a time (*the* caretaker).
     """
 
     subjects: frozenset[str]

@@ -68,7 +68,7 @@ _SAME_GROUPS = (
 )
 _FORMS = [stem(word) for group in _SAME_GROUPS for word in group.split()]
 _SAME = {stem(word): stem(group.split()[0]) for group in _SAME_GROUPS for word in group.split()}
-# Verbs and nouns of roles that one holds at a time, by the noun.
+# Verbs and nouns of roles that one person holds at a time, each with the role's noun.
 ROLE_VERBS = {
     form: role
     for role, forms in {
@@ -83,11 +83,11 @@ ROLE_VERBS = {
     }.items()
     for form in forms.split()
 }
-# What is paid for follows the sum: "it costs us 900 a month in rent".
+# Words after which the paid item follows the sum: "it costs us 900 a month in rent".
 PAYING = _words("cost costs pay pays paid charge charges charged spend spends spent bill bills us")
-# After a value: it is a distance in time or space, no value of its own.
+# Words after an amount that make it a distance in time or space, not a value.
 RELATIVE = _words("ago later earlier after before old long left apart away")
-# Notes whose title names an occasion rather than what their sentences are about.
+# Types of notes whose title names an occasion rather than the subject of their sentences.
 NOT_SUBJECTS = _words(
     "session daily weekly meeting chat log journal conversation minutes preference diary"
 )
@@ -144,7 +144,7 @@ UPDATES = re.compile(
     r"dropped|took over|takes over|handed over|brought forward)[^\w]"
 )
 
-# In front of the days of a task: when it is due, was done, … Nothing is said of these days.
+# Signs before the days of a task (due, done, …), which are no values.
 _TASK_SIGN = re.compile(r"[📅📆🗓⏳⌛🛫✅❌➕]\ufe0f?\s*\Z")
 _LINK = re.compile(r"!?\[\[(?P<target>[^\]|]*)(?:\|(?P<shown>[^\]]*))?\]\]")
 _WEB_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
@@ -157,8 +157,10 @@ _ITEM = re.compile(r"\s*[-+>\d]")
 
 
 def readable(text: str) -> str:
-    """A line of Markdown as plain text: links by their shown text, without marks; a row of two
-    cells keeps its bar."""
+    """A line of Markdown as plain text, without marks and with the shown text of links.
+
+    A table row of two cells keeps its bar.
+    """
     if not (_MARK.search(text) or _ITEM.match(text)):
         return " ".join(text.split())
     if "[" in text:
@@ -172,7 +174,7 @@ def readable(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def canonical(word: str) -> str:
-    """The stem of a word, one for words that name the same attribute."""
+    """The stem of a word; the same for all words that name the same attribute."""
     word = word.lower()
     role = ROLE_VERBS.get(word)
     if role is not None:
@@ -184,8 +186,10 @@ def canonical(word: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def hints(stems: frozenset[str]) -> tuple[str, ...]:
-    """Texts of which a lower-case sentence holds one if it holds any word with these stems: a quick
-    look before it is read."""
+    """Texts one of which occurs in any lower-case sentence that has a word with these stems.
+
+    They allow a quick check before a sentence is read.
+    """
     told = {word for word in (*ROLE_VERBS, *IRREGULAR, *_FORMS) if canonical(word) in stems}
     return tuple(stems | told)
 
@@ -201,7 +205,7 @@ class About:
     """The subject of a note, for sentences that do not name their own.
 
     Args:
-        find_names: returns the names of the vault in a text, except one node's own.
+        find_names: finds the names of the vault in a text, except those of one node.
     """
 
     def __init__(self, source: Source, find_names: FindNames) -> None:
@@ -212,15 +216,17 @@ class About:
 
     @cached_property
     def default(self) -> frozenset[str]:
-        """The subject of a sentence without names: the heading's name, else the title's; of a
-        property always the note."""
+        """The subject of a sentence without names: that of the heading, else of the title.
+
+        The subject of a property is always the note.
+        """
         if self.source.is_property:
             return frozenset({self.source.note_id})
         heading = self._named(self.source.heading.rsplit(" > ", 1)[-1])
         return heading or self._of_title(readable(self.source.title))
 
     def names(self, sentence: str) -> list[Span]:
-        """Names of the vault and words spelled as names; capitals alone (VAT) are a word."""
+        """The names of the vault and words spelled as names, without words in capitals (VAT)."""
         found = [f for f in self._find(sentence, None) if not sentence[f[0]].islower()]
         for start, end in literals(sentence):
             word = sentence[start:end]
@@ -230,7 +236,7 @@ class About:
         return sorted(found)
 
     def subjects(self, names: Sequence[Span]) -> frozenset[str]:
-        """The subjects of a clause with these names: these, else the note's."""
+        """The subjects of a clause: its names, else the note's subject."""
         return frozenset(key for *_, key in names) or self.default
 
     def _named(self, text: str) -> frozenset[str]:
@@ -248,16 +254,16 @@ class About:
 
 
 class Token(NamedTuple):
-    """A word, a name's word, a sign or a whole value of a clause."""
+    """A word, a word of a name, a sign or a whole value in a clause."""
 
     text: str
     low: str
-    name: str | None = None  # key of the name that it belongs to
-    amount: int = -1  # number of the value that it is
+    name: str | None = None  # key of the name that it is part of
+    amount: int = -1  # index of the value, if it is a value
 
     @property
     def is_content(self) -> bool:
-        """Whether it may be part of an attribute's name."""
+        """Whether the token may be part of an attribute's name."""
         return (
             self.name is None
             and self.amount < 0
@@ -268,7 +274,7 @@ class Token(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A claim of which only the attribute is read; ``claim`` reads the rest."""
+    """A claim with only its attribute read; ``claim`` reads the rest."""
 
     attribute: frozenset[str]
     claim: Callable[[], Claim]
@@ -309,11 +315,13 @@ class Clause:
         subject: str | None = None,
         sole: bool = False,
     ) -> Stated | None:
-        """That the attribute named by these words has this value; None without one.
+        """The claim that the attribute named by these words has this value.
+
+        None if the words name no attribute.
 
         Args:
-            subject: the one subject, if the clause has more names.
-            sole: there is one value at a time.
+            subject: the single subject, if the clause has more names.
+            sole: whether the attribute has one value at a time.
         """
         attribute = attribute_of(words)
         if not attribute:
@@ -360,7 +368,7 @@ class Clause:
 
 
 def tokens_of(text: str, names: Sequence[Span], amounts: Sequence[Amount]) -> list[Token]:
-    """Words and signs in order; a value is one token, and a name's possessive one of its own."""
+    """The words and signs in order; a value is one token, a name's "'s" a separate one."""
     tokens: list[Token] = []
     position = 0
     for match in _WORD.finditer(text):
@@ -387,17 +395,17 @@ def tokens_of(text: str, names: Sequence[Span], amounts: Sequence[Amount]) -> li
 
 
 def attribute_of(words: Sequence[str]) -> frozenset[str]:
-    """Stems of the words that name an attribute; of several, those that do alone."""
+    """The stems of the words that name an attribute, without generic words if others remain."""
     special = [word for word in words if word not in GENERIC and word.rstrip("s") not in GENERIC]
     return frozenset(canonical(word) for word in special or words[-1:])
 
 
 @lru_cache(maxsize=4_000)
 def stems_of(text: str) -> frozenset[str]:
-    """Stems of a text's content words, one for all synonyms."""
+    """The stems of a text's content words; synonyms have one stem."""
     return stems_among(letter_runs(text))
 
 
 def stems_among(words: Iterable[str]) -> frozenset[str]:
-    """Stems of the content words among these, one for all synonyms."""
+    """The stems of the content words among these words; synonyms have one stem."""
     return frozenset(canonical(word) for word in words if word not in STOPS)

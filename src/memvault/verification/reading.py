@@ -1,4 +1,4 @@
-"""Passages that were read before: the same few are found for question after question."""
+"""Reads the claims of passages, and caches them: many questions find the same few passages."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from memvault.verification.clause import (
 
 MAX_KEY_WORDS = 4
 MAX_VALUE_WORDS = 4
-MAX_FIELD_WORDS = 10  # more behind a colon is speech or prose
+MAX_FIELD_WORDS = 10  # more words after a colon are speech or prose
 MAX_ATTRIBUTE_WORDS = 3
-_WHOLE_VALUE = 0.8  # share of a field's value that a name covers if it is the value
+_WHOLE_VALUE = 0.8  # least share of a field's value that a name covers to be the value
 _ARTICLES = frozenset(("the", "a", "an", "our", "their"))
 _SPEAKING = frozenset(("i", "we", "you", "he", "she", "they", "it"))
 _BEING = frozenset(("is", "are", "was", "were"))
 _AUXILIARY = _ARTICLES | frozenset(
     ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
 )
-# Between a part or a neighbour and what it belongs to or stands by.
+# Words between a part, or a neighbour, and the object to which it belongs or is near.
 _JOINTS = frozenset(
     ("of", "for", "beside", "near", "behind", "next", "to", "under", "above", "in", "on", "with",
      "inside", "around", "from", "at", "by", "opposite")
@@ -62,16 +62,16 @@ _BACK = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
 
 
 def claims_of(text: str, source: Source, find_names: FindNames) -> list[Claim]:
-    """The claims of a passage that is read once; see `Passage.claims`."""
+    """The claims of a passage, without caching; see `Passage.claims`."""
     return Passage(text, source, find_names).claims()
 
 
 class Passage:
-    """A passage and what it claims, each sentence read when it is first asked for.
+    """A passage and its claims; each sentence is read when first needed.
 
     Args:
-        find_names: start, end and key of the things of the vault that a sentence names, but for
-            the one thing that is given too.
+        find_names: finds start, end and key of the names of the vault in a text, except those of
+            one node.
     """
 
     def __init__(self, text: str, source: Source, find_names: FindNames) -> None:
@@ -93,7 +93,7 @@ class Passage:
         """The claims in the order of the text.
 
         Args:
-            wanted: stems; sentences that state nothing of an attribute with one of them are left
+            wanted: stems; sentences without a claim about an attribute with one of them are left
                 out.
         """
         if wanted is None:
@@ -110,15 +110,18 @@ class Passage:
 
 
 class _Sentence:
-    """Args:
-    raw: as it is written; ``behind`` is the sentence after it.
+    """A sentence and its claims.
+
+    Args:
+        raw: the sentence as written.
+        behind: the sentence after it.
     """
 
     def __init__(self, raw: str, behind: str) -> None:
         self.low = raw.lower()
         self._raw = raw
         self._behind = behind
-        self._attributes: frozenset[str] | None = None  # stems, of what it states
+        self._attributes: frozenset[str] | None = None  # stems of its claims' attributes
         self._claims: list[Claim] | None = None
 
     @cached_property
@@ -127,7 +130,7 @@ class _Sentence:
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        """Of the words that may name an attribute of which it states a value."""
+        """The stems of the words that may name an attribute whose value the sentence states."""
         words = letter_runs(self._readable)
         if may_state_amount(self._readable, words):
             return stems_among(words)
@@ -138,7 +141,7 @@ class _Sentence:
         return not self._stems.isdisjoint(wanted)
 
     def claims(self, about: About, wanted: frozenset[str] | None = None) -> list[Claim]:
-        """Its claims; none if none of them is of a wanted attribute."""
+        """The claims of the sentence; empty if none is about a wanted attribute."""
         known = self._attributes
         if wanted is not None and known is not None and known.isdisjoint(wanted):
             return []
@@ -176,16 +179,21 @@ def _stated(sentence: str, about: About) -> Iterator[Stated]:
 
 
 def _is_field(key: Clause) -> bool:
-    """Whether a colon parts a field's name from its value, rather than what is spoken of from what
-    is said of it ("Aurora: the contract ends in May")."""
+    """Whether the text before a colon is a field's name, rather than a topic.
+
+    In "Aurora: the contract ends in May" it is a topic.
+    """
     if any(token.low in _SPEAKING for token in key.tokens):  # "We measured it: …"
         return False
     return len(key.tokens) <= MAX_KEY_WORDS and any(t.is_content for t in key.tokens)
 
 
 def _clauses(sentence: str) -> list[tuple[int, int]]:
-    """Start and end of each clause; one that only qualifies what was said ("…, but that was in
-    2019"), or has its subject ("…, and kept for a week"), belongs to it."""
+    """The start and end of each clause.
+
+    A clause that only qualifies the one before ("…, but that was in 2019"), or shares its subject
+    ("…, and kept for a week"), belongs to it.
+    """
     spans: list[tuple[int, int]] = []
     start = 0
     for match in (*CLAUSE.finditer(sentence), None):
@@ -228,7 +236,7 @@ def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[
 
 
 def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
-    """The value of a field that has one, apart from dates that say since when."""
+    """The only amount of a field, ignoring dates if it has others; None if there are several."""
     values = [a for a in amounts if a.kind is not AmountKind.DATE] or list(amounts)
     return values[0] if len(values) == 1 else None
 
@@ -247,8 +255,11 @@ def _of_clause(clause: Clause) -> Iterator[Stated]:
 
 
 def _beside(clause: Clause, place: int) -> list[str]:
-    """The words that say what a value is a value of: behind it ("a $500k budget", "450k as
-    budget"), else in front of it ("the budget of Aurora was raised to …")."""
+    """The words that name the attribute of a value.
+
+    They follow the value ("a $500k budget", "450k as budget"), else they precede it ("the budget of
+    Aurora was raised to …").
+    """
     amount = clause.amounts[clause.tokens[place].amount]
     front = _in_front(clause, place)
     if amount.kind not in (AmountKind.DATE, AmountKind.TIME):
@@ -275,8 +286,10 @@ def _behind(tokens: Sequence[Token], place: int, amount: Amount, front: Sequence
 
 
 def _in_front(clause: Clause, place: int) -> list[str]:
-    """The nearest words that say something, with those that they are said of: "the *fine* for
-    *late filing* is"."""
+    """The nearest content words before a value, with the words after "of" or "for".
+
+    For example "the *fine* for *late filing* is".
+    """
     tokens, k = clause.tokens, place - 1
     while k >= 0 and not tokens[k].is_content:
         number = tokens[k].amount
@@ -285,7 +298,7 @@ def _in_front(clause: Clause, place: int) -> list[str]:
         k -= 1
     words = _run(tokens, k, -1)
     k -= len(words)
-    if words:  # "the lease of the Mill Street *shop ends*": of what, then what of it
+    if words:  # "the lease of the Mill Street *shop ends*": skip the name to find "of"
         while k >= 0 and tokens[k].name is not None:
             k -= 1
     while k >= 0 and tokens[k].low in _ARTICLES:
@@ -296,10 +309,10 @@ def _in_front(clause: Clause, place: int) -> list[str]:
 
 
 def _shared_subject(tokens: Sequence[Token], first: int, place: int) -> list[str]:
-    """What two verbs are said of: "*snapshots* are saved every 5 minutes and kept for 7 days".
+    """The shared subject of two verbs: "*snapshots* are saved every 5 minutes and kept for 7 days".
 
     Args:
-        first: where the value of the first verb stands.
+        first: index of the value of the first verb.
     """
     between = [token.low for token in tokens[first + 1 : place] if token.text != ","]
     has_verb = any(low in PASSED_OVER and low not in _JOINTS for low in between)
@@ -310,8 +323,11 @@ def _shared_subject(tokens: Sequence[Token], first: int, place: int) -> list[str
 
 
 def _part_of(tokens: Sequence[Token], place: int, front: Sequence[str]) -> list[str]:
-    """The words for a part of what a clause names, if the value is said of that: "*the lid* of the
-    kettle weighs"; none where something is done to the value ("the board of Aurora set …")."""
+    """The words for a part of a named object, if the value belongs to it.
+
+    For example "*the lid* of the kettle weighs"; empty for a subject that acts on the value ("the
+    board of Aurora set …").
+    """
     k = next((k for k in range(place) if front and tokens[k].low == front[0]), 0) - 1
     while k >= 0 and tokens[k].low in _AUXILIARY:
         k -= 1
@@ -339,13 +355,12 @@ KEPT = 4_000  # passages
 
 
 class Passages:
-    """The claims of passages, each read once for as long as the names of the vault stay the same.
-    Safe in any thread.
+    """Caches the claims of passages until the names of the vault change. Thread-safe.
 
     Args:
-        find_names: where a text names things of the vault.
-        state: a number that is another whenever a text may name others than before.
-        kept: most passages that are kept; the ones not asked for longest go first.
+        find_names: finds the names of the vault in a text.
+        state: gives a number that changes whenever ``find_names`` may give other results.
+        kept: most passages that are cached; the least recently used are dropped first.
     """
 
     def __init__(
@@ -360,7 +375,7 @@ class Passages:
     def claims(
         self, text: str, source: Source, wanted: frozenset[str] | None = None
     ) -> list[Claim]:
-        """As `Passage.claims`."""
+        """The claims of a passage; see `Passage.claims`."""
         return self._passage(text, source).claims(wanted)
 
     def _passage(self, text: str, source: Source) -> Passage:

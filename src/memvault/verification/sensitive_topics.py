@@ -1,8 +1,8 @@
-"""Questions on legal, financial, medical and policy matters, where an error costs (triple 2.7),
-which text may answer them, and the log of what was withheld or used.
+"""Recognises sensitive questions, withholds unconfirmed text from their answers, and logs that.
 
-One telling word is enough, unless the question only asks when, where or with whom something
-happened: then it is no matter of law or money although it names a court or a bank.
+Sensitive are legal, financial, medical and policy questions, where an error is costly (triple 2.7).
+One typical word is enough, unless the question only asks who, where, why or with whom about an
+event: such a question is not sensitive, even if it names a court or a bank.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memvault.text.secrets import without_secrets
 from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
 
-MAX_OWN_CHARS = 8_000  # of a note whose best passage is another's
+MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
 
 
 class SensitiveTopic(StrEnum):
@@ -68,7 +68,7 @@ _ASKS_OF_DOINGS = re.compile(r"\b(?:did|does|do|was|were|has|have|had)\b")
 
 
 def sensitive_topic_of(query: str) -> SensitiveTopic | None:
-    """The critical matter that a question is about, if any; microseconds."""
+    """The sensitive topic of a question, or None. Takes microseconds."""
     text = " ".join(query.lower().split())
     if _STORY.search(text) and _ASKS_OF_DOINGS.search(text) and "owe" not in text:
         return None
@@ -76,18 +76,20 @@ def sensitive_topic_of(query: str) -> SensitiveTopic | None:
 
 
 class Gate:
-    """Narrows what hits show; safe in any thread.
+    """Removes unconfirmed text from hits. Thread-safe.
 
     Args:
-        read: a note's bytes, by path.
+        read: gives a note's bytes, by path.
     """
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
 
     def narrow(self, hit: Hit) -> None:
-        """Leave of a verified hit the person's words and the claims that they confirm; withhold the
-        text of any other. Claims that nobody confirms are not quoted as evidence either."""
+        """Reduce a hit to the person's words or the claims that they confirm, else withhold it.
+
+        Unconfirmed claims are not quoted as evidence either.
+        """
         hit.gated = True
         check = hit.verification
         against = tuple(
@@ -114,8 +116,10 @@ class Gate:
             self._own_part(hit)
 
     def _own_part(self, hit: Hit) -> None:
-        """The person's words in a note whose best passage is another's; withheld if there are
-        none. So nobody can hide the person's words behind a passage that fits better."""
+        """Show the person's words of a note whose best passage others wrote; withhold it if none.
+
+        So nobody can hide the person's words behind a passage that fits the question better.
+        """
         text = self.own_text(hit.memory) if hit.memory.provenance.is_mixed else ""
         if not text:
             hit.withheld = True
@@ -127,8 +131,7 @@ class Gate:
         )
 
     def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
-        """The person's words in these lines, or in the whole body, of a note that others wrote in,
-        too."""
+        """The person's words in these lines, or the whole body, of a note with several authors."""
         try:
             data = own_lines(self._read(memory.path), memory.provenance)
             if lines is None:
@@ -144,8 +147,10 @@ WITHHELD, USED = "unverified_withheld", "unverified_used"
 
 @dataclass(frozen=True, slots=True)
 class GatedQuestion:
-    """A sensitive question that met unconfirmed claims; ``overridden`` if the client asked for
-    their text all the same."""
+    """A sensitive question that found unconfirmed claims.
+
+    ``overridden`` is whether the client requested their text nevertheless.
+    """
 
     at: datetime
     client: str
@@ -156,16 +161,18 @@ class GatedQuestion:
 
 
 class GateLog:
-    """Logs to the journal which unconfirmed claims were withheld from, or used by, a client (triple
-    FR-47). Thread-safe."""
+    """Logs the unconfirmed claims that were withheld from, or given to, a client (triple FR-47).
+
+    Thread-safe.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     def record(self, query: str, result: SearchResult, client: str) -> None:
-        """Log an answer, if its question is sensitive and it met claims that nobody confirms.
+        """Log an answer if its question is sensitive and it has unconfirmed claims.
 
-        Raises StorageError, DiskFull.
+        Raises StorageError, DiskFull: the journal cannot be written.
         """
         if result.matter is None or not result.claims:
             return
@@ -184,7 +191,7 @@ class GateLog:
         )
 
     def recent(self, most: int) -> list[GatedQuestion]:
-        """The last questions, newest first."""
+        """The latest logged questions, newest first."""
         last = deque(self._journal.entries({WITHHELD, USED}), maxlen=most)
         return [
             GatedQuestion(

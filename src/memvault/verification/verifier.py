@@ -1,8 +1,8 @@
-"""The second stage of recall: what was found, checked against what other notes say (triple 2.7).
+"""The second stage of recall: checks found memories against other notes (triple 2.7).
 
-What the person typed, or marked as verified, is their word and verified by that. What others wrote
-is a claim: verified where the person's own words, which were not copied from it, state the same
-value of the same attribute of the same subject, and none state another. Clients confirm nothing,
+Text that the person typed or marked as verified counts as verified. Text that others wrote is a
+claim. A claim is verified if the person's own words, not copied from it, state the same value of
+the same attribute of the same subject, and none of them state another value. Clients confirm
 neither their own claims nor each other's.
 """
 
@@ -28,10 +28,10 @@ from memvault.verification.clause import FindNames, stems_of
 from memvault.verification.reading import Passages
 from memvault.verification.sensitive_topics import Gate, sensitive_topic_of
 
-WITNESSES = 20  # passages asked for in addition to what was found (FR-44)
-MAX_READ = 3  # memories read whole for a value of the kind that is asked for
+WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
+MAX_READ = 3  # first memories that are read in full for a value of the requested kind
 MAX_SHOWN = 3  # pieces of evidence
-DOUBT = 0.6  # score of what nobody else says (triple 11.3); under 0.7 (FR-46)
+DOUBT = 0.6  # score of an unconfirmed claim (triple 11.3); below 0.7 (FR-46)
 _KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}
 _NO_ANSWERS = {
     AmountKind.MONEY: (AmountKind.DATE, AmountKind.TIME, AmountKind.SPAN, AmountKind.VERSION),
@@ -45,8 +45,14 @@ StatedConflicts = Callable[[Collection[str]], Iterable[Conflict]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks of its memories: stems of its words, things that it names, and the kind
-    of value that answers it."""
+    """A question as read.
+
+    Attributes:
+        words: the stems of its words.
+        things: the keys of the nodes that it names.
+        kind: the kind of value that answers it, if known.
+        who: whether it asks for a person.
+    """
 
     words: frozenset[str]
     things: frozenset[str]
@@ -55,13 +61,13 @@ class Asked:
 
 
 class Verifier:
-    """Checks memories; safe in any thread.
+    """Checks memories. Thread-safe.
 
     Args:
-        find_names: where a text names things of the vault (`clause.FindNames`).
-        stated_conflicts: what notes themselves declare as contradicting or superseding these.
-        read: a note's bytes, by path.
-        names_state: a number that is another whenever ``find_names`` may find others than before.
+        find_names: finds the names of the vault in a text (`clause.FindNames`).
+        stated_conflicts: gives the contradictions and supersessions that notes state of memories.
+        read: gives a note's bytes, by path.
+        names_state: gives a number that changes whenever ``find_names`` may give other results.
     """
 
     def __init__(
@@ -82,11 +88,11 @@ class Verifier:
         self._stated_conflicts = stated_conflicts
 
     def matter_of(self, query: str) -> str | None:
-        """The sensitive matter that a question is about, if any."""
+        """The sensitive topic of a question, or None."""
         return sensitive_topic_of(query)
 
     def withhold(self, hits: Sequence[Hit]) -> None:
-        """Leave of these hits what a sensitive question may be answered with."""
+        """Reduce these hits to the text that may answer a sensitive question."""
         for hit in hits:
             self._gate.narrow(hit)
 
@@ -105,9 +111,10 @@ class Verifier:
         ]
 
     def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:
-        """What these memories state to a question, in their order, then what others say of it.
+        """The claims of these memories that answer a question, then comparable claims of others.
 
-        Of a note that others wrote in, too, the person's words are read whatever passage was found.
+        In a note with several authors, the person's words are always read, whatever passage was
+        found.
         """
         asked = self._asked(query)
         own = [
@@ -139,8 +146,11 @@ class Verifier:
         )
 
     def _answers(self, asked: Asked, hit: Hit, rank: int) -> list[Claim]:
-        """The claims of a memory that the question asks for: those of an attribute that it names,
-        else, of the first memories, the only one of the kind that answers it."""
+        """The claims of a memory that answer the question.
+
+        These are the claims about an attribute that the question names; else, in the first
+        memories, the only claim with the requested kind of value.
+        """
         source = source_of(hit.memory, hit.heading, hit.lines)
         said = self.passage(hit.text, source, asked.words)
         said += self.fields(hit.memory, asked.words)
@@ -156,7 +166,7 @@ class Verifier:
         return fitting if len(fitting) == 1 else []
 
     def _own_part(self, hit: Hit) -> list[Hit]:
-        """The person's words in a note that others wrote in, too."""
+        """The hit reduced to the person's words, if the note has several authors; else empty."""
         if not hit.memory.provenance.is_mixed:
             return []
         text = self._gate.own_text(hit.memory)
@@ -167,7 +177,7 @@ class Verifier:
         return not asked.things or not asked.things.isdisjoint(self._meant(claim))
 
     def _meant(self, claim: Claim) -> frozenset[str]:
-        """What a claim is about, with the project that its note belongs to."""
+        """The keys of the nodes that a claim is about, with its note and its project."""
         value = claim.value
         told = frozenset({value.removeprefix(NAME)}) if isinstance(value, str) else frozenset[str]()
         named = self._find_names(claim.source.project, None) if claim.source.project else ()
@@ -189,13 +199,13 @@ class Verifier:
     def passage(
         self, text: str, source: Source, wanted: frozenset[str] | None = None
     ) -> list[Claim]:
-        """The claims of a passage, which is kept as it was read; see `Passage.claims`."""
+        """The claims of a passage, cached; see `Passage.claims`."""
         return self._passages.claims(text, source, wanted)
 
     # -- what it is checked against -------------------------------------------------------------
 
     def witnesses(self, claims: Sequence[Claim], scope: Scope | None = None) -> list[Claim]:
-        """What the rest of the vault says to the attributes and subjects of these claims."""
+        """The claims in the rest of the vault about the attributes and subjects of these claims."""
         wanted = frozenset(stem for claim in claims for stem in claim.attribute)
         found: list[Claim] = []
         for note_id in {key for claim in claims for key in claim.subjects}:
@@ -227,7 +237,7 @@ class Verifier:
         return " ".join(words)
 
     def _opposed(self, ids: Sequence[str]) -> dict[str, list[Evidence]]:
-        """What notes say against these memories as a whole."""
+        """The conflicts that notes state with each of these memories, as evidence against it."""
         found: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
@@ -249,7 +259,7 @@ class Verifier:
         return found
 
     def _is_claimed(self, conflict: Conflict) -> bool:
-        """Whether others than the person wrote the line that states a conflict."""
+        """Whether somebody other than the person wrote the line that states a conflict."""
         side = next(each for each in conflict.sides if each.line is not None)
         memory = self._memory_of(side.node.id)
         if memory is None or side.line is None:
@@ -266,10 +276,10 @@ class Verifier:
         opposed: Sequence[Evidence] = (),
         lines: LineRange | None = None,
     ) -> Verification:
-        """How a memory stands by its own claims and all that others say.
+        """The verification of a memory, from its own claims and those of others.
 
         Args:
-            lines: the passage that was found, where it states no claim that the question asks for.
+            lines: the found passage; decides whose words they are if no claim answers the question.
         """
         own_claims = [claim for claim in claims if self._origin(claim).is_person]
         claims = _with_their_days(own_claims or claims)
@@ -295,8 +305,7 @@ class Verifier:
         return Verification(Status.UNVERIFIED, DOUBT, own, answers, confirmed, shown)
 
     def _is_own(self, memory: Memory, claims: Sequence[Claim], lines: LineRange | None) -> bool:
-        """Whether what answers the question is the person's word; of a note that others wrote in,
-        too, it is their words alone that count."""
+        """Whether the answering claims, or else the found lines, are the person's words."""
         provenance = memory.provenance
         if provenance.is_person:
             return True
@@ -308,7 +317,7 @@ class Verifier:
         return origin_of(claim, self._memory_of(claim.source.note_id))
 
     def _confirms(self, witness: Claim, claim: Claim) -> bool:
-        """Whether a statement was made by the person, and in its own right."""
+        """Whether the person made a witness's statement, and independently of the claim."""
         said = self._origin(witness).witness
         is_person = said == "person" or (
             said == "import" and self._origin(claim).witness != "import"
@@ -318,10 +327,10 @@ class Verifier:
     def _weighed(
         self, claims: Sequence[Claim], pool: Sequence[Claim]
     ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...], bool]:
-        """What speaks against these claims, what for them, and whether every one is confirmed.
+        """The evidence against these claims, for them, and whether every claim is confirmed.
 
-        Of two notes of known days the later holds: the earlier does not speak against it, nor do
-        notes from before the change confirm it.
+        If the days of two notes are known, the later prevails: the earlier note is no evidence
+        against it, and notes from before a change do not confirm the new value.
         """
         against: dict[str, Evidence] = {}
         confirmed: dict[str, Evidence] = {}
@@ -369,7 +378,7 @@ class Verifier:
 
 
 def names_in(rules: NameMatcher) -> FindNames:
-    """Where a text names things of the vault for certain; tags are words, not things."""
+    """A function that finds the certain names of the vault in a text, without tags."""
 
     def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
         return [
@@ -382,7 +391,7 @@ def names_in(rules: NameMatcher) -> FindNames:
 
 
 def origin_of(claim: Claim, memory: Memory | None) -> Origin:
-    """Whose a claim of this memory is."""
+    """The origin of a claim of this memory."""
     if memory is None:
         return Origin(kind=OriginKind.MEMVAULT)
     if claim.source.is_property:
@@ -398,7 +407,7 @@ def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
 
 
 def _with_their_days(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims of a note without those that another one repeats with the day since when."""
+    """The claims of a note without those that another one repeats with a day."""
     since = [claim for claim in claims if moment(claim) is not None]
     return [
         claim
@@ -409,7 +418,7 @@ def _with_their_days(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _may_answer(claim: Claim, asked: Asked) -> bool:
-    """A day answers no "how much", and a sum no "when"."""
+    """Whether a claim's kind of value may answer: no day for "how much", no sum for "when"."""
     never = _NO_ANSWERS.get(asked.kind) if asked.kind is not None else None
     return never is None or isinstance(claim.value, str) or claim.value.kind not in never
 
@@ -421,6 +430,6 @@ def _fits(claim: Claim, asked: Asked) -> bool:
 
 
 def _marked_wrong(memory: Memory) -> bool:
-    """Whether the person said that the note is wrong."""
+    """Whether the person marked the note as wrong."""
     said = memory.metadata.get("verified") is False
     return said and memory.provenance.of_property("verified: false").is_person

@@ -1,4 +1,4 @@
-"""Immunity: finding texts that try to give orders to the models that read them."""
+"""Finds texts that try to give orders to the models that read them."""
 
 from memvault.verification.immunity.check import Action, Evidence, Finding, Immunity
 

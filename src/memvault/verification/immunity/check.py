@@ -1,7 +1,7 @@
-"""Whether a text tries to give orders to the model that reads it.
+"""Checks whether a text tries to give orders to the model that reads it.
 
 Three kinds of signs add up within a passage: wordings (`wording`), ways of hiding (`hidden`), and
-a logistic regression over the vectors of its sentences (`classifier`).
+a logistic regression over the words and vectors of its sentences (`classifier`).
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from memvault.verification.immunity.classifier import Classifier
 from memvault.verification.immunity.folding import Folded, fold, squeezed, unleeted
 from memvault.verification.immunity.hidden import Hidden
 
-THRESHOLD = 1.0  # of the weights of a passage
+THRESHOLD = 1.0  # sum of weights from which a passage is adversarial
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
-ENCODED = 0.6  # weight of several words in an encoding, whatever they say
-OPEN = 0.6  # from which on a title that says something else than the text counts
-MISLEADING = 0.4  # its weight then
+ENCODED = 0.6  # weight of several words in an encoding, whatever they mean
+OPEN = 0.6  # score from which a misleading title counts
+MISLEADING = 0.4  # weight of a misleading title
 PASSAGE = 420  # characters within which signs add up
-WINDOWS = 4  # sentences that are embedded at most, the most telling ones
-MAX_VECTOR_ODDS = 0.8  # log-odds that a vector adds at most, in 99 of 100 attacks
-SURE = 2.0  # log-odds that weigh almost as much as the strongest wordings do
-_MAX_LEARNED = 0.84  # of these: not enough with one mention of the user or the like
-CERTAIN = 3.5  # log-odds that are enough alone; hardly any ordinary note has such a sentence
-LEARNED = "instruction"  # the kind of what only the classifier finds
+WINDOWS = 4  # most sentences that are embedded, the most suspicious ones
+MAX_VECTOR_ODDS = 0.8  # most log-odds that a vector adds, in 99 of 100 attacks
+SURE = 2.0  # log-odds that weigh almost as much as the strongest wordings
+_MAX_LEARNED = 0.84  # most weight by `SURE`; not enough with one mention of the user
+CERTAIN = 3.5  # log-odds that suffice alone; hardly any ordinary note has such a sentence
+LEARNED = "instruction"  # kind of the signs that only the classifier finds
 _MIN_LEARNED = 0.2
-_CLEAR = 0.5  # of the classifier's weight, in text that people do not see
-_IN_CODE = 0.5  # of a tool call's weight that remains in code, as in documentation
-_QUOTED_SHARE = 0.3  # of a weight that remains in a quotation beside which attacks are spoken of
-SPLIT_WORDS = 8  # words split by invisible characters that no copied web page has
-_WINDOW_CHARS = (12, 200)  # of a sentence that is embedded
+_CLEAR = 0.5  # least weight of a learned sign that counts as an order in hidden text
+_IN_CODE = 0.5  # factor of a tool call's weight in code, as in documentation
+_QUOTED_SHARE = 0.3  # factor of a weight in a quotation, if the text around it is about attacks
+SPLIT_WORDS = 8  # words split by invisible characters; no copied web page has so many
+_WINDOW_CHARS = (12, 200)  # length of a sentence that is embedded
 _EXCERPT = 200
 
 Floats = npt.NDArray[np.float32]
@@ -57,7 +57,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`start` and `end` are offsets into `place`: the text, its title or a property's value."""
+    """An excerpt with its offsets in `place`: the text, its title or a property's value."""
 
     kind: str
     excerpt: str
@@ -83,7 +83,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """A sign of an attack at a place of the original text."""
+    """A sign of an attack at a span of the original text."""
 
     kind: str
     weight: float
@@ -95,8 +95,8 @@ class Immunity:
     """Checks texts; safe in any thread.
 
     Args:
-        embed: vectors of texts, (n, 384) float32, normalised, of the default model; None where
-            none is loaded.
+        embed: gives the vectors of texts, (n, 384) float32, normalised, of the default model; None
+            if no model is loaded.
     """
 
     def __init__(self, embed: Embed | None) -> None:
@@ -106,7 +106,7 @@ class Immunity:
     def check(
         self, text: str, title: str = "", properties: Mapping[str, object] | None = None
     ) -> Finding:
-        """What a text, its title and its frontmatter try to make a model do."""
+        """Check a text, its title and its properties for orders to a model."""
         places = [("text", text)]
         places += [("title", title)] if title else []
         places += [(key, value) for key, value in _values(properties or {})]
@@ -138,9 +138,9 @@ class Immunity:
         return Finding(best >= THRESHOLD, round(best, 3), evidence)
 
     def _hidden(self, found: Hidden, about: bool) -> tuple[float, _Sign]:
-        """The score of a hidden text, scaled so that `THRESHOLD` is the limit here, too."""
+        """The score of a hidden text, scaled so that its limit is also `THRESHOLD`."""
         visible = _Visible.of(found.decoded)
-        is_seen = found.kind in ("link", "alt text")  # by many: people read these, too
+        is_seen = found.kind in ("link", "alt text")  # people also read these
         limit = THRESHOLD if is_seen else HIDDEN_THRESHOLD
         score, signs = _worst_passage(self._signs(visible, limit))
         score *= THRESHOLD / limit if any(map(_is_order, signs)) else HIDDEN_THRESHOLD
@@ -152,14 +152,16 @@ class Immunity:
         return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
 
     def _signs(self, visible: _Visible, limit: float = THRESHOLD) -> list[_Sign]:
-        """Wordings, and where these leave the limit open, what the classifier finds."""
+        """The wordings, and, if they do not reach the limit, the signs of the classifier."""
         signs = list(visible.signs())
         room = limit - _worst_passage(signs)[0]
         return signs + list(self._learned(visible, room)) if room > 0 else signs
 
     def _learned(self, visible: _Visible, room: float) -> Iterator[_Sign]:
-        """What the classifier finds in the sentences whose vectors can make up for this room; it
-        knows that by their words, and a vector takes milliseconds."""
+        """The classifier's signs in the sentences that could add up to at least ``room``.
+
+        A vector takes milliseconds, so sentences whose words make that impossible are not embedded.
+        """
         if self._embed is None:
             return
         words = self._classifier.of_words
@@ -178,7 +180,7 @@ class Immunity:
 class _Visible:
     text: str
     folded: Folded
-    talk: list[int]  # where it speaks of attacks
+    talk: list[int]  # offsets of words about attacks
     quoted: list[tuple[int, int]]
 
     @classmethod
@@ -188,12 +190,14 @@ class _Visible:
         return cls(text, folded, talk, wording.quotations(text))
 
     def share(self, start: int, end: int) -> float:
-        """What remains of a weight where an attack is quoted and spoken of. Outside quotations,
-        whoever speaks of attacks may as well make one."""
+        """The factor of a weight in this span: lower in a quotation in a text about attacks.
+
+        Outside quotations it is 1, since a text about attacks can also be one.
+        """
         return _QUOTED_SHARE if self.quotes(start, end) else 1.0
 
     def quotes(self, start: int, end: int) -> bool:
-        """Whether this span is quoted, with talk of attacks beside the quotation, not in it."""
+        """Whether this span is quoted, with words about attacks near the quotation, not in it."""
         quotation = self._quotation(start, end) if self.talk else None
         if quotation is None:
             return False
@@ -260,7 +264,7 @@ def misleads(text: str, title: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    """The first letters of the longer words."""
+    """The first five letters of each word of at least four letters."""
     return {word[:5] for word in _LONG_WORD.findall(fold(text).text)}
 
 
@@ -271,7 +275,7 @@ def _misleading(found: Finding, text: str, title: str) -> Finding:
 
 
 def _weight(logit: float) -> float:
-    """Of a sentence with these log-odds: seldom enough alone."""
+    """The weight of a sentence with these log-odds, rarely enough for a finding by itself."""
     return max(0.0, min(_MAX_LEARNED, logit / SURE), min(THRESHOLD, logit / CERTAIN))
 
 

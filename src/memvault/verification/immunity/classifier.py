@@ -1,8 +1,7 @@
-"""A logistic regression over a sentence's vector and its words: how likely the sentence is to
-instruct a model.
+"""A logistic regression that estimates whether a sentence instructs a model.
 
-Its weights are for vectors of the default model, all-MiniLM-L6-v2;
-`tests/benchmarks/train_immunity.py` makes them.
+Its inputs are the sentence's words and its vector by the default model, all-MiniLM-L6-v2;
+`tests/benchmarks/train_immunity.py` trains the weights.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def buckets(folded: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """``vector``: (384,) float32; ``words``: (BUCKETS,) float32."""
+    """The weights of the regression: ``vector`` (384,) float32, ``words`` (BUCKETS,) float32."""
 
     vector: Floats
     words: Floats
@@ -46,11 +45,11 @@ class Classifier:
         return _shipped()
 
     def of_words(self, folded: str) -> float:
-        """What the words alone add to the log-odds; microseconds."""
+        """The log-odds that the words alone add. Takes microseconds."""
         return float(self.words[buckets(folded)].sum())
 
     def of_vectors(self, vectors: Floats) -> Sequence[float]:
-        """What the vectors, (n, 384), add to the log-odds, with the bias."""
+        """The log-odds that each of the vectors, (n, 384), adds, with the bias."""
         return [float(each) for each in vectors @ self.vector + self.bias]
 
 

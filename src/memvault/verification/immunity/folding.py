@@ -1,4 +1,4 @@
-"""Text as a model reads it: without invisible characters, look-alike letters or spelling tricks."""
+"""Normalises text: removes invisible characters, look-alike letters and spelling tricks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _LATIN = re.compile(r"[a-z]")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Folded text. `places[i]` is the offset in the original of `text[i]`; None if unmoved."""
+    """Folded text; `places[i]` is the original offset of `text[i]`, None if no offset changed."""
 
     text: str
     places: list[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets in the original of a span of the folded text."""
+        """The offsets in the original of a span of the folded text."""
         if self.places is None:
             return start, end
         if not self.places:
@@ -43,8 +43,10 @@ class Folded:
 
 
 def fold(text: str) -> Folded:
-    """The text in lower case and NFKC, without invisible characters and accents on Latin letters,
-    and with look-alike letters of other scripts as the Latin ones they imitate."""
+    """The text in lower case and NFKC, without invisible characters and accents on Latin letters.
+
+    Look-alike letters of other scripts become the Latin letters that they imitate.
+    """
     if text.isascii():
         return Folded(text.lower(), None)
     parts: list[str] = []
@@ -78,7 +80,10 @@ def _folded(char: str) -> str:
 
 
 def _latinised(text: str) -> str:
-    """Words that mix scripts, or a foreign-looking word amid Latin ones, by their Latin shapes."""
+    """The text with look-alike letters replaced in words that probably imitate Latin ones.
+
+    These are words that mix scripts, and words of another script in a mostly Latin text.
+    """
     latin = len(_LATIN.findall(text))
     mostly_latin = latin * 2 > len(text) * 0.8
 
@@ -95,10 +100,10 @@ def _latinised(text: str) -> str:
 
 
 def unleeted(folded: str) -> str:
-    """The same length of text with digits and signs inside words as the letters they stand for."""
+    """The text with digits and signs inside words as the letters that they imitate, same length."""
     return _LEET_WORD.sub(lambda match: match[0].translate(_LEET), folded)
 
 
 def squeezed(folded: str) -> str:
-    """Letters only, so that spacing and punctuation inside words hide nothing."""
+    """The letters of a text only, so that spaces and punctuation inside words hide no word."""
     return _NOT_LETTERS.sub("", folded)

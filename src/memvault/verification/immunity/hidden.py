@@ -1,5 +1,8 @@
-"""Text that a model reads and a person does not see: comments, invisible styling, link targets, alt
-text, invisible characters and encodings, each decoded with its place in the original."""
+"""Finds text that a model reads but a person does not see, and decodes it.
+
+Text is hidden in comments, invisible styling, link targets, alt text, invisible characters and
+encodings. Each hidden text has its place in the original.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-MAX_LAYERS = 64  # of one text; more of them say no more
+MAX_LAYERS = 64  # most hidden texts that are read of one text
 _MAX_HIDDEN = 4_000  # characters of one hidden text that are read
 
 _ELEMENT = re.compile(r"<([a-z][a-z0-9]{0,15})((?:\s[^<>]{0,600})?)>", re.IGNORECASE)
@@ -71,7 +74,7 @@ _MORSE_CODES = (
     "-..- -.-- --.."
 )
 _MORSE = dict(zip(_MORSE_CODES.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
-# Words that hardly any text on attacks goes without, to know a rotated or reversed one by.
+# Words that most attacks contain, by which a rotated or reversed attack is recognised.
 _TELLING = (
     "ignore", "instruction", "assistant", "system", "previous", "password", "prompt", "disregard",
     "reveal", "forward",
@@ -80,8 +83,13 @@ _TELLING = (
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """``kind``: comment, styling, link, alt text, invisible, encoding. ``decoded``: readable text.
-    ``certain``: nobody hides text in this way by accident."""
+    """A hidden text.
+
+    Attributes:
+        kind: comment, styling, link, alt text, invisible or encoding.
+        decoded: the readable text.
+        certain: whether nobody hides text in this way by accident.
+    """
 
     kind: str
     decoded: str
@@ -91,12 +99,12 @@ class Hidden:
 
 
 def splits_words(text: str) -> int:
-    """How often invisible characters stand between two Latin letters."""
+    """The number of places where invisible characters separate two Latin letters."""
     return 0 if text.isascii() else len(_SPLIT_WORD.findall(text))
 
 
 def hidden_texts(text: str) -> list[Hidden]:
-    """All hidden texts, at most `MAX_LAYERS`, in the order of the checks."""
+    """The hidden texts, at most `MAX_LAYERS`, in the order of the checks."""
     found: list[Hidden] = []
     for each in _all(text):
         found.append(each)
@@ -166,7 +174,7 @@ def _of_groups(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[Hidde
 
 
 def _targets(text: str) -> Iterator[Hidden]:
-    """Link targets as words: `?do=send+all%20notes` is a sentence."""
+    """The link targets that contain sentences, such as `?do=send+all%20notes`."""
     seen: set[int] = set()
     for match in (*_TARGET.finditer(text), *_URL.finditer(text)):
         value = next((group for group in match.groups() if group), match[0])
@@ -200,7 +208,7 @@ def _selector_byte(char: str) -> int:
 
 
 def _zero_width(run: str) -> str:
-    """A run of two kinds of zero-width characters read as bits, either way round."""
+    """The text in a run of two kinds of zero-width characters, read as bits in either polarity."""
     marks = sorted(set(run))
     if len(marks) < 2:
         return ""
@@ -231,7 +239,7 @@ def _nested(decoded: str, span: tuple[int, int]) -> Iterator[Hidden]:
 
 
 def _readable(data: bytes) -> str:
-    """Data that is text in words, else nothing."""
+    """The data as text if it consists of words, else an empty text."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

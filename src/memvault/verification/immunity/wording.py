@@ -1,8 +1,8 @@
 # ruff: noqa: E501 (a pattern that is broken into lines is harder to read than a long one)
-"""Wordings of instructions that are aimed at a model, each with how much it says by itself.
+"""Wordings of instructions to a model, each with a weight.
 
-Patterns are matched against folded text (`folding.fold`). A weight of 1 is enough for a finding,
-smaller ones add up within a passage.
+Patterns are matched against folded text (`folding.fold`). A weight of 1 is enough for a finding;
+smaller weights add up within a passage.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """``needs``: texts of which one must occur before the pattern is tried."""
+    """A weighted pattern; it is tried only if one of the texts in ``needs`` occurs."""
 
     kind: str
     weight: float
@@ -74,7 +74,7 @@ _TOOL_NAME = (
 )
 
 CUES: tuple[Cue, ...] = (
-    # Taking back what the model was told before.
+    # Revoking earlier instructions of the model.
     _cue("override", 1.0, "ignore|disregard|forget|overrid|bypass|discard|set aside|attention|follow|drop|neglect|cancel|abandon|skip|obey|reset|erase|clear|unlearn|dismiss|void",
          _ORDER, r"(?:ignore|disregard|forget|override|overrule|bypass|discard|set aside|pay no attention to|"
          r"stop (?:following|obeying)|drop|do not (?:follow|obey)|don'?t (?:follow|obey)|neglect|cancel|abandon|skip|erase|clear|reset|unlearn|dismiss|void)\s+",
@@ -103,7 +103,7 @@ CUES: tuple[Cue, ...] = (
          r"|\b(?:do anything now|without any (?:restrictions?|rules|filters?|limits?)|(?:has|have|with) no (?:restrictions?|rules|filters?|limits)|stay in character)\b"),
     _cue("persona", 0.7, "disable|switch off|turn off|deactivate|remove|suspend|lift",
          _ORDER, r"(?:disable|switch off|turn off|deactivate|remove|suspend|lift|lower)\s+(?:all |any |your |the )*(?:content |safety |security )?(?:filters?|safeguards?|guardrails?|safety|restrictions?|safety checks?|moderation|ethics|refusals?)"),
-    # Keeping the person out of it.
+    # Hiding actions from the person.
     _cue("secrecy", 0.8, "do not|don't|don’t|never|without|must not|nothing|not to|avoid|refrain|no need|conceal|hide|cannot|dont",
          _ORDER, r"(?:do not|don['’]?t|never|must not|refrain from|avoid|no need to|not to|shall not|without|nothing)\s+(?:ever |also |even )?"
          r"(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|inform(?:ing)?|disclos(?:e|ing)|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|ask(?:ing)?|report(?:ing)?|let(?:ting)?|consult(?:ing)?|admit(?:ting)?|explain(?:ing)?|bother(?:ing)?|quote|cite|refer)\b"
@@ -117,7 +117,7 @@ CUES: tuple[Cue, ...] = (
          r"no (?:confirmation|approval|permission) (?:is |are )?(?:needed|required|necessary)|no need to ask)"),
     _cue("secrecy", 0.5, "as if|deny|no trace|continue normal|as usual|as though|never happened|pretend",
          r"\b(?:as (?:if|though) (?:nothing|you (?:had )?never|this never)|deny (?:that|having|knowing|any)|leave no trace|(?:continue|proceed|answer|respond|reply) (?:normally|as (?:usual|normal|if))|pretend (?:that )?(?:nothing|this|you did))"),
-    # Carrying data out.
+    # Sending data away.
     _cue("exfiltration", 0.75, "http|www.|@|ftp|://",
          _ORDER, _SENDING, r"\b[^!?\n]{0,80}?\b", _SECRETS, r"\b[^!?\n]{0,120}?(?:https?://|www\.|ftp://|mailto:|[\w.+-]+@[\w-]+\.\w)"),
     _cue("exfiltration", 0.75, "http|www.|://|@",
@@ -133,7 +133,7 @@ CUES: tuple[Cue, ...] = (
          r"https?://[^\s)\"'<>]{0,200}[?&/](?:[\w-]{1,30}=)?[\[{<(%$]{1,3}[a-z _-]{0,30}(?:secret|password|history|conversation|answer|prompt|memory|memories|api_?key|token|user_?data|summary|question|data|name|content|notes?|context|email|here)[a-z _-]{0,30}[\]}>)%$]"),
     _cue("exfiltration link", 0.7, "replac|substitut|placeholder|fill in|fill ",
          _ORDER, r"(?:replace|replacing|substitute|substituting|fill in|fill)\b[^.!?\n]{0,80}?\b(?:with|by)\b[^.!?\n]{0,50}?\b(?:", _SECRETS, r"|user|answer|question|base64|(?:url-?)?encoded)"),
-    # Using the model's hands.
+    # Making the model call tools.
     _cue("tool call", 0.4, "_|tool|function|plugin|connector|shell|browser|terminal|interpreter|command line|api",
          _ORDER, r"(?:call|invoke|run|execute|trigger|use|launch|issue|fire|perform)\s+(?!another|other|third|different)(?:[\w'-]+ ){0,3}?", _TOOL_NAME),
     _cue("tool call", 0.6, "(",
@@ -143,7 +143,7 @@ CUES: tuple[Cue, ...] = (
          r"\[/?tool_?(?:call|use|result)s?\]|<\|(?:tool|python|plugin|function)\w*\|>|\baction input\s*:|\"(?:tool_calls?|function_call|tool_use|recipient_name)\"\s*:|```(?:tool|tool_call|tool_code|function)\b"),
     _cue("tool call", 1.0, "\"tool\"|\"name\"|\"function\"|\"method\"|\"action\"|'tool'|'name'",
          r"[\"'](?:tool|tool_name|name|function|method|action)[\"']\s*:\s*[\"'][a-z]+(?:[_./][a-z]+)*[\"']\s*,[^}]{0,80}?[\"'](?:arguments|parameters|params|args|input|tool_input|action_input)[\"']\s*:"),
-    # Roles and ends of documents that are imitated.
+    # Imitating roles and ends of documents.
     _cue("role", 1.0, "<|im_|[inst|<<sys|<|start|<|system|<|user|<|assistant|<|end|start_of_turn|end_of_turn|[/inst|<s>|<|eot|<|begin|<|header",
          r"<\|(?:im_start|im_end|system|user|assistant|endoftext|end|eot_id|start_header_id|begin_of_text|channel|message|sep|start|return|constrain)\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|<s>\s*\[|<\|[a-z_]{3,20}\|>"),
     _cue("role", 0.7, "<system|</system|<assistant|<user|<human|<instructions|<prompt|<admin|<developer|system_prompt|<override|<important|<ai",
@@ -162,7 +162,7 @@ CUES: tuple[Cue, ...] = (
          r"by order of (?:the )?(?:system|administrator|openai|anthropic|google|developers?)|(?:you (?:have been|are) )(?:granted|authori[sz]ed|cleared|permitted|freed|unlocked)|level[- ]\d+ clearance|(?:request|action|transfer|access|this) (?:is|was|has been) pre-?(?:authori[sz]ed|approved)|already (?:given |gave )?(?:consent(?:ed)?|approved|authori[sz]ed|agreed))"),
     _cue("disguise", 0.5, "decode|decrypt|decipher|unscramble|rot13|base64|backwards|reverse",
          _ORDER, r"(?:decode|decrypt|decipher|unscramble|convert|translate|read|reverse)\b[^.!?\n]{0,50}?\b(?:and|then)\s+(?:follow|obey|execute|run|do|carry out|act on|comply|perform)\b"),
-    # Speaking to the model.
+    # Addressing the model.
     _cue("address", 0.6, "|".join(("ai", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "bot", "machine", "automated", "summari", "crawler")),
          r"(?:\b(?:attention|dear|hello|hey|hi|listen|note (?:to|for)|notes? to (?:any|the|all)|message (?:to|for)|instructions? (?:to|for)|for|to|calling|reminder (?:to|for)|warning to|memo to)\s*[,:]?\s+(?:any |all |every |the |an? |my |whichever |future |other |your )*", _MODEL,
          r"s?\s*(?:[:,!—–]|\b(?:reading|reads?|process|that|who|which|only|eyes|summari|index|pars|assist|answer|handl|review|see|access|scann|retriev|using|working)))"),
@@ -198,13 +198,13 @@ CUES: tuple[Cue, ...] = (
          r"\byour (?:next |final |entire |whole |first |only )?(?:answer|response|reply|output|summary)\b[^.!?\n]{0,20}?\b(?:must|should|shall|has to|have to|needs to|is to|will)\b|\b(?:the )?(?:final|correct|only correct) (?:answer|output|response) (?:must|is|should|has)\b"),
     _cue("hijack", 0.5, "tell the user|convince|persuade|inform the user|ask the user|urge|direct the user|trick|make the user|tell your user|instruct the user|get the user|encourage the user|tell them to|tell the human|tell the reader|steer|the user to|the user that",
          _ORDER, r"(?:tell|convince|persuade|urge|direct|trick|make|instruct|get|encourage|lead|steer|push|manipulate|pressure|assure)\s+(?:the |your |this |any )?(?:user|human|owner|customer|account holder|person you)s?\b"),
-    # What an attack speaks of. By itself none of it says anything.
+    # Frequent topics of attacks, none of them suspicious by itself.
     _cue("address", 0.2, "ai|llm|model|assistant|chatbot|agent|gpt|claude|gemini|copilot|bot", r"\b(?:ais?|llms?|(?:language|chat) models?|models? (?:that|which|reading|indexing)|assistants?|chatbots?|agents?|chatgpt|gpt|claude|gemini|copilot)\b"),
     _cue("mention of the user", 0.15, "user|the owner|the human|account holder|your operator|the requester|the person you", r"\b(?:(?:the|your|any|this) (?:users?|owner|human|account holder|operator|requester)|the person you)\b"),
     _cue("mention of secrets", 0.15, "password|key|token|credential|prompt|private|conversation|memor|contents of|all notes|every note|safeguard|restriction", r"\b(?:passwords?|api keys?|access tokens?|credentials?|system prompt|system message|private notes?|(?:chat|conversation) history|conversation|all (?:private )?(?:notes|memories|messages)|(?:every|each|all|any|other) (?:notes?|memor(?:y|ies))|contents of the vault|safeguards?|restrictions|your (?:rules|instructions|guidelines|memory))\b"),
     _cue("mention of the answer", 0.2, "answer|reply|replies|respon|output|summar|recommend", r"\b(?:your (?:final |next |own )?(?:answers?|repl(?:y|ies)|responses?|outputs?|summar(?:y|ies)|recommendations?)|(?:all|every|each) (?:future )?(?:answers?|repl(?:y|ies)|responses?|questions?|requests?)|when you (?:summari|answer|reply|respond|retriev))"),
     _cue("mention of itself", 0.15, "this note|this message|these lines|this paragraph|this text|this memory|this file|this document|this record|this page|this entry|the following|below", r"\b(?:this (?:note|message|paragraph|text|memory|file|document|record|page|entry|sentence|line)|these lines|these words|the (?:following|text below|steps below))\b"),
-    # Other languages: taking back instructions, secrecy, speaking to the model.
+    # Other languages: revoking instructions, secrecy, addressing the model.
     _cue("override", 1.0, "ignorier|vergiss|missacht|vergessen|beachte|anweisung",
          r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|beachte\w* nicht|uberschreib\w*|verwirf|lass\w*)\b[^.!?]{0,50}?\b(?:vorherig\w*|bisherig\w*|fruher\w*|obig\w*|vorig\w*|alle|samtlich\w*|deine|ihre|ursprunglich\w*)\b[^.!?]{0,30}?\b(?:anweisung\w*|regeln?|vorgaben?|instruktion\w*|befehle?|richtlinien?|anleitung\w*|auftrage?|systemprompt)"),
     _cue("override", 1.0, "ignor|oubli|tiens pas compte|instruction|consigne",
@@ -239,7 +239,7 @@ CUES: tuple[Cue, ...] = (
     _cue("tool call", 0.5, "_", r"(?:ruf\w*|fuhr\w*|nutze|verwende|appelle\w*|execute\w*|utilise\w*|llama|ejecuta\w*|usa|utiliza|chiama|esegui\w*|chame|roep|вызови\w*|выполни\w*|используй\w*|调用|執行|执行|呼び出|実行|호출|실행)[^.!?\n]{0,30}?\b[a-z]{3,}_[a-z_]{3,}|\b[a-z]{3,}_[a-z_]{3,}`?[^.!?\n]{0,10}?(?:aufrufen|ausfuhren|を実行|を呼び出|를 호출|을 실행)"),
 )  # fmt: skip
 
-# Strong wordings without any spacing: what letters with gaps or marks between them spell.
+# Strong wordings without spaces, for text with gaps or marks between its letters.
 SQUEEZED = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)(?:all|any|the|your|of|everything|these){0,3}(?:previous|prior|above|earlier|preceding|existing|system)(?:system)?(?:instruction|rule|prompt|guideline|direction|order|command|directive)"
     r"|(?:donot|dont|never)(?:tell|inform|notify|alert|mentionthisto)the(?:user|owner|human)|revealyoursystemprompt|youarenowdan(?:mode)?|(?:print|repeat|output|show)yoursystemprompt"
@@ -261,7 +261,7 @@ _QUOTED = re.compile(
 
 
 def cues_in(folded: str) -> Iterator[Match]:
-    """Every cue of the folded text, a cue at most 8 times."""
+    """The matches of all cues in the folded text, at most 8 per cue."""
     for cue in CUES:
         if not any(need in folded for need in cue.needs):
             continue
@@ -272,13 +272,15 @@ def cues_in(folded: str) -> Iterator[Match]:
 
 
 def orders(kind: str) -> bool:
-    """Whether cues of this kind are part of an order, rather than what orders speak of."""
+    """Whether cues of this kind are part of an order, rather than a topic of orders."""
     return not kind.startswith("mention")
 
 
 def talk_of_attacks(folded: str) -> list[tuple[int, int]]:
-    """Where a text speaks of attacks on models, so that it may well quote some; addresses that
-    name one are no talk of it."""
+    """The spans of words about attacks on models, near which a text may quote attacks.
+
+    Words within URLs and email addresses do not count.
+    """
     return [match.span() for match in _ABOUT.finditer(_ADDRESS.sub(_blank, folded))]
 
 
@@ -287,5 +289,5 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
-    """Spans in quotation marks or code, in order."""
+    """The spans in quotation marks or code, in order."""
     return [match.span() for match in _QUOTED.finditer(text)]
