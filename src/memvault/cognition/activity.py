@@ -1,11 +1,10 @@
-"""How memories are used: counted in memory, kept in the key-value store, checkpointed to the
-journal.
+"""Counts the use of memories: in memory, in the key-value store, and in the journal.
 
-A call only counts. What changed is written to the key-value store a moment later, all at once, so
-a killed engine loses the last seconds at most. Several machines may count at once: what each has
-counted is added to what the store holds, and taken over from there. At the end, and at most once
-an hour, what changed since the last checkpoint goes to the journal, from which a key-value store
-that begins empty is filled again: counts are then as old as that checkpoint, never lost.
+A call only counts in memory. Changes are written to the key-value store together, a moment later,
+so a killed engine loses at most the last seconds. Several machines may count at once: each adds its
+counts to those in the store and takes over the sums. At the end, and at most once an hour, changes
+since the last checkpoint go to the journal. An empty key-value store is filled from the journal
+again, so counts are never lost, only as old as the last checkpoint.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ logger = logging.getLogger(__name__)
 NAMESPACE = "activity"  # by memory id
 UNJOURNALED = "activity_unjournaled"  # ids whose record is newer than the last checkpoint
 MARKS = "activity_marks"
-FILLED = "filled"  # a mark: what the journal holds is in this store
+FILLED = "filled"  # mark of a store that has the counts of the journal
 CHECKPOINT = "activity_checkpointed"
 FLUSH_SECONDS = 2.0
 CHECKPOINT_EVERY = timedelta(hours=1)
@@ -38,7 +37,7 @@ def _now() -> datetime:
 
 
 class Activity:
-    """One per vault and process. Thread-safe.
+    """The use of a vault's memories; one instance per vault and process. Thread-safe.
 
     Args:
         clock: gives the time, with a zone.
@@ -50,10 +49,10 @@ class Activity:
         self._journal = journal
         self._clock = clock
         self._records: dict[str, MemoryActivity] = {}
-        self._foreign: dict[str, bytes] = {}  # of formats that this program cannot read
-        self._unflushed: dict[str, int] = {}  # accesses that the store has not been told
-        self._lock = threading.Lock()  # of the above
-        self._writing = threading.Lock()  # of the store: one flush at a time
+        self._foreign: dict[str, bytes] = {}  # records in a newer format
+        self._unflushed: dict[str, int] = {}  # accesses that are not in the store yet
+        self._lock = threading.Lock()  # guards the above
+        self._writing = threading.Lock()  # allows one flush at a time
         self._keyvalue = keyvalue
         self._checkpointed = clock()
         self._is_dirty = False
@@ -62,7 +61,7 @@ class Activity:
             self._fill()
 
     def accessed(self, ids: Iterable[str]) -> None:
-        """Count that an answer gave these memories, each once. Takes microseconds."""
+        """Count one access of each of these memories, which an answer gave. Takes microseconds."""
         now = self._clock()
         with self._lock:
             for id in set(ids) - self._foreign.keys():
@@ -77,9 +76,9 @@ class Activity:
         self._is_dirty = True
 
     def stored(self, id: str, agent_id: str | None, utl_state: UTLState) -> None:
-        """Keep which client stored the memory, and how it stood to what was known.
+        """Record which client stored a memory, and its learning state at that time.
 
-        The first account holds: the same memory stored again, by a retry, is no other's.
+        The first record stays: a retry that stores the same memory again does not replace it.
         """
         with self._lock:
             if id not in self._foreign:
@@ -89,7 +88,7 @@ class Activity:
         self._is_dirty = True
 
     def of(self, id: str) -> MemoryActivity:
-        """How this memory has been used.
+        """The use of a memory.
 
         Raises:
             UnknownFormat: a newer memvault wrote it.
@@ -102,13 +101,15 @@ class Activity:
         return found or UNUSED
 
     def all(self) -> dict[str, MemoryActivity]:
-        """By memory id, those of notes that are gone included."""
+        """The use of all memories, by id, including those of removed notes."""
         with self._lock:
             return dict(self._records)
 
     def write(self) -> float:
-        """Write down what was counted, to the journal once an hour; the seconds until that is due
-        again."""
+        """Write new counts to the store, and once an hour to the journal.
+
+        Returns the seconds until the next write.
+        """
         if self._is_dirty:
             self._is_dirty = False
             if self._clock() - self._checkpointed < CHECKPOINT_EVERY:
@@ -118,12 +119,12 @@ class Activity:
         return FLUSH_SECONDS
 
     def flush(self) -> None:
-        """Write to the key-value store what changed; what cannot be written now stays waiting."""
+        """Write the changes to the key-value store; those that cannot be written stay queued."""
         with self._writing:
             self._flush()
 
     def checkpoint(self) -> None:
-        """Write to the journal what changed since it was last written there."""
+        """Write the changes since the last checkpoint to the journal."""
         with self._writing:
             try:
                 if self._flush():
@@ -132,10 +133,10 @@ class Activity:
                 logger.warning("the use of memories is not in the journal yet: %s", error.message)
 
     def move_to(self, keyvalue: KeyValueStore) -> None:
-        """Go on in the store of a fresh generation, which takes over everything.
+        """Copy everything to the store of a new generation, and use it from now on.
 
         Raises:
-            StorageError: it cannot be written; the old store is still in use.
+            StorageError: the new store cannot be written; the old store is still in use.
         """
         with self._writing:
             self._flush()
@@ -143,7 +144,7 @@ class Activity:
                 records, foreign = list(self._records), dict(self._foreign)
             try:
                 waiting = self._unjournaled()
-            except MemvaultError:  # the old store is damaged, which is why a fresh one is made
+            except MemvaultError:  # the old store is damaged, hence the new one
                 waiting = records
             keyvalue.put_many(UNJOURNALED, dict.fromkeys(waiting, b""))
             keyvalue.swap(NAMESPACE, {id: (None, value) for id, value in foreign.items()})
@@ -152,19 +153,19 @@ class Activity:
             self._keyvalue = keyvalue
 
     def close(self) -> None:
-        """Write everything down, last of all a checkpoint; never raises."""
+        """Write all changes to the store and the journal; never raises."""
         self.checkpoint()
 
     # -- writing ------------------------------------------------------------------------------
 
     def _flush(self) -> bool:
-        """Whether everything is in the store now."""
+        """Write the changes to the store; False if some could not be written."""
         with self._lock:
             taken, self._unflushed = self._unflushed, {}
         if not taken:
             return True
         try:
-            # First: a record that is in the store must not be taken for one in the journal.
+            # Done first, or after a crash the record would count as checkpointed.
             self._keyvalue.put_many(UNJOURNALED, dict.fromkeys(taken, b""))
             self._add(self._keyvalue, taken)
         except MemvaultError as error:
@@ -177,15 +178,17 @@ class Activity:
         return True
 
     def _add(self, keyvalue: KeyValueStore, counts: Mapping[str, int]) -> None:
-        """Add these accesses to the store's records, and make its sums this process's own. Another
-        process may write in between: then what it wrote is added to."""
+        """Add these accesses to the store's records, and take over the sums.
+
+        If another process writes a record in between, the accesses are added to that.
+        """
         waiting = iter(counts)
         while left := set(islice(waiting, MEMORIES_PER_ENTRY)):
             while left:
                 left = self._add_some(keyvalue, {id: counts[id] for id in left})
 
     def _add_some(self, keyvalue: KeyValueStore, counts: dict[str, int]) -> set[str]:
-        """Those left to be added, since another process wrote them meanwhile."""
+        """Add accesses; returns the ids that another process wrote meanwhile, to try again."""
         stored = keyvalue.get_many(NAMESPACE, counts)
         written: dict[str, tuple[bytes | None, bytes]] = {}
         sums: dict[str, MemoryActivity] = {}
@@ -199,8 +202,10 @@ class Activity:
         return left
 
     def _understood(self, id: str, value: bytes | None) -> MemoryActivity | None:
-        """UNUSED for nothing, or nothing that can be read; None for what a newer memvault wrote,
-        which stays."""
+        """The stored record; UNUSED if it is missing or unreadable.
+
+        None for a record that a newer memvault wrote, which is kept.
+        """
         if value is None:
             return UNUSED
         try:
@@ -214,8 +219,10 @@ class Activity:
             return UNUSED
 
     def _summed(self, id: str, stored: MemoryActivity, count: int) -> MemoryActivity:
-        """What stands in the store, and this many accesses more. A store that lost what it had,
-        in whole or in part, is given what is known here."""
+        """The stored record plus these accesses, merged with the record in memory.
+
+        So a store that lost records gets them back.
+        """
         with self._lock:
             own, newer = self._records[id], self._unflushed.get(id, 0)
         more = stored.access_count + count
@@ -252,7 +259,7 @@ class Activity:
             self._keyvalue.delete(UNJOURNALED, some)
 
     def _latest(self, ids: Sequence[str]) -> dict[str, MemoryActivity]:
-        """With what other processes have counted."""
+        """The latest records of these memories, including the counts of other processes."""
         stored = self._keyvalue.get_many(NAMESPACE, ids)
         with self._lock:
             known = {id: self._records[id] for id in ids if id in self._records}
@@ -278,7 +285,7 @@ class Activity:
                 logger.error("activity of %s is lost: %s", id, error.message)
 
     def _fill(self) -> None:
-        """Take in what the journal holds; a store that was filled is marked so."""
+        """Fill the store from the journal, and mark it as filled."""
         try:
             for id, told in self._journaled():
                 if id not in self._foreign:

@@ -1,6 +1,6 @@
-"""Blind spots: notes that are far apart in meaning, have a cause in common, and no link between.
+"""Blind spots: pairs of notes far apart in meaning, with a common cause or effect and no link.
 
-Who reads one of them will not come upon the other (REQ-AUTO-22, REM phase).
+Whoever reads one of them will not find the other (REQ-AUTO-22, REM phase).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from memvault.reasoning.causal import causal_link
 from memvault.stores.graph_view import GraphView
 
 MAX_PAIRS = 20
-FAR_APART = 0.3  # cosine below which two notes are about different things
-MAX_AROUND = 30  # a cause of more than that connects nothing in particular
+FAR_APART = 0.3  # cosine below which two notes are about different subjects
+MAX_AROUND = 30  # most effects of a cause, or causes of an effect, that connect two notes
 
 
 @dataclass(frozen=True, slots=True)
 class BlindSpot:
-    """Two notes, by id, and the id of what caused or came of both."""
+    """The ids of two notes and of their common cause or effect."""
 
     first: str
     second: str
@@ -53,7 +53,7 @@ def blind_spots(
 
 
 def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpot]:
-    """Pairs with a cause or an effect in common."""
+    """The pairs of nodes with a common cause or effect."""
     effects: dict[str, set[str]] = {}
     causes: dict[str, set[str]] = {}
     for edge in view.all():
@@ -70,7 +70,7 @@ def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpo
 
 
 def _is_linked(spot: BlindSpot, view: GraphView) -> bool:
-    """Whether a link, or one note in between, leads from one to the other."""
+    """Whether two notes are linked directly or through one node other than the shared one."""
     near = _beside(spot.first, view)
     return spot.second in near or bool(near & _beside(spot.second, view) - {spot.shared})
 

@@ -1,15 +1,15 @@
 """Entropy and coherence of a set of memories.
 
-Entropy says how far an answer can be relied on: how diverse the memories are.
+Entropy measures how diverse the memories are, and so how reliable an answer from them is.
 
-Coherence says how well they fit together. A pair holds together as far as it is linked or similar
-(noisy-or of the two),
+Coherence measures how well they fit together. The bond of a pair is the noisy-or of its link and
+its similarity,
 
     hold(i, j) = 1 - (1 - link(i, j)) * (1 - max(0, cos(i, j)))
 
-where ``link`` is 1 for a direct edge and else the share of neighbours the two have in common
-(Salton index). Coherence is the weighted mean of ``hold`` over all pairs, times the share of the
-memories, by weight, that contradict none of the others.
+where ``link`` is 1 for a direct edge and otherwise the share of common neighbours (Salton index).
+Coherence is the weighted mean of ``hold`` over all pairs, times the share of the memories, by
+weight, that contradict none of the others.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Floats = npt.NDArray[np.float64]
 
 
 def similarity(vectors: Sequence[Vector | None]) -> Floats:
-    """(n, n) cosines of unit vectors; what has no vector resembles only itself."""
+    """The (n, n) cosines of unit vectors; a memory without a vector is similar only to itself."""
     kernel: Floats = similarities([vectors])[0]
     return kernel
 
 
 def similarities(groups: Sequence[Sequence[Vector | None]]) -> Floats:
-    """The same for groups of equal size: (groups, n, n)."""
+    """The cosines within each of several groups of equal size, (groups, n, n); see `similarity`."""
     count = len(groups[0])
     every = [vector for group in groups for vector in group]
     known = next((vector for vector in every if vector is not None), None)
@@ -50,7 +50,7 @@ def similarities(groups: Sequence[Sequence[Vector | None]]) -> Floats:
 
 
 def shares(weights: Sequence[float] | None, count: int) -> Floats:
-    """Weights scaled to sum to 1, shape (count,); equal ones if none are given or all are 0."""
+    """The weights scaled to sum to 1, (count,); equal if none are given or all are 0."""
     if weights is not None:
         given = np.clip(np.asarray(weights, dtype=np.float64), 0.0, None)
         total = float(given.sum())
@@ -60,17 +60,19 @@ def shares(weights: Sequence[float] | None, count: int) -> Floats:
 
 
 def entropy(kernel: Floats, weights: Sequence[float] | None = None) -> float:
-    """Normalised von Neumann entropy in [0, 1] of a similarity kernel (n, n).
+    """The normalised von Neumann entropy, in [0, 1], of a similarity kernel (n, n).
 
-    ``weights`` (n,), not negative, say how much each memory counts; equal when absent. Fewer than
-    two memories have entropy 0.
+    ``weights`` (n,), not negative, are those of the memories; equal if absent. Fewer than two
+    memories have entropy 0.
     """
     return float(entropies(kernel[None], shares(weights, kernel.shape[0]))[0])
 
 
 def entropies(kernels: Floats, share: Floats) -> Floats:
-    """The entropies (groups,) of kernels (groups, n, n), in each of which the memories count by
-    the same shares (n,)."""
+    """The entropies (groups,) of kernels (groups, n, n).
+
+    The memories of each group count by the same shares (n,).
+    """
     groups, count = kernels.shape[:2]
     if count < 2:
         return np.zeros(groups)
@@ -83,10 +85,10 @@ def entropies(kernels: Floats, share: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around one memory in the graph, by node id; none is a neighbour of itself.
+    """The neighbours of one memory in the graph, by node id, without itself.
 
-    ``against`` are the neighbours it contradicts or is contradicted by; ``outdated_by`` those of
-    them that say it no longer holds.
+    ``against`` are the neighbours that it contradicts or that contradict it; ``outdated_by`` those
+    of them that supersede it.
     """
 
     neighbours: Set[str] = field(default_factory=frozenset)
@@ -103,15 +105,13 @@ def coherence(
     around: Mapping[str, Surroundings],
     weights: Sequence[float] | None = None,
 ) -> float:
-    """Coherence in [0, 1] of the memories named by ``ids``.
+    """The coherence of memories, in [0, 1]; 0 for no memory, 1 for a single one.
 
     Args:
         ids: n node ids.
         kernel: (n, n) cosines, in the order of ``ids``.
         around: the surroundings of each id; an id without any counts as unlinked.
-        weights: (n,) not negative, how much each counts; equal when absent.
-
-    Nothing at all has coherence 0, a single memory 1.
+        weights: (n,) not negative; equal if absent.
     """
     if not ids:
         return 0.0
@@ -124,8 +124,12 @@ def coherences(
     around: Mapping[str, Surroundings],
     share: Floats,
 ) -> list[float]:
-    """The same for groups of n ids: kernels (groups, n, n), and shares (n,) by which the memories
-    of each count."""
+    """The coherence of each of several groups of n ids; see `coherence`.
+
+    Args:
+        kernels: (groups, n, n).
+        share: (n,), the shares by which the memories of each group count.
+    """
     part: list[float] = share.tolist()
     found = []
     for ids, cosines in zip(groups, kernels.tolist(), strict=True):
@@ -141,7 +145,7 @@ def _mean_hold(
     near: Sequence[Surroundings],
     part: Sequence[float],
 ) -> float:
-    """Over all pairs, by weight; 1 where there is none."""
+    """The weighted mean of ``hold`` over all pairs; 1 without pairs."""
     held = total = 0.0
     for row, key in enumerate(ids):
         make_way()
@@ -163,7 +167,7 @@ def _mean_hold(
 def _opposed_share(
     ids: Sequence[str], near: Sequence[Surroundings], part: Sequence[float]
 ) -> float:
-    """The share of those that one of the others contradicts."""
+    """The share, by weight, of the memories in conflict with another of them."""
     return sum(
         share
         for each, share in zip(near, part, strict=True)

@@ -14,24 +14,24 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.memory import UTLState
 from memvault.model.note import mean_vector
 
-NEAREST = 5  # memories that a new one is compared with
+NEAREST = 5  # memories with which a new one is compared
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedMemory:
-    """The memory's learning state, and the memories around it, nearest first."""
+    """A memory's learning state, and the most similar other memories, nearest first."""
 
     state: UTLState
     among: tuple[str, ...]
 
 
 def learned_memory(meter: PulseMeter, memory_id: str) -> LearnedMemory:
-    """The state of a memory that has just been indexed.
+    """The learning state of a newly indexed memory.
 
-    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is how
-    much the memory changes the coherence of those it is related to (of the nearest, if there are
-    none). ``w_e`` is the weight that the person gave it, ``importance`` + 0.5. ``phi`` is the angle
-    between the memory and the mean of those around it.
+    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is the
+    change that the memory makes to the coherence of its related memories (of the nearest, if it has
+    none). ``w_e`` is its weight, ``importance`` + 0.5. ``phi`` is the angle between the memory and
+    the mean of these memories.
     """
     index = meter.similarity_index
     vector = index.vectors([memory_id])[memory_id]
@@ -56,7 +56,7 @@ def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[st
 
 
 def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
-    """In [0, pi]; 0 where there is nothing to compare."""
+    """The angle between a memory and the mean of a group, in [0, pi]; 0 without vectors."""
     vectors = index.vectors([memory_id, *group])
     own = vectors.pop(memory_id)
     mean = mean_vector([vector for vector in vectors.values() if vector is not None])
@@ -68,11 +68,11 @@ def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> floa
 def learnt_together(
     meter: PulseMeter, ids: Sequence[str], weights: Sequence[float] | None = None
 ) -> UTLState:
-    """What a session or an answer learns from its memories.
+    """The learning state of the memories of a session or an answer.
 
-    ``delta_s`` is their entropy. ``delta_c`` is how much more coherent they are than the vault, as
-    a share of what the vault's coherence lacks to 1. ``w_e`` is their mean weight, ``importance`` +
-    0.5. ``phi`` is the mean angle between each of them and the mean of all.
+    ``delta_s`` is their entropy. ``delta_c`` is their gain in coherence over the vault, as a share
+    of 1 minus the vault's coherence. ``w_e`` is their mean weight, ``importance`` + 0.5. ``phi`` is
+    the mean angle between each of them and the mean of all.
     """
     if not ids:
         return UTLState(delta_s=0.0, delta_c=0.0, w_e=1.0, phi=0.0)

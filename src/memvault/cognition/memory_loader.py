@@ -1,4 +1,4 @@
-"""Memory nodes put together from the vault, the stores and what is counted; the last used kept."""
+"""Assembles memory nodes from the vault, the stores and the counted use, with a cache."""
 
 from __future__ import annotations
 
@@ -21,33 +21,35 @@ from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import decode
 
 logger = logging.getLogger(__name__)
-MAX_BYTES = 4 * MAX_CONTENT_CHARS + 65_536  # of a note: text of four bytes a character, a header
+MAX_BYTES = 4 * MAX_CONTENT_CHARS + 65_536  # of a note: four bytes per character, and a header
 NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What does not change while the note does not. ``memory`` tells whether it has: indexing a
-    note replaces its record."""
+    """The cached parts of a node, which change only with the note.
+
+    They are valid while ``memory`` is the indexed object: indexing a note replaces it.
+    """
 
     memory: Memory
     content: str
     embedding: Vector
-    utl_state: UTLState  # at its storing, else as it was when this was read
+    utl_state: UTLState  # when the memory was stored, else when this was read
 
 
 class MemoryNodes:
     """The nodes of one vault. Thread-safe.
 
-    Text and vector are read once and kept for the ``capacity`` memories used last; a note that
-    changes is read again. State and use, which change without the note, are current in every node.
+    Text and vector are cached for the ``capacity`` most recently used memories; a changed note is
+    read again. State and use, which change without the note, are always current.
 
     Args:
-        memory_of: the indexed memory of an id, from the catalogue in memory; absent ids cost
-            nothing else.
-        read: the bytes of the note at a path of the vault.
-        activity: as it is now.
-        capacity: how many are kept; asked at the first use, because the settings are read later.
+        memory_of: gives the indexed memory of an id, from memory; unknown ids cost nothing else.
+        read: gives the bytes of the note at a path of the vault.
+        activity: gives the current activity.
+        capacity: gives the size of the cache; called at first use, since the settings are read
+            later.
     """
 
     def __init__(
@@ -78,11 +80,11 @@ class MemoryNodes:
         return len(self._kept)
 
     def get(self, id: str) -> MemoryNode | None:
-        """The node; None for an id that no indexed note has.
+        """The node with this id; None if no indexed note has it.
 
         Raises:
-            NoteNotFound, StorageError: the note was removed a moment ago, or cannot be read.
-            UnknownFormat: a newer memvault wrote how it was used.
+            NoteNotFound, StorageError: the note was just removed, or cannot be read.
+            UnknownFormat: a newer memvault wrote the record of its use.
         """
         memory = self._memory_of(id)
         if memory is None:
@@ -133,7 +135,7 @@ class MemoryNodes:
 
 
 def _body(data: bytes) -> str:
-    """A note's text under its frontmatter, cut after the last whole line that a node holds."""
+    """A note's text below its frontmatter, cut after the last whole line that fits into a node."""
     text = decode(data, MAX_BYTES).text
     text = text[read_header(text).body_start :].strip("\n")
     if len(text) <= MAX_CONTENT_CHARS:

@@ -1,4 +1,4 @@
-"""The pulse of an answer, of one memory and of the whole vault."""
+"""Measures the pulse of an answer and of the whole vault, and the state of each memory."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from memvault.model.note import Vector
 from memvault.model.priority import make_way
 from memvault.model.state import Background, CognitivePulse, suggest_action
 
-LOCAL = 5  # memories that a memory is seen among; each costs a look into the stores
-SAMPLE = 256  # memories that stand for a whole vault
+LOCAL = 5  # memories with which a memory is measured; each costs a store lookup
+SAMPLE = 256  # memories that represent the whole vault
 # Tasks that epistemic_action asks the person about.
 ASKED_ABOUT = frozenset(
     {TaskType.CONFLICTING_FACTS, TaskType.UNVERIFIED_CRITICAL, TaskType.STALE_FACT}
 )
-STEP = 4  # memories measured between two moments in which questions pass
-AT_ONCE = 16  # memories whose state is measured at once in the background,
-PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
-SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
+STEP = 4  # memories measured before questions get a chance to run
+AT_ONCE = 16  # memories measured per background step
+PAUSE_SECONDS = 0.005  # pause after a background step, in which calls can run
+SETTLE_SECONDS = 0.01  # delay after a change, in which its caller is answered
 MEASURE_VAULT, MEASURE_STATES = "measure the vault", "measure memories"
-MAX_ANSWERS = 1_000  # whose pulse is kept while nothing changes
+MAX_ANSWERS = 1_000  # answers whose pulse is cached while nothing changes
 
 Version = tuple[SimilarityIndex, int, int]
 AnswerKey = tuple[tuple[str, ...], tuple[float, ...] | None]  # ids and weights
@@ -49,15 +49,14 @@ AnswerKey = tuple[tuple[str, ...], tuple[float, ...] | None]  # ids and weights
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """Entropy and coherence in [0, 1] of one memory among those around it: the ones that it is most
-    related to; if there are none, the nearest in meaning.
+    """Entropy and coherence, in [0, 1], of one memory and its most related memories.
 
-    Entropy is how much they differ, coherence how densely they are linked without contradictions.
-    Both are on the vault's own scale, on which 0.5 is the median: *open* is linked with its like,
-    *unknown* links things that differ, *blind* stands among different things with few links, and
-    *hidden* among its like with few links. The specification sets the limit at 0.5, and leaves the
-    scale open; on an absolute one nearly all memories of a vault share a quadrant
-    (`bench_quadrants`).
+    If it has no related memories, those nearest in meaning are used. Entropy measures how much they
+    differ, coherence how densely they are linked without contradictions. Both are on the vault's
+    own scale, on which 0.5 is the median. The quadrants are *open* (similar, many links), *unknown*
+    (different, many links), *blind* (different, few links) and *hidden* (similar, few links). The
+    specification sets the limit at 0.5 and leaves the scale open; on an absolute scale nearly all
+    memories of a vault share a quadrant (`bench_quadrants`).
     """
 
     entropy: float
@@ -68,8 +67,10 @@ class MemoryState:
         return JohariQuadrant.from_metrics(self.entropy, self.coherence)
 
     def on_scale(self, median: MemoryState) -> MemoryState:
-        """This measure on the scale of a vault with that median; the median memory itself, and all
-        where all are equal, is open."""
+        """This state on the scale of a vault with this median.
+
+        The median memory itself is open, and so are all memories if all are equal.
+        """
         return MemoryState(
             _scaled(self.entropy, min(1.0, median.entropy + VISIBLE)),
             _scaled(self.coherence, max(0.0, median.coherence - VISIBLE)),
@@ -77,7 +78,7 @@ class MemoryState:
 
 
 def _scaled(value: float, middle: float) -> float:
-    """Linear below and above the middle, with 0 at 0 and 1 at 1."""
+    """The value mapped piecewise linearly: 0 to 0, the middle to 0.5, and 1 to 1."""
     if value <= middle:
         return 0.5 * value / middle if middle > 0.0 else 0.0
     return 0.5 + 0.5 * (value - middle) / (1.0 - middle)
@@ -85,8 +86,11 @@ def _scaled(value: float, middle: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Vault:
-    """Of a vault at one version: the state of its memories as a set, the median of their own
-    states, and the share of each quadrant."""
+    """The measures of a vault at one version.
+
+    They are the state of its memories as a set, the median of their own states, and the share of
+    each quadrant.
+    """
 
     version: Version
     state: MemoryState
@@ -98,11 +102,12 @@ class PulseMeter:
     """Measures entropy and coherence from the vectors and the graph. Thread-safe.
 
     Args:
-        similarity_index: gives that of the stores that answer now.
-        tasks: the kinds of tasks that wait for the person about any of these memories, or, for
-            None, about any at all.
-        offers: whether the client that asks has a tool of this name.
-        background: what measures while nobody waits; without it only what is asked is measured.
+        similarity_index: gives the index of the live generation.
+        tasks: gives the kinds of the person's open tasks about any of these memories; None means
+            all memories.
+        offers: whether the calling client has a tool of this name.
+        background: runs measurements in the background; without it only requested memories are
+            measured.
     """
 
     def __init__(
@@ -119,7 +124,7 @@ class PulseMeter:
         self._offers = offers
         self._vault: _Vault | None = None
         self._states: dict[str, MemoryState] = {}  # as measured, not on the vault's scale
-        self._unrelated: set[str] = set()  # of these, those that any change may concern
+        self._unrelated: set[str] = set()  # measured memories that any change may affect
         self._answers: LRUCache[AnswerKey, MemoryState] = LRUCache(MAX_ANSWERS)
         self._changes = 0
         self._background = background
@@ -129,7 +134,7 @@ class PulseMeter:
 
     @property
     def similarity_index(self) -> SimilarityIndex:
-        """That of the live generation."""
+        """The similarity index of the live generation."""
         similarity_index = self._similarity_index()
         if similarity_index is not self._seen:
             with self._lock:
@@ -142,10 +147,9 @@ class PulseMeter:
         return similarity_index
 
     def of(self, ids: Sequence[str], weights: Sequence[float] | None = None) -> CognitivePulse:
-        """The pulse of an answer that rests on these memories, each named once; ``weights`` are
-        their relevance.
+        """The pulse of an answer with these distinct memories; ``weights`` are their relevance.
 
-        An answer that found nothing has entropy 0 and coherence 0, which suggests *explore*.
+        An answer without memories has entropy 0 and coherence 0, which suggests *explore*.
         """
         similarity_index = self.similarity_index
         key = (tuple(ids), None if weights is None else tuple(weights))
@@ -161,41 +165,42 @@ class PulseMeter:
     def of_vault(self) -> CognitivePulse:
         """The pulse of everything indexed.
 
-        It is measured in the calling thread once; when the index has changed since, what was
-        measured last is given and measured again meanwhile.
+        The first call measures it in the calling thread. If the index changed since, the last pulse
+        is returned and measured again in the background.
         """
         return self._pulse(self._whole().state, None)
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories.
 
-        The first call for a memory that is not measured yet starts measuring all others in the
-        background. From then on, memories that change are measured again there.
+        The first call for an unmeasured memory starts to measure all others in the background. From
+        then on, changed memories are measured again there.
         """
         known = self.measures(ids)
         median = self._whole().median
         return {key: state.on_scale(median) for key, state in known.items()}
 
     def measures(self, ids: Sequence[str]) -> dict[str, MemoryState]:
-        """As `states`, but not on the vault's scale."""
+        """Like `states`, but not on the vault's scale."""
         known, measured = self._look_up(ids)
         if measured and not self._keeps_all and self.similarity_index.is_loaded:
             self.measure_all()
         return known
 
     def measured_vault(self) -> tuple[MemoryState, Mapping[JohariQuadrant, float]] | None:
-        """Entropy and coherence of everything indexed, and the share of its memories in each
-        quadrant, as measured last; None before."""
+        """The last measured state of everything indexed, and the share of each quadrant.
+
+        None if it was not measured yet.
+        """
         return None if self._vault is None else (self._vault.state, self._vault.quadrants)
 
     def measure_all(self) -> None:
-        """Measure every memory that is not measured yet in the background, and from then on those
-        that change."""
+        """Measure all unmeasured memories in the background, and from then on changed ones."""
         self._keeps_all = True
         self._measure_soon(self.similarity_index.memory_ids(), 0.0)
 
     def _look_up(self, ids: Sequence[str]) -> tuple[dict[str, MemoryState], bool]:
-        """The states as measured, and whether some were not known yet."""
+        """The states as measured, and whether some had to be measured now."""
         similarity_index = self.similarity_index
         with self._lock:
             known = {key: self._states[key] for key in ids if key in self._states}
@@ -226,7 +231,7 @@ class PulseMeter:
             background.run(MEASURE_STATES, self._measure_some, after=after)
 
     def _measure_some(self) -> float | None:
-        """Measure some of the memories that wait; gives the pause before the next ones, if any."""
+        """Measure some of the queued memories; returns the pause before the next ones, if any."""
         with self._lock:
             some = list(islice(self._to_measure, AT_ONCE))
             for key in some:
@@ -235,7 +240,7 @@ class PulseMeter:
         return PAUSE_SECONDS if self._to_measure else None
 
     def _version(self, similarity_index: SimilarityIndex) -> Version:
-        """Changes with the graph, and again once the similarity index has followed it."""
+        """A version that changes with the graph, and again once the similarity index follows."""
         return similarity_index, similarity_index.version, self._changes
 
     def _forget(self, ids: Collection[str]) -> None:
@@ -249,8 +254,11 @@ class PulseMeter:
             self._measure_soon(ids, SETTLE_SECONDS)
 
     def _whole(self) -> _Vault:
-        """The vault as it was measured last. It is measured in the calling thread once; when the
-        index has changed since, it is measured again in the background."""
+        """The last measures of the vault.
+
+        The first call measures in the calling thread. If the index changed since, the vault is
+        measured again in the background.
+        """
         version = self._version(self.similarity_index)
         known, background = self._vault, self._background()
         if known is not None and known.version != version and background is not None:
@@ -284,7 +292,7 @@ class PulseMeter:
         return self._vault
 
     def _pulse(self, state: MemoryState, ids: Collection[str] | None) -> CognitivePulse:
-        """With an action that the client could take about these memories (all, if None)."""
+        """The pulse of a state, with a suggested action about these memories (all, if None)."""
         tasks = self._tasks(ids)
         action = suggest_action(
             state.entropy,
@@ -304,7 +312,7 @@ class PulseMeter:
 def measured_together(
     similarity_index: SimilarityIndex, ids: Sequence[str], weights: Sequence[float] | None = None
 ) -> MemoryState:
-    """Entropy and coherence of these memories as a set, not on the vault's scale."""
+    """The entropy and coherence of these memories as a set, not on the vault's scale."""
     vectors = similarity_index.vectors(ids)
     kernel = similarity([vectors[key] for key in ids])
     around = similarity_index.around(ids)
@@ -314,7 +322,7 @@ def measured_together(
 def _measured(
     similarity_index: SimilarityIndex, related: Mapping[str, Sequence[str]]
 ) -> dict[str, MemoryState]:
-    """The states of these memories, given those that each is related to."""
+    """The states of these memories, given the related memories of each."""
     around = similarity_index.around(related)
     local = {
         key: [key, *(others or _nearest(similarity_index, key))] for key, others in related.items()
@@ -333,7 +341,7 @@ def _measured(
 
 
 def _nearest(similarity_index: SimilarityIndex, memory_id: str) -> list[str]:
-    """The memories that are nearest in meaning."""
+    """The memories nearest in meaning to a memory."""
     vector = similarity_index.vectors([memory_id])[memory_id]
     hits = similarity_index.nearest(vector, LOCAL + 1) if vector is not None else []
     return [key for key, _ in hits if key != memory_id][:LOCAL]
@@ -346,7 +354,7 @@ def _states(
 ) -> list[MemoryState]:
     """The states of groups of equal size, as measured.
 
-    Only links count for coherence here: entropy says how alike the memories are.
+    Only links count for coherence here, since entropy already measures similarity.
     """
     count = len(groups[0])
     if count < 2:
@@ -354,7 +362,7 @@ def _states(
     kernels = similarities([[vectors[key] for key in keys] for keys in groups])
     share = shares(None, count)
     # The effective number of different memories (Vendi score, arXiv 2210.02410), scaled to [0, 1]:
-    # plain entropy is above 0.5 wherever cosines are below 0.73, which is everywhere.
+    # plain entropy is above 0.5 if cosines are below 0.73, which is nearly always so.
     effective = np.exp(entropies(kernels, share) * np.log(count))
     spread = ((effective - 1.0) / (count - 1.0)).tolist()
     joined = coherences(groups, np.zeros_like(kernels), around, share)

@@ -14,14 +14,14 @@ from memvault.vault.journal import Journal, JournalEntry
 
 KIND = "pulse_measured"
 MIN_INTERVAL = timedelta(hours=1)
-VISIBLE = 0.001  # the least difference that an answer shows
+VISIBLE = 0.001  # least difference that an answer shows
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PulsePoint:
-    """Entropy and coherence of a vault of so many notes, in [0, 1], at a moment."""
+    """The entropy and coherence of a vault, in [0, 1], and its number of notes at a moment."""
 
     at: datetime
     entropy: float
@@ -30,7 +30,7 @@ class PulsePoint:
 
 
 class PulseLog:
-    """The points of one vault. Thread-safe."""
+    """The pulse history of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -44,13 +44,13 @@ class PulseLog:
         self._points = sorted(found, key=lambda each: each.at)
 
     def points(self, since: datetime) -> Sequence[PulsePoint]:
-        """Those since a moment, and the last before it, oldest first."""
+        """The points since a moment, and the last one before it, oldest first."""
         with self._lock:
             before = sum(point.at < since for point in self._points)
             return self._points[max(0, before - 1) :]
 
     def note(self, pulse: CognitivePulse, notes: int, now: datetime) -> bool:
-        """Keep what was measured, if an hour has passed and it has moved; says whether it was kept.
+        """Record a pulse if it changed and the last one is an hour old; False if not recorded.
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
@@ -71,7 +71,7 @@ def _moved(last: PulsePoint, now: PulsePoint) -> bool:
 
 
 def _point(entry: JournalEntry) -> PulsePoint | None:
-    """None for a line that somebody edited."""
+    """The point in a journal entry; None if somebody edited the entry."""
     try:
         entropy, coherence = float(entry.data["entropy"]), float(entry.data["coherence"])
         return PulsePoint(entry.ts, entropy, coherence, int(entry.data["notes"]))

@@ -1,4 +1,4 @@
-"""What a session's working set adds up to."""
+"""Sessions of clients, and the state of a session's working set."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.search import VerbosityLevel
 from memvault.model.state import CognitivePulse
 
-WORKING_SET = 50  # memories; what graph-tools calls the context
-MAX_REMEMBERED = 10_000  # sessions, expired ones included; about 8 kB each when full
+WORKING_SET = 50  # memories in a working set, which graph-tools calls the context
+MAX_REMEMBERED = 10_000  # sessions, including expired ones; about 8 kB each when full
 
 
 def _now() -> datetime:
@@ -24,9 +24,9 @@ def _now() -> datetime:
 
 
 class Session:
-    """What one client is about. Thread-safe.
+    """A client's session. Thread-safe.
 
-    ``verbosity`` is the level of the answers whose call names none.
+    ``verbosity`` is the default level of its answers.
     """
 
     def __init__(self, id: str, user_id: str, client: str | None, now: datetime) -> None:
@@ -44,21 +44,21 @@ class Session:
 
     @property
     def working_set(self) -> list[str]:
-        """Ids of the last memories that answers showed, the most recent first."""
+        """The ids of the last memories in answers, most recent first."""
         with self._lock:
             return list(reversed(self._accessed))
 
     @property
     def pulse_reads(self) -> int:
-        """How often the pulse was read since the session's last tool call."""
+        """The number of pulse reads since the session's last tool call."""
         return self._pulse_reads
 
     def level(self, asked: int | None) -> VerbosityLevel:
-        """The verbosity of an answer whose call asks for this one, or for none."""
+        """The requested verbosity, or the session's default."""
         return self.verbosity if asked is None else VerbosityLevel(asked)
 
     def accessed(self, ids: Iterable[str]) -> None:
-        """Take these memories, best first, into the working set."""
+        """Add these memories, best first, to the working set."""
         with self._lock:
             for each in reversed(list(ids)):
                 self._accessed[each] = None
@@ -67,30 +67,30 @@ class Session:
                 self._accessed.popitem(last=False)
 
     def pulse_was_read(self) -> int:
-        """How often it was since the last tool call, this time included."""
+        """Count a pulse read; returns the number of reads since the last tool call."""
         with self._lock:
             self._pulse_reads += 1
             return self._pulse_reads
 
     def warned(self, advice: Iterable[str]) -> int:
-        """Note a warning that suggests these tools; how many before it were ignored in a row."""
+        """Record a warning that suggests these tools; returns how many were ignored before it."""
         with self._lock:
             self._advice = frozenset(advice)
             self._warnings += 1
             return self._warnings - 1
 
     def heeded(self) -> None:
-        """Note that the client did what the last warning suggests, or needs it no more."""
+        """Reset the warnings: the client followed the last one, or it no longer applies."""
         with self._lock:
             self._warnings, self._advice = 0, frozenset()
 
     def tool_called(self, tool: str) -> None:
-        """Note which tool was called."""
+        """Reset the warnings if the called tool was suggested."""
         if tool in self._advice:
             self.heeded()
 
     def called(self, now: datetime, client: str | None) -> None:
-        """Note a tool call."""
+        """Record a tool call."""
         with self._lock:
             self.last_activity = now
             self.client = client or self.client
@@ -98,10 +98,10 @@ class Session:
 
 
 class Sessions:
-    """A session begins with the first call that names it. Thread-safe.
+    """The sessions of a person; each begins with the first call that names it. Thread-safe.
 
     Args:
-        user_id: whose they are; all of a person's sessions share the one memory.
+        user_id: the person's id; all sessions share the person's memory.
         expiry: how long a session lasts without a call.
     """
 
@@ -120,11 +120,11 @@ class Sessions:
     def touch(
         self, session_id: str, client: str | None = None, *, renewable: bool = False
     ) -> Session:
-        """Note a tool call of this session and give it, begun if it is new.
+        """Record a tool call and return its session, which is created if it is new.
 
         Args:
-            client: the name under which the caller introduced itself.
-            renewable: an expired session begins again, since nobody chose its id.
+            client: the name that the caller gave itself.
+            renewable: whether an expired session starts over, since nobody chose its id.
 
         Raises:
             SessionNotFound: the session has expired (core EC-CORE-015).
@@ -145,14 +145,14 @@ class Sessions:
             return session
 
     def tool_called(self, session_id: str, tool: str) -> None:
-        """Note which tool a session called, if there is such a session."""
+        """Record which tool a session called, if the session exists."""
         with self._lock:
             session = self._sessions.get(session_id)
         if session is not None:
             session.tool_called(tool)
 
     def get(self, session_id: str) -> Session:
-        """The session, without counting this as a call of it.
+        """The session with this id; does not count as a call.
 
         Raises:
             SessionNotFound: it has expired, or no call ever named it.
@@ -164,7 +164,7 @@ class Sessions:
             return session
 
     def recent(self, most: int) -> list[Session]:
-        """The last sessions that were active and have not expired, the latest first."""
+        """The most recently active sessions that have not expired, latest first."""
         with self._lock:
             now = self._clock()
             live = [each for each in self._sessions.values() if not self._has_expired(each, now)]
@@ -183,8 +183,12 @@ def _not_found(session_id: str) -> SessionNotFound:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """``memories`` are those of the working set that the vault still has, most recent first, and
-    ``quadrants`` how many of them stand in each quadrant."""
+    """The state of a working set.
+
+    Attributes:
+        memories: the memories of the set that the vault still has, most recent first.
+        quadrants: the number of these memories in each quadrant.
+    """
 
     memories: tuple[str, ...]
     pulse: CognitivePulse
@@ -193,7 +197,7 @@ class SessionState:
 
 
 def pulse_of_session(meter: PulseMeter, working_set: Sequence[str]) -> CognitivePulse:
-    """The pulse of a working set; of the whole vault while the set is empty."""
+    """The pulse of a working set; of the whole vault if the set is empty."""
     there = [key for key in working_set if meter.similarity_index.is_memory(key)]
     return meter.of(there) if there else meter.of_vault()
 

@@ -1,4 +1,4 @@
-"""Vectors and surroundings of all memories in memory: a projection of the graph view.
+"""Keeps the vectors of all memories in memory and computes their surroundings.
 
 The vectors are read from the store once; after that they come from the indexer with
 `NotesIndexed`. Surroundings are computed from the `GraphView`.
@@ -30,19 +30,22 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The vectors of these memories, one row each: 32-bit floats, memories by dimensions."""
+    """The vectors of these memories as (n, dim) float32."""
 
     ids: list[str]
     matrix: npt.NDArray[np.float32]
 
 
 class VectorRows:
-    """Vectors by memory id, as 16-bit floats: 768 bytes each with 384 dimensions, and cosines
-    within 0.0002 of those of 32 bits. When it is full, no more are kept. Not thread-safe."""
+    """Vectors by memory id, as 16-bit floats. Not thread-safe.
+
+    A vector of 384 dimensions takes 768 bytes, and cosines differ by less than 0.0002 from those of
+    32 bits. If it is full, further vectors are not kept.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._row_of: dict[str, int] = {}  # _NONE: known to have no vector
+        self._row_of: dict[str, int] = {}  # _NONE if the memory has no vector
         self._free: list[int] = []
         self._rows: npt.NDArray[np.float16] | None = None
         self._used = 0
@@ -57,7 +60,7 @@ class VectorRows:
         return np.asarray(self._rows[row], np.float32)
 
     def rows(self, keys: Sequence[str]) -> Rows:
-        """Those of these that have a vector, in the order given."""
+        """The rows of these keys, in order, without those that have no vector."""
         held = [key for key in keys if self._row_of[key] != _NONE]
         if self._rows is None:
             return Rows([], np.zeros((0, 0), np.float32))
@@ -95,14 +98,14 @@ class VectorRows:
 logger = logging.getLogger(__name__)
 MAX_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
-MAX_SHARING = 50  # notes that name an entity, for it to relate them
+MAX_SHARING = 50  # most notes that an entity relates to each other
 _FAULTS = (StorageError, GraphQueryError)
 
 
 class SimilarityIndex:
-    """How the memories of one generation of indexes are placed among each other. Thread-safe.
+    """The similarities and relations of the memories of one index generation. Thread-safe.
 
-    Until `load` is done, what is missing is looked up in the stores. A store that does not answer
+    Until `load` is done, missing vectors are looked up in the store. A store that does not answer
     counts as empty.
     """
 
@@ -110,22 +113,22 @@ class SimilarityIndex:
         self._view = view
         self._store = vectors
         self._memories = memories
-        self._lock = threading.Lock()  # of the rows
+        self._lock = threading.Lock()  # guards the rows
         self._rows = VectorRows(MAX_KEPT)
         self._loaded = False
-        # Called with the ids of memories whose vector, or whose surroundings or a neighbour's,
-        # have changed.
+        # Called with the ids of memories whose vector, surroundings or neighbours' surroundings
+        # changed.
         self.on_change: list[Callable[[Collection[str]], None]] = []
         view.on_change.append(self._take)
 
     @property
     def version(self) -> int:
-        """Changes whenever the index does."""
+        """A number that changes whenever the index does."""
         return self._view.version
 
     @property
     def is_loaded(self) -> bool:
-        """Whether everything is in memory, so that listeners hear of every change."""
+        """Whether everything is in memory, so that listeners are called on every change."""
         return self._loaded
 
     def is_memory(self, node_id: str) -> bool:
@@ -133,7 +136,7 @@ class SimilarityIndex:
         return self._memories.by_id(node_id) is not None
 
     def importance(self, memory_id: str) -> float:
-        """As the note gives it, in [0, 1]; 0.5 for an unknown memory."""
+        """The importance of a memory, in [0, 1]; 0.5 for an unknown one."""
         memory = self._memories.by_id(memory_id)
         return 0.5 if memory is None else memory.importance
 
@@ -152,7 +155,7 @@ class SimilarityIndex:
         return {key: found.get(key) for key in wanted}
 
     def rows(self, ids: Sequence[str]) -> Rows:
-        """The vectors of those that have one, to be compared all at once."""
+        """The vectors of these memories as one matrix, without memories that have none."""
         with self._lock:
             kept = self._rows.rows([key for key in ids if key in self._rows])
             missing = [key for key in ids if key not in self._rows and self.is_memory(key)]
@@ -165,7 +168,7 @@ class SimilarityIndex:
         return Rows([*kept.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
 
     def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
-        """What each node is linked to, in either direction."""
+        """The surroundings of each node, from links in either direction."""
         wanted = list(ids)
         try:
             return {key: surroundings(key, self._view.touching(key)) for key in wanted}
@@ -174,8 +177,11 @@ class SimilarityIndex:
             return dict.fromkeys(wanted, Surroundings())
 
     def related(self, memory_id: str, most: int) -> list[str]:
-        """The memories that this one is linked with, the strongest first: by the weight of a direct
-        link, or by what both link to or name (tags count), which tells more the rarer it is."""
+        """The memories related to a memory, strongest first.
+
+        They count by the weights of direct links, and by entities and tags that both link to or
+        name, rare ones counting more.
+        """
         try:
             weights = self._weights(memory_id)
         except _FAULTS:
@@ -197,15 +203,17 @@ class SimilarityIndex:
         return {key: 1.0 - rest for key, rest in apart.items()}
 
     def _sharing(self, entity_id: str) -> set[str]:
-        """The memories that link to or name an entity; none if there are too many to tell much."""
+        """The memories that link to or name an entity; empty if there are more than MAX_SHARING."""
         edges = self._view.touching(entity_id)
         if len(edges) > MAX_SHARING:
             return set()
         return {edge.source for edge in edges if self.is_memory(edge.source)}
 
     def nearest(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """The ids of the notes nearest to a vector as wholes, each with its cosine; none if the
-        store does not answer."""
+        """The ids of the notes whose note vectors are nearest to a vector, with their cosines.
+
+        Empty if the store does not answer.
+        """
         try:
             found = self._store.rank_dense(vector, limit, size=ChunkSize.NOTE)
         except _FAULTS:
@@ -213,7 +221,7 @@ class SimilarityIndex:
         return list(zip(found.note_ids, found.scores.tolist(), strict=True))
 
     def load(self) -> None:
-        """Read all vectors, and the graph.
+        """Load all vectors and the graph.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -227,7 +235,7 @@ class SimilarityIndex:
             read = self._store.vectors(some, ChunkSize.NOTE)
             with self._lock:
                 for key in some:
-                    if key not in self._rows and self.is_memory(key):  # else it is newer, or gone
+                    if key not in self._rows and self.is_memory(key):  # not newer, not removed
                         self._rows.put(key, mean_vector(read.get(key, ())))
         self._loaded = True
 
@@ -245,7 +253,7 @@ class SimilarityIndex:
             listener(touched)
 
     def _near(self, node_id: str) -> set[str]:
-        """What is linked with a node directly, or through an entity that few name."""
+        """The nodes linked with a node directly, or through an entity that few notes name."""
         make_way()
         near = set()
         for edge in self._view.touching(node_id):
@@ -269,8 +277,7 @@ class SimilarityIndex:
 
 @lru_cache(maxsize=4_096)
 def _opposition(relation: str) -> tuple[bool, bool, bool]:
-    """Whether the relation sets its ends against each other, and which end it says is outdated:
-    the source, the target."""
+    """Whether a relation is a contradiction, and whether its source or target is outdated."""
     if not contradicts(relation):
         return False, False, False
     name = relation_name(relation)
