@@ -1,1 +1,1 @@
-"""From a client's transcript to a session note: read, redact, extract, write."""
+"""Turns a client's transcript into a session note: reads, redacts, extracts, writes."""

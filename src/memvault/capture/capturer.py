@@ -1,4 +1,4 @@
-"""Writes what a session said into its note, through the one door of all changes."""
+"""Captures a session into its note, as a change by the curator."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from memvault.model.change import ChangeKind
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a session is captured.
+    """The part of a session that is captured already.
 
     Attributes:
         offset: bytes of the transcript that were read.
-        path: the note's path when it was last written; None while there is no note.
+        path: the note's path when it was last written; None if there is no note yet.
     """
 
     offset: int = 0
@@ -31,10 +31,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What one capture did; ``change`` is the hash that takes it back, None where nothing was new.
-
-    ``decisions`` and ``preferences`` are the sentences that may deserve a note of their own.
-    """
+    """The result of a capture; ``change`` is the hash to undo it, None if nothing was new."""
 
     progress: Progress
     change: str | None = None
@@ -42,18 +39,18 @@ class Captured:
 
     @property
     def lasting(self) -> tuple[Item, ...]:
-        """The items that a person may want to keep for good."""
+        """The decisions and preferences, which may deserve their own notes."""
         kinds = (ItemKind.DECISION, ItemKind.PREFERENCE)
         return tuple(item for item in self.items if item.kind in kinds)
 
 
 class Capturer:
-    """Captures sessions into notes; whoever calls has the notes indexed.
+    """Captures sessions into notes; the caller has the notes indexed.
 
     Captures of one session must not run at the same time.
 
     Args:
-        path_of: the path of the note with this id, None where there is none.
+        path_of: gives the path of the note with an id, or None.
     """
 
     def __init__(
@@ -74,15 +71,15 @@ class Capturer:
         files: Sequence[str] = (),
         known: Callable[[Item], bool] = lambda _: False,
     ) -> Captured:
-        """Add what the transcript says beyond ``progress`` to the session's note.
+        """Add the turns of the transcript after ``progress`` to the session's note.
 
-        A capture that was cut off may be repeated: what the note says already is not added again.
-        A note that the person removed is not written again.
+        An interrupted capture may be repeated: lines that the note has are not added again. A note
+        that the person removed is not written again.
 
         Args:
-            more: turns that the transcript does not hold, such as a subagent's last message.
+            more: turns that the transcript lacks, such as a subagent's last message.
             files: further paths that the assistant edited.
-            known: whether an item only repeats what the session was given from the vault.
+            known: whether an item only repeats text that the session was given from the vault.
 
         Raises:
             OSError: the transcript cannot be read.
@@ -105,7 +102,7 @@ class Capturer:
     def write(
         self, session: Session, progress: Progress, items: tuple[Item, ...], edited: Sequence[str]
     ) -> Captured:
-        """Add items and edited files to the session's note, as `capture` does."""
+        """Add items and edited files to the session's note; see `capture`."""
         if not items and not edited:
             return Captured(progress)
 
@@ -131,10 +128,10 @@ class Capturer:
         items: Sequence[Item],
         files: Sequence[str],
     ) -> str | None:
-        """The note's path; None where there is nothing to write or the note was removed."""
+        """Stage the note and return its path; None if nothing is new or the note was removed."""
         path = self._path_of(session.note_id)
         if path is None and known_path is not None and staging.exists(known_path):
-            path = known_path  # written a moment ago and not indexed yet
+            path = known_path  # just written and not indexed yet
         if path is not None and staging.exists(path):
             data = staging.read(path)
             staging.write(path, extended_note(session, path, data, items, files))
@@ -154,6 +151,9 @@ class Capturer:
 
 
 def _is_of(session: Session, data: bytes) -> bool:
-    """Whether a note is the session's own, which an earlier capture wrote: it did not live to tell,
-    or the note is in no index, as it is in quarantine."""
+    """Whether a note is the session's own, written by an earlier capture.
+
+    That capture may have crashed before it saved its progress, or the note may be in quarantine and
+    so not indexed.
+    """
     return f"\nid: {session.note_id}\n".encode() in data.partition(b"\n---\n")[0] + b"\n"

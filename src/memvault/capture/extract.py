@@ -1,8 +1,8 @@
-"""What a conversation leaves behind: decisions, preferences, facts, open questions, requests.
+"""Extracts decisions, preferences, facts, open questions and requests from a conversation.
 
-Extractive: every item is a sentence that somebody said, without secrets, and says who. The rules
-look at the words that mark a decision, a preference or an open question in English, German,
-French, Spanish and Japanese; a plain statement by the person is a fact in any language.
+Every item is a sentence that somebody said, with its speaker and without secrets. The rules look
+for words that mark a decision, a preference or an open question in English, German, French, Spanish
+and Japanese; a plain statement by the person is a fact in any language.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from memvault.text.secrets import MASK, without_secrets
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_ITEM_CHARS = 400
-LONG_TURN_CHARS = 6_000  # more than a person types: something was pasted
+LONG_TURN_CHARS = 6_000  # more than a person types: text was pasted
 REPORTS_PER_TURN = 3
-REQUEST_WORDS = 6  # "Write the commit message" tells nobody later what was asked
-REACTION_WORDS = 7  # "That's awesome, congrats!" says nothing to remember
+REQUEST_WORDS = 6  # shorter requests are unclear later ("Write the commit message")
+REACTION_WORDS = 7  # at most this many in a mere reaction ("That's awesome, congrats!")
 
 
 class ItemKind(StrEnum):
-    """The values are the headings in a session note, in this order."""
+    """The kinds of items; the values are the headings in a session note, in this order."""
 
     SUMMARY = "Summary by the assistant's model"
     DECISION = "Decisions"
@@ -38,7 +38,7 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One sentence worth keeping, two where the second gives the reason of a decision."""
+    """A sentence worth keeping; for a decision also the sentence after it with the reason."""
 
     kind: ItemKind
     text: str
@@ -141,7 +141,7 @@ _FILLER = frozenset(
 
 
 def extract(turns: Iterable[Turn]) -> Iterator[Item]:
-    """The items of a conversation in its order; the same sentence may come twice."""
+    """The items of a conversation, in order; a sentence may occur twice."""
     for turn in turns:
         sentences = _sentences(without_secrets(turn.text))
         if turn.speaker == "person":
@@ -151,7 +151,7 @@ def extract(turns: Iterable[Turn]) -> Iterator[Item]:
 
 
 def says_little(text: str) -> bool:
-    """Whether a message only greets, thanks, agrees or says to go on."""
+    """Whether a message only greets, thanks, agrees or tells the assistant to continue."""
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
     return all(word in _FILLER for word in words)
 
@@ -169,7 +169,7 @@ def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
             yield Item(kind, sentence, "person", turn.at)
             continue
         asks, requests = sentence.endswith(("?", "？")), is_command(sentence)
-        # A question says nothing, and would be found whenever it is asked again.
+        # A question states nothing, and would be found whenever it is asked again.
         if (asks and not requests) or (requests and requested) or (pasted and at >= 5):
             continue
         if requests and len(sentence.split()) < REQUEST_WORDS:
@@ -192,8 +192,10 @@ def _of_assistant(turn: Turn, sentences: list[str]) -> Iterator[Item]:
 
 
 def _joined(sentences: list[str], *, by_person: bool) -> list[tuple[ItemKind | None, str]]:
-    """The sentences with the kind that their words mark them as, None for plain ones; a decision
-    is joined by the sentence behind it where that one gives the reason."""
+    """The sentences with the kinds that their words mark, None for plain sentences.
+
+    A decision is joined with the sentence after it if that gives the reason.
+    """
     joined: list[tuple[ItemKind | None, str]] = []
     for sentence in sentences:
         kind = _marked(sentence, by_person=by_person)
@@ -215,7 +217,7 @@ def _gives_reason(before: tuple[ItemKind | None, str], sentence: str) -> bool:
 
 
 def _marked(sentence: str, *, by_person: bool) -> ItemKind | None:
-    """The kind that the words of a sentence mark it as; None for a plain one."""
+    """The kind that the words of a sentence mark; None for a plain sentence."""
     if _OPEN.search(sentence):
         return ItemKind.OPEN_QUESTION
     if sentence.endswith(("?", "？")):
@@ -228,7 +230,7 @@ def _marked(sentence: str, *, by_person: bool) -> ItemKind | None:
 
 
 def _weight(sentence: str) -> float:
-    """How much a sentence says: its names and numbers, and a little for its length."""
+    """A score of a sentence's information: its names and numbers, and a little for its length."""
     words = _WORD.findall(sentence)
     names = sum(word[0].isupper() for word in words[1:])
     numbers = sum(any(c.isdigit() for c in word) for word in words)

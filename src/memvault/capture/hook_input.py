@@ -1,7 +1,7 @@
-"""What of a hook's input is kept until it is captured: where the transcript lies, and the last
-message without secrets and private spans.
+"""Selects the part of a hook's input that is kept until the session is captured.
 
-The hook command itself needs this when no engine runs, so it loads little.
+It has the transcript's path, and the last message without secrets and private spans. The hook
+command itself uses this module when no engine runs, so it imports little.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = (*SESSION_KEYS, *TRANSCRIPT_KEYS, *START_KEYS, *AGENT_KEYS, "cwd", "wor
 
 
 def kept_input(data: bytes) -> bytes | None:
-    """The part of a hook's JSON that a capture needs; None where it is no JSON object."""
+    """The part of a hook's JSON that a capture needs; None if the input is no JSON object."""
     try:
         given = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""The note of one session: composed when the first item comes, extended by lines afterwards.
+"""Composes the note of a session when its first item is captured, and extends it later.
 
 A person may edit the note at any time. Extending it only inserts lines, each at the end of its
-section; no line that is there is changed, moved or written again.
+section; existing lines are never changed, moved or repeated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A client's session, as its hooks name it. ``client`` is the origin of what is captured."""
+    """A client's session, as its hooks name it; ``client`` is the origin of the captured text."""
 
     client: str
     id: str
@@ -53,16 +53,16 @@ class Session:
 
     @property
     def note_id(self) -> str:
-        """The id of its note: the same whenever and wherever it is computed."""
+        """The id of its note, the same on every computer."""
         return str(uuid5(_NAMESPACE, f"{self.client}\n{self.id}"))
 
 
 def new_note(
     session: Session, items: Sequence[Item], files: Sequence[str], now: datetime
 ) -> tuple[str, bytes] | None:
-    """Path and bytes of the note of a session that has none; None where nothing is worth a note.
+    """The path and bytes of a new session note; None if there is nothing to write.
 
-    The path is the same when the same session is captured again from its start.
+    The path is the same if the session is captured again from its start.
 
     Args:
         files: paths that the assistant edited.
@@ -95,7 +95,7 @@ def new_note(
 def extended_note(
     session: Session, path: str, data: bytes, items: Sequence[Item], files: Sequence[str]
 ) -> bytes:
-    """The note with what is new in it; the same bytes where nothing is.
+    """The note with its new lines added; the same bytes if there are none.
 
     Raises:
         MalformedFrontmatter: the note is not UTF-8.
@@ -136,7 +136,7 @@ def _with_lines(path: str, text: str, heading: str, lines: list[str]) -> str:
 def _lines_by_heading(
     session: Session, items: Iterable[Item], files: Iterable[str]
 ) -> dict[str, list[str]]:
-    """List lines by heading, each once, in the order of the headings."""
+    """The distinct list lines by heading, in the order of the headings."""
     by_heading: dict[str, list[str]] = {name: [] for name in _ORDER}
     seen: set[str] = set()
     for item in items:
@@ -156,11 +156,11 @@ def _lines_by_heading(
 
 
 def _key(line: str) -> str:
-    """What makes two lines the same: their words, whoever said them."""
+    """The key by which lines count as equal: their words, without the speaker."""
     return _NOT_WORD.sub(" ", without_speaker(line)).strip().casefold()
 
 
 def path_from(folder: str, file: str) -> str:
-    """The path from a folder to a file, where the file lies below it."""
+    """The file's path relative to a folder if it lies in the folder, else unchanged."""
     base = folder.rstrip("/\\")
     return file[len(base) + 1 :] if base and file.startswith((base + "/", base + "\\")) else file

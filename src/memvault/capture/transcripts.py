@@ -1,8 +1,9 @@
-"""Read the transcripts that AI clients keep of their sessions, a line at a time.
+"""Reads the transcripts that AI clients keep of their sessions, line by line.
 
-Each client has a format of its own. A line is known by its shape, not by the client's name, since
-clients read each other's files. Only what the person and the assistant said, and which files were
-edited, comes out; tool results, thinking and what clients and hooks added to a prompt do not.
+Each client has its own format. The format of a line is recognised by its shape, not by the client's
+name, since clients read each other's files. Only the words of the person and the assistant and the
+edited files are read; tool results, thinking, and text that clients and hooks add to a prompt are
+left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from memvault.model.moments import in_utc
 
 Speaker = Literal["person", "assistant"]
 
-MAX_LINE_BYTES = 32_000_000  # a longer line is skipped: nobody said that
+MAX_LINE_BYTES = 32_000_000  # a longer line is skipped: no message is so long
 _EDITING_TOOLS = frozenset(
     {
         "write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file",
@@ -29,7 +30,7 @@ _EDITING_TOOLS = frozenset(
 )  # fmt: skip
 _PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-# What clients and hooks put into a prompt.
+# Text that clients and hooks add to a prompt.
 _ADDED = re.compile(
     r"<(?P<tag>system-reminder|hook_context|session_context|environment_context|user_instructions|"
     r"skills_instructions|permissions instructions|command-name|command-message|command-args|"
@@ -38,7 +39,7 @@ _ADDED = re.compile(
     r"open_and_recently_viewed_files|user_info|git_status|rules|memvault)\b[^>]*>"
     r"[\s\S]*?(?:</(?P=tag)>|\Z)"
 )
-# Clients name what they add in two words or more, as nobody does by hand: ``<task-notification>``.
+# Clients use tags of two or more words for such text, unlike people: ``<task-notification>``.
 _ADDED_LINES = re.compile(
     r"^[ \t]*<(?P<tag>[a-z]+(?:[-_][a-z]+)+)\b[^>]*>[\s\S]*?</(?P=tag)>", re.MULTILINE
 )
@@ -51,7 +52,7 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said without a break, and the paths that it edited."""
+    """An uninterrupted message of one side, and the paths of the files that it edited."""
 
     speaker: Speaker
     text: str
@@ -62,14 +63,15 @@ class Turn:
 def read_turns(
     path: Path, offset: int = 0, *, of_subagent: bool = False
 ) -> Iterator[tuple[Turn, int]]:
-    """The turns of a transcript, each with the offset in bytes behind it.
+    """The turns of a transcript, each with the byte offset after it.
 
-    A line that its client is still writing is left for the next call. What is no transcript, or
-    is damaged, yields what can be read of it.
+    A line that the client is still writing is left for the next call. A damaged file, or one that
+    is no transcript, yields its readable turns.
 
     Args:
         offset: where an earlier call ended; a file that is shorter now is read from its start.
-        of_subagent: whether the transcript is a subagent's; in others, what it said is left out.
+        of_subagent: whether the transcript is a subagent's; elsewhere subagents' turns are left
+            out.
 
     Raises:
         OSError: the file cannot be read.
@@ -87,13 +89,12 @@ def read_turns(
 
 
 def without_private(text: str) -> str:
-    """The text without ``<private>`` spans; one that is never closed reaches to the end."""
+    """The text without ``<private>`` spans; an unclosed span reaches to the end."""
     return _PRIVATE.sub(" ", text)
 
 
 def spoken(text: str) -> str:
-    """What was said in a message: without what clients and hooks added, and without private
-    spans."""
+    """The message without text that clients and hooks added, and without private spans."""
     asked = _USER_QUERY.findall(text)
     plain = "\n".join(asked) if asked else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
     return _INTERRUPTED.sub(" ", without_private(plain)).strip()
@@ -105,7 +106,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
             yield line, file.tell()
             continue
         if len(line) < MAX_LINE_BYTES:
-            return  # not written to its end yet
+            return  # not completely written yet
         while line and not line.endswith(b"\n"):
             line = file.readline(MAX_LINE_BYTES)
 
@@ -128,7 +129,7 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[Turn, int]]:
     for entry in entries if isinstance(entries, list) else []:
         turn = _turn(entry) if isinstance(entry, dict) else None
         if turn is not None:
-            yield turn, 0  # such a file is rewritten each time
+            yield turn, 0  # the client rewrites such a file each time
 
 
 def _turn_of_line(line: bytes, of_subagent: bool) -> Turn | None:
@@ -142,14 +143,14 @@ def _turn_of_line(line: bytes, of_subagent: bool) -> Turn | None:
 
 
 def _turn(entry: dict[str, Any]) -> Turn | None:
-    """The turn of one entry, in whichever client's shape it is; None where nobody speaks."""
+    """The turn in an entry of any client's format; None if the entry has no message."""
     kind = entry.get("type")
     payload = entry.get("payload")
     if isinstance(payload, dict):
         return _codex(payload, entry) if kind == "response_item" else None
     message = entry.get("message")
     if isinstance(message, dict) and (kind in ("user", "assistant") or "role" in entry):
-        return _anthropic(entry, message)  # Claude Code, and Cursor, which writes alike
+        return _anthropic(entry, message)  # Claude Code, and Cursor, which has the same format
     if isinstance(kind, str) and isinstance(entry.get("data"), dict):
         return _vscode(kind, entry["data"], entry)
     if kind in ("user", "gemini", "model") and "content" in entry:
@@ -160,7 +161,7 @@ def _turn(entry: dict[str, Any]) -> Turn | None:
 def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
     if entry.get("isMeta") or entry.get("isCompactSummary"):
         return None
-    if message.get("model") == "<synthetic>":  # Claude Code's own words in the model's place
+    if message.get("model") == "<synthetic>":  # written by Claude Code, not by the model
         return None
     role = message.get("role") or entry.get("role")
     content = message.get("content")
@@ -235,7 +236,7 @@ def _texts(blocks: list[Any]) -> list[str]:
 
 
 def _edited(tool: Any, arguments: Any) -> list[str]:
-    """The paths that a call of an editing tool names."""
+    """The paths in a call of an editing tool."""
     if not isinstance(tool, str) or tool.lower() not in _EDITING_TOOLS:
         return []
     if isinstance(arguments, str):
