@@ -257,10 +257,10 @@ class Watcher:
         self._gatherer.ask_for_scan()
 
     def _stop_observer(self) -> None:
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()
-            self._observer = None
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            observer.stop()
+            observer.join()
 
     def _events_arrive(self) -> bool:
         """Whether the event of a test file in ``.memvault`` arrives."""
