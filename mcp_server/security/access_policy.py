@@ -23,6 +23,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_server.security.peer_user import Address, is_of_another_user
+
 COOKIE = "memvault_token"
 PATH = "/sign-in"
 WEB_CLIENT = "web_client"  # in a request's state: the name that the person approved
@@ -246,7 +248,7 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._policy.refusal(scope["path"], headers)
+        refusal = self._policy.refusal(scope["path"], headers) or self._of_another_user(scope)
         if refusal is None:
             client = scope.setdefault("state", {})[WEB_CLIENT] = self._policy.client_of(headers)
             sent = send if client is None else self._while_approved(headers, send)
@@ -263,6 +265,16 @@ class AccessMiddleware:
             challenge = {"WWW-Authenticate": self._policy.challenge} if status == 401 else None
             response = PlainTextResponse(reason, status_code=status, headers=challenge)
             await response(scope, receive, send)
+
+    def _of_another_user(self, scope: Scope) -> tuple[int, str] | None:
+        """The refusal of a request that needed no token and came from another user's program."""
+        client, server = scope.get("client"), scope.get("server")
+        needs_token = self._policy.client_token is not None or self._policy.public is not None
+        if needs_token or not client or not server or server[1] is None:
+            return None
+        if is_of_another_user(Address(*client), Address(*server)):
+            return 403, "This engine answers only the user of this computer who started it."
+        return None
 
     def _while_approved(self, headers: Headers, send: Send) -> Send:
         """A send function that ends the answer, which may be a stream, once the client's token is
