@@ -25,6 +25,28 @@ from memvault.search.task_words import asks_for_tasks, task_words
         "Quelles tâches sont ouvertes ?",
         "Какие задачи открыты?",
         "未完了のタスクは？",
+        "todo list",
+        "compiti aperti",
+        "Was muss ich noch erledigen?",
+        "Was habe ich zu tun?",
+        "Zeig mir meine To-do-Liste",
+        "Welche Aufgaben sind noch nicht erledigt?",
+        "Que me reste-t-il à faire ?",
+        "Qu’ai-je encore à faire ?",
+        "Que dois-je faire ?",
+        "Quelles tâches ne sont pas terminées ?",
+        "Quelles taches restent a faire ?",
+        "Quelles tâches sont encore ouvertes ?",
+        "Quali compiti sono ancora aperti?",
+        "Cosa devo fare?",
+        "Cosa mi resta da fare?",
+        "¿Qué tengo que hacer todavía?",
+        "¿Qué me queda por hacer?",
+        "O que ainda tenho para fazer?",
+        "Wat moet ik nog doen?",
+        "Что мне ещё надо сделать?",
+        "やるべきことは何ですか？",
+        "我还要做什么？",
     ],
 )
 def test_some_questions_ask_for_nothing_but_what_is_to_do(question: str) -> None:
@@ -44,17 +66,40 @@ def test_some_questions_ask_for_nothing_but_what_is_to_do(question: str) -> None
         "Quais tarefas foram concluídas?",
         "El recorte no toma todo el artículo",
         "Which classes has Maria taken?",
+        "Has anyone taken offense?",
+        "Was ist eine Aufgabe?",
+        "Wie ist das zu machen?",
+        "Was hat Ada am Dach gemacht?",
+        "Comment faire une tarte à faire refroidir ?",
+        "Quelles tâches ai-je terminées ?",
+        "Où dois-je aller ?",
+        "Quels livres dois-je rendre ?",
+        "Come si fa il pane?",
+        "Dove devo andare?",
+        "¿Dónde está todo?",
+        "¿Qué se puede hacer en invierno?",
+        "Quem deve pagar?",
     ],
 )
 def test_others_ask_about_tasks_or_for_what_is_done(question: str) -> None:
     assert not asks_for_tasks(question)
 
 
-def test_a_question_for_the_tasks_of_something_asks_for_more() -> None:
-    assert asks_for_tasks("What tasks are left for the boat?")
-    assert not asks_only_for_tasks("What tasks are left for the boat?")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What tasks are left for the boat?",
+        "Que dois-je faire pour le bateau ?",
+        "Cosa resta da fare per la barca?",
+        "Was muss ich am Boot noch machen?",
+    ],
+)
+def test_a_question_for_the_tasks_of_something_asks_for_more(question: str) -> None:
+    assert asks_for_tasks(question)
+    assert not asks_only_for_tasks(question)
 
 
 def test_words_for_tasks_are_those_of_passages_in_english() -> None:
     assert task_words("Welche Aufgaben sind noch offen?") == ["task", "open"]
+    assert task_words("Quelles tâches ne sont pas terminées ?") == ["task", "open"]
     assert task_words("Ist der Laden noch offen?") == []

@@ -15,15 +15,15 @@ from functools import cache
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
-from memvault.search.task_words import OPEN_TASKS, asks_for_tasks
+from memvault.search.task_words import OPEN_TASKS, asks_for_tasks, said_of_tasks, task_languages
 from memvault.search.time_expressions import Cut, EventDay, cut_times, days_named, single_days
 from memvault.search.time_patterns import PAST
 from memvault.search.time_spans import Calendar, Span
 from memvault.search.time_translation import UNSPACED, languages_of
-from memvault.search.time_words import HAPPENED, OCCASIONS
+from memvault.search.time_words import ASKING, HAPPENED, OCCASIONS
 from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.entities import NameMatcher
-from memvault.text.words import STOP_WORDS
+from memvault.text.words import STOP_WORDS, composed, without_accents
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time loses
@@ -288,16 +288,30 @@ def _words_of(
     anything at all, and for anything planned."""
     words = {word.casefold() for word in _WORD.findall(rest)}
     past, anything, plans = PAST, _ANYTHING, _PLANS
-    for language in languages_of(question)[0]:
+    tasks = said_of_tasks(question)
+    for language in languages_of(question)[0] or (task_languages(question) if tasks else ()):
         if language in LANGUAGES:  # those whose function words are known
             words = {word for word in words if not is_function_word(word, language)}
-        happened, others = HAPPENED[language].split(), OCCASIONS[language].split()
+        happened, others = _spellings(HAPPENED[language]), _asking_words(language)
         if language in UNSPACED:
-            words = set(_parted(words, (*happened, *others, *OPEN_TASKS)))
+            words = set(_parted(words, (*happened, *others, *tasks, *OPEN_TASKS)))
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
         past, anything = past.union(happened), anything.union(happened, others)
         plans = plans.union(happened, others)
-    return words, past, anything, plans
+    if tasks:
+        words = {word for word in words if not word.startswith(OPEN_TASKS)}
+    return words, past, anything, plans | tasks
+
+
+@cache
+def _asking_words(language: str) -> frozenset[str]:
+    return _spellings(f"{OCCASIONS[language]} {ASKING[language]}")
+
+
+@cache
+def _spellings(words: str) -> frozenset[str]:
+    """Words with their accents, and without them, as many people type."""
+    return frozenset(f"{words} {composed(without_accents(words))}".split())
 
 
 def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
 
-from memvault.search.time_translation import languages_of
+from memvault.search.time_translation import UNSPACED, languages_of
+from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
     r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue)\b",
     re.I,
 )
-# Questions about finished tasks or tasks in general: "How do I add a task?", "What is a task?"
+_LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too
+# What is done, or asked of tasks in general: "How do I add a task?", "What is a task?"
 _OTHERWISE = re.compile(
     r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
     r"\b(?:did|done|finished|completed|closed|ticked)\b",
@@ -23,20 +26,144 @@ _WORDS = {
     "открыт 未完了 未完 待办",
     "done": "erledigt terminée hechas completad fatti feitas concluíd gedaan сделан 完了 已完成",
 }
-OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']}".split())  # the beginnings of these words
+_ENGLISH_TOO = "taken"
+# How other languages ask what is to do: "to do", or a word for "must" and one for "do"; "not",
+# with which nothing is done; and "how", or what else a question for no list begins with. Patterns
+# of words in which "_" is a space; accents are ignored.
+_ASKING = {
+    "german": {
+        "to do": "zu_(?:tun|erledigen|machen) überfällig(?:e[mnrs]?)?",
+        "must": "muss musst müssen soll sollen sollte sollten", "do": "tun machen erledigen",
+        "not": "nicht unerledigt\\w*",
+        "how": "wie warum wieso wo kann könnte was_(?:ist|sind)_(?:eine_)?aufgaben?",
+        "said of tasks": "bleibt bleiben übrig fehlt fehlen erledigt unerledigt unerledigte "
+        "todo dos liste",
+    },
+    "french": {
+        "to do": "à_(?:re)?faire oublié_de_faire",
+        "must": "dois doit devons devez doivent devrais faut", "do": "faire", "not": "pas",
+        "how": "comment pourquoi ou peut peux qu'est-ce_qu'une",
+        "said of tasks": "reste restent restant faire dois devons faut cours retard suspens "
+        "attente oublié terminées finies faites fini ne liste t",
+    },
+    "spanish": {
+        "to do": "por_hacer (?:tengo|tenemos|hay|falta|queda)_que_hacer pendientes?",
+        "must": "debo debemos debería necesito necesitamos", "do": "hacer", "not": "no sin",
+        "how": "cómo por_qué dónde puedo qué_es_una",
+        "said of tasks": "queda quedan falta faltan hacer hecho hechas pendiente pendientes "
+        "atrasadas tengo tenemos debo necesito cosas lista sin",
+    },
+    "italian": {
+        "to do": "da_fare",
+        "must": "devo dobbiamo deve dovrei bisogna", "do": "fare", "not": "non",
+        "how": "come perché dove posso (?:che_)?cos'e_un (?:che_)?cosa_è_un",
+        "said of tasks": "resta restano rimane rimangono manca mancano fare devo dobbiamo bisogna "
+        "sospeso corso ritardo scaduti fatti completati terminati cose lista",
+    },
+    "portuguese": {
+        "to do": "(?:a|para|por|faltam?)_fazer (?:tenho|temos|ha|falta)_(?:que|de)_fazer "
+        "pendentes? pendências?",
+        "must": "devo devemos preciso precisamos", "do": "fazer", "not": "não",
+        "how": "como por_que onde posso o_que_e_uma",
+        "said of tasks": "falta faltam resta restam fazer feito feitas pendente pendentes "
+        "pendências atrasadas andamento tenho temos devo preciso coisas lista",
+    },
+    "dutch": {
+        "to do": "te_doen",
+        "must": "moet moeten zou", "do": "doen", "not": "niet",
+        "how": "hoe waarom waar kan wat_is_een",
+        "said of tasks": "staan staat blijft blijven over gedaan lijst",
+    },
+    "russian": {
+        "to do": "что_делать просрочен\\w*",
+        "must": "надо нужно необходимо должен должна должны осталось предстоит",
+        "do": "сделать делать", "not": "не", "how": "как почему где можно что_такое",
+        "said of tasks": "надо нужно должен должна должны осталось остались предстоит делать "
+        "сделать сделаны список",
+    },
+    "japanese": {
+        "to do": "やる(?:べき)?(?:こと|事) (?:す|やる)べき し(?:なければ|ないと) やり残し",
+        "must": "(?!)", "do": "(?!)", "not": "(?!)", "how": "なぜ どこ どう タスクとは",
+        "said of tasks": "やる べき しなければ ならない なりません しないと やり残し 今 リスト",
+    },
+    "chinese": {
+        "to do": "(?:要|需要|该|应该|必须)(?:完成|做|办) (?:没|未|没有)(?:做|完成|办)",
+        "must": "(?!)", "do": "(?!)", "not": "没 未", "how": "怎么 为什么 哪里 什么是",
+        "said of tasks": "需要 应该 必须 该 没有 没 未 完成 办 清单",
+    },
+}  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    """Lower case without accents, as many people type."""
+    return composed(without_accents(text.casefold().replace("\u2019", "'")))
+
+
+OPEN_TASKS = tuple(  # how these words begin
+    dict.fromkeys(f"{_WORDS['task']} {_WORDS['open']} {_plain(_WORDS['task'])}".split())
+)
+_NOUNS = tuple(_plain(_WORDS["task"]).split())
+
+
+def said_of_tasks(question: str) -> frozenset[str]:
+    """The words with which a question for tasks says that they are open or to do."""
+    if not asks_for_tasks(question):
+        return frozenset()
+    keys = ("must", "do", "said of tasks")
+    known = " ".join(_ASKING[name][key] for name in task_languages(question) for key in keys)
+    return frozenset(f"{known} {_plain(known)}".split())
 
 
 def task_words(question: str) -> list[str]:
-    """The English words for tasks and their states that a question in another language names."""
-    low = question.casefold()
-    if not any(word in low for word in _WORDS["task"].split()):
+    """The English words for what a question in another language says of tasks."""
+    low = _plain(question)
+    if not any(noun in low for noun in _NOUNS):
         return []
-    return [english for english, words in _WORDS.items() if any(w in low for w in words.split())]
+    told = [
+        english
+        for english, words in _WORDS.items()
+        if any(word in low for word in _plain(words).split())
+    ]
+    denied = any(_pattern(name, "not").search(low) for name in task_languages(question))
+    return ["task", "open"] if denied and "done" in told else told
 
 
+@lru_cache(maxsize=256)  # a question is read several times
 def asks_for_tasks(question: str) -> bool:
     """Whether a question asks what is to do."""
-    if languages_of(question)[1]:  # surely not English
-        told = task_words(question)
-        return bool(told) and ("done" not in told or "open" in told)
-    return _TO_DO.search(question) is not None and _OTHERWISE.search(question) is None
+    if _TO_DO.search(question) and not languages_of(question)[1]:
+        return _OTHERWISE.search(question) is None
+    names, low = task_languages(question), _plain(question)
+    if any(re.match(rf"\W*(?:{_pattern(name, 'how').pattern})", low) for name in names):
+        return False
+    told = task_words(question) if names else []
+    if told:
+        return "done" not in told or "open" in told
+    return _LIST.search(low) is not None or any(_asks_what_is_to_do(name, low) for name in names)
+
+
+def _asks_what_is_to_do(name: str, low: str) -> bool:
+    return _pattern(name, "to do").search(low) is not None or (
+        _pattern(name, "must").search(low) is not None
+        and _pattern(name, "do").search(low) is not None
+    )
+
+
+def task_languages(question: str) -> tuple[str, ...]:
+    """The languages that a question may be in; of one that may be English, those that have its
+    words for tasks."""
+    names, sure = languages_of(question)
+    if sure:
+        return names
+    low = _plain(question)
+    is_task = any(noun in low for noun in _NOUNS if noun != _ENGLISH_TOO)
+    is_open = any(word in low for word in _plain(_WORDS["open"]).split())
+    return tuple(
+        name for name in _ASKING if (is_task and is_open) or _pattern(name, "to do").search(low)
+    )
+
+
+@cache
+def _pattern(name: str, key: str) -> re.Pattern[str]:
+    words = "|".join(_plain(_ASKING[name][key]).replace("_", r"\s+").split())
+    return re.compile(rf"(?:{words})" if name in UNSPACED else rf"\b(?:{words})\b")

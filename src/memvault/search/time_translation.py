@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from memvault.model.months import MONTHS
-from memvault.search.time_words import CODES, WORDS
+from memvault.search.time_words import ASKING, CODES, WORDS
 from memvault.stores.vectors.languages import (
     LANGUAGES,
     function_words_by_language,
     is_function_word,
 )
+from memvault.text.words import STOP_WORDS
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
 UNSPACED = ("japanese", "chinese")
@@ -104,12 +105,9 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
 
 @lru_cache(maxsize=256)  # a question is read several times
 def languages_of(text: str) -> tuple[tuple[str, ...], bool]:
-    """The languages other than English that a question may be in, likeliest first, and whether it
-    is surely not English.
-
-    Its script decides, else its function words. If it has as many English ones, only languages with
-    a word for a time in it count.
-    """
+    """The languages but English that a question may be in, the likeliest first, and whether it is
+    surely not English: by its script, or by the function words in it. Without more of these than
+    of English ones the languages with a word for a time in it, or one that asks for all."""
     if not text.isascii():
         if re.search("[\u3041-\u30ff]", text):
             return ("japanese",), True
@@ -124,7 +122,8 @@ def languages_of(text: str) -> tuple[tuple[str, ...], bool]:
         return tuple(sorted(near, key=lambda name: -counts[name])), True
     words = re.findall(r"\w+", text.lower())
     near = [name for name in _LATIN if counts[name] == most]
-    return tuple(name for name in near if not _words_for_times(name).isdisjoint(words)), False
+    told = [name for name in near if not _telling_words(name).isdisjoint(words)]
+    return tuple(told), False
 
 
 @cache
@@ -187,6 +186,12 @@ def _words_for_times(language: str) -> frozenset[str]:
     known += [word for name in (*_WEEKDAYS, *_MONTHS) for word in table_of(language)[name]]
     words = {word for each in known for word in re.findall(r"\w{3,}", each.lower())}
     return frozenset(words - MONTHS.keys())
+
+
+@cache
+def _telling_words(language: str) -> frozenset[str]:
+    """Words by which a language is told where its function words leave it open."""
+    return _words_for_times(language).union(ASKING[language].split()) - STOP_WORDS
 
 
 @cache

@@ -119,3 +119,28 @@ OCCASIONS = {
     "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
     "chinese": "我 我们 有 安排 计划 日程 约会 会议 要 做 写 什么 哪些 事 的 吗",
 }
+# And what else asks for whatever there is, of a time or of a type: "show", "all", "still", "any".
+ASKING = {
+    "german": "zeig zeige zeigt gib nenn nenne liste auf finde such suche sag sage bitte alle "
+    "allen aller alles sämtliche noch immer weiterhin schon gerade habe haben hab gibt abend "
+    "abends vormittag vormittags nachmittag nachmittags nacht",
+    "french": "liste listez lister montre montrez montrer affiche affichez donne donnez trouve "
+    "cherche énumère cite dis tous toutes tout toute encore toujours déjà stp svp peux veux "
+    "voudrais existe existent enregistré enregistrés enregistrée enregistrées rdv soir soirée "
+    "matin matinée après midi nuit",
+    "spanish": "lista listar muestra muestre muéstrame mostrar enséñame enumera dame dime busca "
+    "encuentra todos todas todo toda todavía aún aun ya tengo tenemos hay existen guardado "
+    "guardados guardada guardadas noche tarde",
+    "italian": "elenca elencami elencare mostra mostrami mostrare lista dammi dimmi trova cerca "
+    "tutti tutte tutto tutta ancora già sempre esistono salvato salvati salvata salvate sera "
+    "serata mattina mattinata pomeriggio notte",
+    "portuguese": "lista liste listar mostra mostre mostrar enumera dá dê diga encontra busca "
+    "todos todas todo toda ainda já existem guardado guardados guardada guardadas noite manhã "
+    "tarde",
+    "dutch": "toon laat zien geef lijst noem zoek vind alle alles nog steeds al avond middag "
+    "ochtend nacht",
+    "russian": "покажи покажите перечисли перечислите список дай найди выведи все всех всё ещё "
+    "еще уже есть вечером утром днём днем ночью",
+    "japanese": "すべて 全て 全部 一覧 見せて 表示 リスト 教えて まだ です ます ください して",
+    "chinese": "列出 显示 所有 全部 给我 看看 告诉我 还有 还",
+}
