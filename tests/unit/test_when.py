@@ -147,6 +147,22 @@ def span_of(text: str) -> Span | None:
         ("What did I do on the fourth of January?", date(2026, 1, 4), date(2026, 1, 4)),
         ("Who came on the twenty-first of May 2025?", date(2025, 5, 21), date(2025, 5, 21)),
         ("Was geschah am 3. März 2025?", date(2025, 3, 3), date(2025, 3, 3)),
+        ("who left at the end of october?", date(2026, 10, 21), date(2026, 10, 31)),
+        ("who left in late march?", date(2026, 3, 21), date(2026, 3, 31)),
+        ("Who left on 24 December last year?", date(2025, 12, 24), date(2025, 12, 24)),
+        ("Who left on May 3rd, this year?", date(2026, 5, 3), date(2026, 5, 3)),
+        ("Who left in March last year?", date(2025, 3, 1), date(2025, 3, 31)),
+        ("Where were we at Christmas?", date(2025, 12, 24), date(2025, 12, 26)),
+        ("Where were we at Christmas in 2024?", date(2024, 12, 24), date(2024, 12, 26)),
+        ("Where were we at Christmas last year?", date(2025, 12, 24), date(2025, 12, 26)),
+        ("What is due by Christmas this year?", TODAY, date(2026, 12, 25)),
+        ("Who left on Christmas Eve?", date(2025, 12, 24), date(2025, 12, 24)),
+        ("What is due at the beginning of next month?", date(2026, 12, 1), date(2026, 12, 10)),
+        ("Who left in the middle of the week?", date(2026, 11, 18), date(2026, 11, 19)),
+        ("Who was away from the 3rd to the 7th of May?", date(2026, 5, 3), date(2026, 5, 7)),
+        ("What broke in the last days?", date(2026, 11, 18), TODAY),
+        ("What broke in the past weeks?", date(2026, 10, 31), TODAY),
+        ("Who called fifteen days ago?", date(2026, 11, 3), date(2026, 11, 9)),
         ("Was habe ich im Mai gelernt?", date(2026, 5, 1), date(2026, 5, 31)),
         ("was habe ich im april gelernt?", date(2026, 4, 1), date(2026, 4, 30)),
         ("Qu'ai-je appris en mars ?", date(2026, 3, 1), date(2026, 3, 31)),
@@ -187,6 +203,8 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
         "The mail of Mai and Jan?",
         "Der Vergleich der Umsätze von Norden und Süden?",
         "What did I read within a week?",
+        "Who bakes for the Christmas party?",
+        "who was late may I ask?",
     ],
 )
 def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
@@ -291,6 +309,30 @@ def test_weeks_and_seasons_are_those_of_the_persons_calendar() -> None:
     assert week.span == Span(date(2026, 11, 8), date(2026, 11, 14))
     (season,) = cut_times("What did we sow last spring?", Calendar(TODAY, southern=True))[1]
     assert season.span == Span(date(2025, 9, 1), date(2025, 11, 30))
+
+
+@pytest.mark.parametrize(
+    ("today", "season", "first"),
+    [
+        (date(2026, 11, 25), "winter", date(2026, 12, 1)),
+        (date(2026, 3, 10), "winter", date(2025, 12, 1)),
+        (date(2026, 1, 10), "winter", date(2025, 12, 1)),
+        (date(2026, 1, 10), "summer", date(2026, 6, 1)),
+        (date(2026, 11, 25), "spring", date(2026, 3, 1)),
+    ],
+)
+def test_this_season_is_that_of_this_year_and_this_winter_the_nearest(
+    today: date, season: str, first: date
+) -> None:
+    (cut,) = cut_times(f"Where do we go this {season}?", Calendar(today))[1]
+    assert cut.span.first == first
+
+
+def test_what_happened_in_a_season_that_is_to_come_happened_a_year_before() -> None:
+    memory = found("last summer", date(2025, 7, 1)).memory
+    asked = AskedTime.of("What did we do this summer?", Calendar(date(2026, 1, 10)))
+    assert asked is not None
+    assert asked.all_of_it([memory], lambda _: ()) == [memory]
 
 
 @settings(max_examples=60, deadline=None)

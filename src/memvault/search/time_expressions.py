@@ -32,6 +32,7 @@ from memvault.search.time_patterns import (
 from memvault.search.time_spans import (
     Calendar,
     Span,
+    may_be_last_years,
     moved_back,
     names_no_year,
     next_such,
@@ -43,7 +44,9 @@ from memvault.search.time_spans import (
 from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
-_YEAR_AT_END = re.compile(r"\b\d{4}$")
+_YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
+_BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
+_ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
 MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
 
@@ -139,6 +142,7 @@ class _Cutter:
         @cache
         def read(english: str) -> Cut | None:
             cutter = _Cutter(english, self._calendar)
+            cutter.between()
             cutter.few()
             cutter.beside()
             cutter.points()
@@ -179,7 +183,8 @@ class _Cutter:
         today = self._calendar.today
         while match := FEW.search(self.text):
             if match["unit"]:
-                count, unit = number_of(match["count"] or "one"), match["unit"].lower()
+                count = number_of(match["count"] or ("few" if match["many"] else "one"))
+                unit = match["unit"].lower()
                 if unit == "hour":
                     count, unit = -(-count // 24), "day"
                 span = Span(moved_back(today, count, unit), today)
@@ -197,7 +202,7 @@ class _Cutter:
     def _cut_between(self, match: re.Match[str]) -> bool:
         """Cut out a time with a beginning and an end; returns whether the match is one."""
         today = self._calendar.today
-        one, two = match.groups()
+        one, two = (_ARTICLE.sub("", part) for part in match.groups())
         parts = _with_month(one, two), _with_month(two, one)  # "from 7 to 14 December"
         one_end, other_end = (_point(part, self._calendar) for part in parts)
         if one_end is None or other_end is None:
@@ -241,11 +246,14 @@ class _Cutter:
             sure = match["weekday"] or ASKS_AHEAD.search(self.text)
             if coming is not None and ahead and sure:
                 span, coming = coming, None
-            ends = match["end"] or (match["part"] or "").lower() in ("end of", "ende")
+            end_named = (match["end"] or match["part"] or "").lower()
+            ends = end_named in ("end", "rest", "end of", "ende")
             if side == "before" and ends:
                 side = "by"
             bounded = on_side_of(side, span, self._calendar.today)
-            any_year = bounded == span and names_no_year(match)
+            any_year = bounded == span and (
+                names_no_year(match) or may_be_last_years(match, span, self._calendar.today)
+            )
             if coming is not None:
                 coming = on_side_of(side, coming, self._calendar.today)
                 coming = coming if coming.last < date.max else None
@@ -267,9 +275,9 @@ class _Cutter:
 
 
 def _with_month(day: str, other: str) -> str:
-    """A day that is only a number, written in the form of the other one."""
-    is_bare = len(day) <= 2 and day.isdecimal()
-    return re.sub(r"\b\d{1,2}\b", day, other, count=1) if is_bare else day
+    """A day that is a mere number, written as the other one is."""
+    bare = _BARE_DAY.fullmatch(day)
+    return re.sub(r"\b\d{1,2}(?!\d)", bare[1], other, count=1) if bare else day
 
 
 def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:

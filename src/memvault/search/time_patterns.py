@@ -31,7 +31,8 @@ DAYS |= {f"twenty-{_ORDINALS[n]}": 20 + n for n in range(1, 10)} | {"thirty-firs
 _DAY = _any_of(DAYS)
 COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3, "several": 4,
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fourteen": 14, "fifteen": 15,
+    "twenty": 20, "thirty": 30, "couple of": 2, "few": 3, "several": 4,
 }  # fmt: skip
 _COUNT = r"\d{1,3}|(?:a )?couple of|(?:a )?few|" + _any_of(COUNTS)
 _UNIT = "day|week|fortnight|month|year"
@@ -45,12 +46,14 @@ DAYS_FROM_TODAY = {
     "day before yesterday": -2, "this morning": 0, "this afternoon": 0, "this evening": 0,
     "last night": -1,
 }  # fmt: skip
+_WHICH_YEAR = r",?(?: of)? (?P<{}>last|this|next) year\b"  # "24 December last year"
 _NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:may|march)\b))?"
 _DAYS = (
     r"(?P<iso>\d{4}-\d{2}-\d{2})",
     rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
-    r"(?:(?: del?)? (?P<y1>\d{4}))?",
-    rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
+    rf"(?:(?: del?)? (?P<y1>\d{{4}})|{_WHICH_YEAR.format('of1')})?",
+    rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b"
+    rf"(?:,? (?P<y2>\d{{4}})|{_WHICH_YEAR.format('of2')})?",
     r"(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?\d{4})\b",
     r"(?P<slashed>(?<![\w/])\d{1,2}/\d{1,2}/\d{4})(?![\w/])",
 )
@@ -66,7 +69,7 @@ _POINTS = (
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
     rf"(?:(?:the )?(?P<part>{_PART})[ -])?"
     rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
-    r"(?:(?: del?)? (?P<y3>\d{4}))?",
+    rf"(?:(?: del?)? (?P<y3>\d{{4}})|{_WHICH_YEAR.format('of3')})?",
     r"(?P<quarter>\d{4}-q[1-4]|q[1-4](?: (?:of )?\d{4})?|h[12] (?:of )?\d{4}"
     r"|(?:the )?(?:first|second|third|fourth) quarter (?:of )?\d{4})\b",
     r"(?P<year>(?<![./])(?:19|20)\d{2})\b",
@@ -82,7 +85,8 @@ _POINTS = (
     rf"(?:the )?(?:(?P<whose>last|past|this|next|coming) )?(?P<season>{_SEASON})\b"
     r"(?: (?:of )?(?P<season_year>\d{4}|(?:last|this|next) year)\b)?",
     rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT}|weekend)s? (?P<side>ago|from now)\b",
-    r"(?:the )?(?P<end>end|rest) of (?P<ending>(?:(?:the|this|next|last) )?(?:week|month|year))\b",
+    r"(?:the )?(?P<end>end|rest|beginning|start|middle) of "
+    r"(?P<ending>(?:(?:the|this|next|last) )?(?:week|month|year))\b",
     r"(?P<to_come>upcoming|coming up|in the (?:near )?future)\b",
 )
 _PREPOSITION = _any_of(
@@ -101,17 +105,20 @@ PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
     rf"\b(?:(?:in|over|during|within|for)\s+)?"
     rf"(?:(?:(?:the )?(?:last|past|previous) (?P<count>{_COUNT}) |the (?:last|past) )"
-    rf"(?P<unit>hour|{_UNIT})s?(?!{_OF_A_TIME})|"
+    rf"(?P<unit>hour|{_UNIT})(?P<many>s?)(?!{_OF_A_TIME})|"
     rf"(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )
 _WITHIN = rf" ({_COUNT}) ({_UNIT})s?\b(?:['’]? time)?(?=[?.!,]|$)"
-_FEAST = r"\b(on|by|until|till|before|after|since) {}(?: day)?(?=[?.!,]|$)"
-# Patterns of times in questions, with their plain form.
+_YEAR_OF_FEAST = r"(?:(?:,? in| of)?( (?:last|this|next) year| \d{4}))?(?=[?.!,]|$)"
+_TO_FEAST = r"\b(on|by|until|till|before|after|since) "
+# Of questions: patterns of times, and what these mean.
 SAYINGS = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
     (rf"\b(last|this|next) week,?(?: on)? ({_WEEKDAY})\b", r"\2 \1 week"),
-    (_FEAST.format("christmas"), r"\1 25 December"),
-    (_FEAST.format("new year(?:['’]?s)?"), r"\1 1 January"),
+    (r"\b(?:at|over|around) christmas" + _YEAR_OF_FEAST, r"between 24 and 26 December\1"),
+    (_TO_FEAST + r"christmas(?: day)?" + _YEAR_OF_FEAST, r"\1 25 December\2"),
+    (_TO_FEAST + r"christmas eve" + _YEAR_OF_FEAST, r"\1 24 December\2"),
+    (_TO_FEAST + r"new year(?:['’]?s)?(?: day)?" + _YEAR_OF_FEAST, r"\1 1 January\2"),
 )]  # fmt: skip
 # The same, but not for questions about the past, such as "did I read it in two weeks?".
 SAYINGS_AHEAD = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
@@ -126,7 +133,7 @@ ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGN
 # Words before the beginning of a time, and between its beginning and end, in some languages.
 BETWEEN = [
     re.compile(
-        rf"\b(?:{before}) (.{{1,20}}?) (?:{within}) (.{{1,20}}?)(?=\s*[?,.]| \w+ed\b|$)", re.I
+        rf"\b(?:{before}) (.{{1,30}}?) (?:{within}) (.{{1,30}}?)(?=\s*[?,.]| \w+ed\b|$)", re.I
     )
     for before, within in (
         ("between", "and"), ("from", "to|until"), ("zwischen", "und"), ("vo[nm]", "bis(?: zum)?"),

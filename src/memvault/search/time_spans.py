@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import islice
@@ -102,9 +102,13 @@ def names_no_year(match: re.Match[str]) -> bool:
     if found["season"]:
         return not (found["season_year"] or found["whose"])
     return not found["which_year"] and any(
-        found[named] and not found[year]
-        for named, year in (("m1", "y1"), ("m2", "y2"), ("m3", "y3"))
+        found["m" + way] and not (found["y" + way] or found["of" + way]) for way in "123"
     )
+
+
+def may_be_last_years(match: re.Match[str], span: Span, today: date) -> bool:
+    """Whether it is a season of this year that is to come: "this summer", asked in January."""
+    return (match["whose"] or "").lower() == "this" and span.first > today
 
 
 def on_side_of(preposition: str, span: Span, today: date) -> Span:
@@ -155,14 +159,14 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
         if found["m" + way]:
             month, named = NAMED_MONTHS[found["m" + way].lower()], found["d" + way].lower()
             number = DAYS.get(named) or int(named)
-            year = int(found["y" + way] or _year_of(month, number, today))
+            year = _year(found, way, today) or _year_of(month, number, today)
             return Span(date(year, month, number), date(year, month, number))
     if found["m3"]:
-        stands = found["prep"] or found["which_year"] or found["y3"] or found["part"]
+        stands = found["prep"] or found["which_year"] or _year(found, "3", today) or found["part"]
         if not stands or not _is_month(found):
             return None
         month, which = NAMED_MONTHS[found["m3"].lower()], (found["which_year"] or "").lower()
-        year = int(found["y3"] or _year_of(month, 1, today))
+        year = _year(found, "3", today) or _year_of(month, 1, today)
         if which == "this":
             year = today.year
         elif which in ("next", "coming"):
@@ -177,6 +181,13 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
     return None
 
 
+def _year(found: Mapping[str, str], way: str, today: date) -> int | None:
+    """The year that is written with a day or a month, or named by how near it is."""
+    if which := found["of" + way]:
+        return today.year + {"last": -1, "this": 0, "next": 1}[which.lower()]
+    return int(found["y" + way]) if found["y" + way] else None
+
+
 def _is_month(found: Mapping[str, str]) -> bool:
     """Whether a name without a day means a month, as it is written.
 
@@ -186,6 +197,8 @@ def _is_month(found: Mapping[str, str]) -> bool:
     """
     name, before = found["m3"], (found["prep"] or "").lower()
     words_for_in = WORDS_FOR_IN.get(name.lower(), ())
+    if (found["part"] or "").endswith(" of") or (found["part"] and name not in NO_MONTHS):
+        return True
     if name[0].isupper():
         return name.lower() in MONTHS or ("im" in words_for_in and before in ("", "im"))
     if before in words_for_in or (
@@ -276,8 +289,18 @@ def _seasonal(match: re.Match[str], calendar: Calendar) -> Span | None:
     whose = (match["whose"] or "").lower()
     if whose in ("next", "coming"):
         return [span for span in islice(years, 3) if span.first > today][-1]
+    if whose == "this":
+        return _season_of_now(today, of_year)
     over = whose in ("last", "past")
     return next(span for span in years if (span.last < today if over else span.first <= today))
+
+
+def _season_of_now(today: date, of_year: Callable[[int], Span]) -> Span:
+    """That of this year; of a season that begins in one year and ends in the next, the nearest."""
+    span, before = of_year(today.year), of_year(today.year - 1)
+    ends_next_year = span.last.year > span.first.year
+    is_nearer = abs(before.last - today) < abs(span.first - today)
+    return before if ends_next_year and (before.has(today) or is_nearer) else span
 
 
 def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
@@ -287,7 +310,8 @@ def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
         count = number_of(match["count"])
         if unit == "weekend":
             return _weekend(-count if ahead else count, today)
-        slack = timedelta(SLACK[unit])
+        is_round = unit == "day" and count >= DAYS_OF["fortnight"] and not ahead
+        slack = timedelta(SLACK["week" if is_round else unit])
         day = moved_back(today, -count if ahead else count, unit)
         first, last = day - slack, day + slack
         return Span(max(today, first), last) if ahead else Span(first, min(today, last))
@@ -298,12 +322,20 @@ def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
     if match["ending"]:
         *which, unit = match["ending"].lower().split()
         span = _near(f"{'this' if which in ([], ['the']) else which[0]} {unit}", calendar)
-        rest = match["end"].lower() == "rest"
-        return span and Span(max(today, span.first) if rest else span.last, span.last)
+        return span and _end_of(span, match["end"].lower(), today)
     if match["near"]:
         words = match["near"].lower().removeprefix("the ")
         return _near("this weekend" if words == "weekend" else words, calendar)
     return None
+
+
+def _end_of(span: Span, end: str, today: date) -> Span:
+    """The end or the rest of a time; for its beginning and its middle a third of it."""
+    if end in ("end", "rest"):
+        return Span(max(today, span.first) if end == "rest" else span.last, span.last)
+    third = (span.last - span.first + timedelta(1)) // 3
+    first = span.first + (third if end == "middle" else timedelta(0))
+    return Span(first, first + third - timedelta(1))
 
 
 def _near(words: str, calendar: Calendar) -> Span | None:
