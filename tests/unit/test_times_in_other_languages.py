@@ -20,6 +20,10 @@ from memvault.search.time_words import CODES
 
 TODAY = date(2026, 11, 18)  # a Wednesday
 NOW = Calendar(TODAY)
+OCTOBER = (date(2026, 10, 1), date(2026, 10, 31))
+CHRISTMAS = (date(2025, 12, 24), date(2025, 12, 26))
+SUMMER = (date(2026, 6, 1), date(2026, 8, 31))
+LAST_DAYS = (date(2026, 11, 15), TODAY)
 LAST_WEEK = (date(2026, 11, 9), date(2026, 11, 15))
 NEXT_WEEK = (date(2026, 11, 23), date(2026, 11, 29))
 FRIDAY = date(2026, 11, 20)
@@ -58,6 +62,52 @@ def times(text: str, calendar: Calendar = NOW) -> list[Cut]:
         ("上周我做了什么？", *LAST_WEEK),
         ("下周五有什么会议？", date(2026, 11, 27), date(2026, 11, 27)),
         ("前天谁来了？", date(2026, 11, 16), date(2026, 11, 16)),
+        ("Was war in den letzten Tagen los?", *LAST_DAYS),
+        ("Was war in den letzten Wochen?", date(2026, 10, 28), TODAY),
+        ("Was war vor vierzehn Tagen?", date(2026, 11, 1), date(2026, 11, 7)),
+        ("Was geschah naechste Woche?", *NEXT_WEEK),
+        ("Was geschah an Weihnachten?", *CHRISTMAS),
+        ("Was geschah Ende Oktober letzten Jahres?", date(2025, 10, 21), date(2025, 10, 31)),
+        ("Was ist Anfang des Monats fällig?", date(2026, 11, 1), date(2026, 11, 10)),
+        ("Wen traf ich gestern Abend?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("Qui est venu la semaine derniere ?", *LAST_WEEK),
+        ("Qui est venu en fevrier ?", date(2026, 2, 1), date(2026, 2, 28)),
+        ("Qu'a-t-on fait fin octobre ?", date(2026, 10, 21), date(2026, 10, 31)),
+        ("Qu'a-t-on fait début octobre 2025 ?", date(2025, 10, 1), date(2025, 10, 10)),
+        ("Qu'a-t-on fait mi-octobre ?", date(2026, 10, 11), date(2026, 10, 20)),
+        ("Qu'a-t-on fait au mois d'octobre ?", *OCTOBER),
+        ("Qu'a-t-on fait pendant l'été ?", *SUMMER),
+        ("Qu'a-t-on fait à Noël ?", *CHRISTMAS),
+        ("Qu'a-t-on fait à Noël l'année dernière ?", *CHRISTMAS),
+        ("Qu'a-t-on fait le 24 décembre de l'an dernier ?", *[date(2025, 12, 24)] * 2),
+        ("Qui est venu ce matin ?", TODAY, TODAY),
+        ("Qui est venu ces derniers jours ?", *LAST_DAYS),
+        ("Qui est venu ces derniers mois ?", date(2026, 8, 18), TODAY),
+        ("Qui est venu il y a une quinzaine de jours ?", date(2026, 10, 31), date(2026, 11, 6)),
+        ("Qui est venu entre le 1er et le 15 octobre ?", OCTOBER[0], date(2026, 10, 15)),
+        ("¿Qué hice a finales de octubre?", date(2026, 10, 21), date(2026, 10, 31)),
+        ("¿Qué hice a mediados de octubre?", date(2026, 10, 11), date(2026, 10, 20)),
+        ("¿Qué hice anoche?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("¿Qué hice hace dos anos?", date(2024, 5, 19), date(2025, 5, 20)),
+        ("Cosa ho fatto a fine ottobre?", date(2026, 10, 21), date(2026, 10, 31)),
+        ("Cosa ho fatto a metà ottobre?", date(2026, 10, 11), date(2026, 10, 20)),
+        ("Cosa ho fatto dopo l'estate?", date(2026, 9, 1), date.max),
+        ("Cosa ho fatto prima dell'estate?", date.min, date(2026, 5, 31)),
+        ("Cosa ho fatto nell'estate del 2024?", date(2024, 6, 1), date(2024, 8, 31)),
+        ("Cosa ho fatto nel weekend?", date(2026, 11, 14), date(2026, 11, 15)),
+        ("Cosa ho fatto venerdi?", date(2026, 11, 13), date(2026, 11, 13)),
+        ("Cosa ho fatto stamattina?", TODAY, TODAY),
+        ("Cosa ho fatto quindici giorni fa?", date(2026, 10, 31), date(2026, 11, 6)),
+        ("Cosa ho fatto tra il 3 e il 10 ottobre?", date(2026, 10, 3), date(2026, 10, 10)),
+        ("Cosa ho fatto l'anno scorso a ottobre?", date(2025, 10, 1), date(2025, 10, 31)),
+        ("O que fiz em meados de outubro?", date(2026, 10, 11), date(2026, 10, 20)),
+        ("O que fiz no Natal do ano passado?", *CHRISTMAS),
+        ("Wat deed ik begin oktober?", date(2026, 10, 1), date(2026, 10, 10)),
+        ("Wat deed ik gisteravond?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("Что я делал в последние дни?", *LAST_DAYS),
+        ("Что было в начале октября?", date(2026, 10, 1), date(2026, 10, 10)),
+        ("今朝何をした？", TODAY, TODAY),
+        ("最近几天我做了什么？", *LAST_DAYS),
     ],
 )
 def test_a_time_in_another_language_is_the_days_that_people_mean(
@@ -84,6 +134,12 @@ def test_a_time_in_another_language_is_the_days_that_people_mean(
         "O que está na segunda tarefa?",
         "Какая среда разработки в среднем лучше?",
         "Wer ist hier en route?",
+        "Quel est le repas de Noël, et qui est le père Noël ?",
+        "Qui passe lundis et mardis ?",
+        "Où est le début du roman ?",
+        "Quante sono le fini del libro?",
+        "Wie ist der Anfang des Romans?",
+        "Was steht im Buch über den Winter?",
         "1940年代の本はどこ？",
         "明日香さんは誰ですか？",
         "毎週月曜日に何をしますか？",
@@ -173,6 +229,16 @@ def test_a_question_of_words_for_what_happens_asks_for_all_of_its_time(
     asked = AskedTime.of(question, NOW)
     assert asked is not None
     assert asked.only_time == only_time
+
+
+def test_a_price_for_each_month_since_a_day_names_that_day_alone() -> None:
+    rest, (cut,) = cut_times("Combien est la cotisation par mois depuis janvier 2026 ?", NOW)
+    assert (rest, cut.span.first) == ("Combien est la cotisation par mois ?", date(2026, 1, 1))
+
+
+def test_a_verb_that_lacks_only_an_accent_of_last_is_none() -> None:
+    asked = AskedTime.of("Qui passe jeudi ?", NOW)
+    assert asked is not None and not asked.past
 
 
 def test_what_happened_is_not_to_come() -> None:

@@ -292,12 +292,11 @@ def _words_of(
     for language in languages_of(question)[0] or (task_languages(question) if tasks else ()):
         if language in LANGUAGES:  # those whose function words are known
             words = {word for word in words if not is_function_word(word, language)}
-        happened, others = _spellings(HAPPENED[language]), _asking_words(language)
+        happened, others = HAPPENED[language].split(), _asking_words(language)
         if language in UNSPACED:
-            words = set(_parted(words, (*happened, *others, *tasks, *OPEN_TASKS)))
+            words = set(_parted(words, (*others, *tasks, *OPEN_TASKS)))
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
-        past, anything = past.union(happened), anything.union(happened, others)
-        plans = plans.union(happened, others)
+        past, anything, plans = past.union(happened), anything | others, plans | others
     if tasks:
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
     return words, past, anything, plans | tasks
@@ -305,12 +304,8 @@ def _words_of(
 
 @cache
 def _asking_words(language: str) -> frozenset[str]:
-    return _spellings(f"{OCCASIONS[language]} {ASKING[language]}")
-
-
-@cache
-def _spellings(words: str) -> frozenset[str]:
-    """Words with their accents, and without them, as many people type."""
+    """With their accents, and without them, as many people type."""
+    words = f"{HAPPENED[language]} {OCCASIONS[language]} {ASKING[language]}"
     return frozenset(f"{words} {composed(without_accents(words))}".split())
 
 

@@ -99,10 +99,8 @@ def _plain(text: str) -> str:
     return composed(without_accents(text.casefold().replace("\u2019", "'")))
 
 
-OPEN_TASKS = tuple(  # how these words begin
-    dict.fromkeys(f"{_WORDS['task']} {_WORDS['open']} {_plain(_WORDS['task'])}".split())
-)
-_NOUNS = tuple(_plain(_WORDS["task"]).split())
+OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']} taches".split())  # how these words begin
+_NOUN = re.compile("|".join((*_WORDS["task"].split(), r"\btaches\b")))  # not "moustache"
 
 
 def said_of_tasks(question: str) -> frozenset[str]:
@@ -116,9 +114,9 @@ def said_of_tasks(question: str) -> frozenset[str]:
 
 def task_words(question: str) -> list[str]:
     """The English words for what a question in another language says of tasks."""
-    low = _plain(question)
-    if not any(noun in low for noun in _NOUNS):
+    if not _NOUN.search(question.casefold()):
         return []
+    low = _plain(question)
     told = [
         english
         for english, words in _WORDS.items()
@@ -156,7 +154,7 @@ def task_languages(question: str) -> tuple[str, ...]:
     if sure:
         return names
     low = _plain(question)
-    is_task = any(noun in low for noun in _NOUNS if noun != _ENGLISH_TOO)
+    is_task = any(noun != _ENGLISH_TOO for noun in _NOUN.findall(question.casefold()))
     is_open = any(word in low for word in _plain(_WORDS["open"]).split())
     return tuple(
         name for name in _ASKING if (is_task and is_open) or _pattern(name, "to do").search(low)

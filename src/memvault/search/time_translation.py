@@ -10,6 +10,7 @@ from __future__ import annotations
 import calendar
 import importlib.util
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import product
@@ -23,7 +24,7 @@ from memvault.stores.vectors.languages import (
     function_words_by_language,
     is_function_word,
 )
-from memvault.text.words import STOP_WORDS
+from memvault.text.words import STOP_WORDS, without_accents
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
 UNSPACED = ("japanese", "chinese")
@@ -33,6 +34,12 @@ _NEAR_DAYS = {
     "1 from now": "tomorrow", "2 from now": "day after tomorrow",
 }  # fmt: skip
 _NEAR_UNITS = {"0 ago": "this", "1 ago": "last", "1 from now": "next"}
+# The day of a feast, and what is meant by "at" it.
+_FEASTS = {
+    "christmas": ("25 december", "between 24 and 26 december"),
+    "new year": ("1 january", "1 january"),
+}
+_PARTS = {"begin": "the beginning of", "middle": "the middle of", "end": "the end of"}
 _UNITS = ("day", "week", "month", "year")
 _WEEKDAYS = [name.lower() for name in calendar.day_name]
 _MONTHS = [name.lower() for name in calendar.month_name[1:]]
@@ -41,11 +48,17 @@ _KINDS = (
     | dict.fromkeys(("until", "since", "starting", "before", "after"), "bound")
     | dict.fromkeys(("spring", "summer", "autumn", "winter"), "season")
     | dict.fromkeys(_UNITS, "unit")
-    | {"day after tomorrow": "day"}
+    | dict.fromkeys(_NEAR_DAYS.values(), "day")
+    | dict.fromkeys(("begin", "middle", "end"), "part")
+    | dict.fromkeys(_FEASTS, "feast")
 )
 _AROUND = ("bound", "on", "the")
 _LONGEST = 8  # most words of a time; reading it takes twice as long for each number among them
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
+_WITH_ACCENTS = ("dès", "passé", "passés")  # words that are others without their accents
+_OF_THEIR_OWN = frozenset(
+    ("each", "apart", "number", "units", "last few days", "last few months", "a unit")
+)
 _ONE_SIGN = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
 # The meaning of adjacent words, by their kinds.
 _MEANINGS = {
@@ -56,16 +69,26 @@ _MEANINGS = {
     "from now number unit": "{number} {unit}s from now",
     "weekday which": "{which} {weekday}",
     "unit weekday which": "{weekday} {which} {unit}",
+    "season year": "{season} of {year}",
     "season which": "{which} {season}",
     "season unit which": "{season} of {which} {unit}",
     "weekend which": "{which} weekend",
     "unit weekend which": "{which} weekend",
     "month which": "{which} {month}",
-    "end unit": "the end of the {unit}",
-    "end unit which": "the end of {which} {unit}",
-    "end month": "the end of {month}",
+    "part unit": "{part} the {unit}",
+    "part unit which": "{part} {which} {unit}",
+    "month part": "{part} {month}",
+    "month part year": "{part} {month} {year}",
+    "month part which": "{part} {which} {month}",
+    "month part unit which": "{part} {month} {which} {unit}",
+    "units which": "the {which} few {units}s",
+    "number units which": "the {which} {number} {units}s",
     "date month": "{date} {month}",
     "date month year": "{date} {month} {year}",
+    "date month unit which": "{date} {month} {which} {unit}",
+    "feast": "{feast}",
+    "feast year": "{feast} {year}",
+    "feast unit which": "{feast} {which} {unit}",
 }
 # Meanings of words with a word like "on" or "until" before them.
 _MEANINGS_WITH_ON = {
@@ -74,6 +97,9 @@ _MEANINGS_WITH_ON = {
     "season": ("in", "{season}"),
     "month": ("in", "{month}"),
     "month year": ("in", "{month} {year}"),
+    "month unit": ("in", "{month}"),
+    "month unit year": ("in", "{month} {year}"),
+    "month unit which": ("in", "{month} {which} {unit}"),
     "year": ("in", "{year}"),
 }
 
@@ -170,6 +196,10 @@ def in_english(parts: Meaning) -> str | None:
         kinds.remove("number")
     if known.get("which") == "this" and "number" in kinds:
         known["which"] = "last"
+    known["part"] = _PARTS.get(known.get("part", ""), "")
+    known["feast"] = _FEASTS.get(known.get("feast", ""), ("", ""))["bound" not in known]
+    if kinds in ({"month", "unit"}, {"month", "unit", "year"}) and known["unit"] != "month":
+        return None  # "nel mese di ottobre"
     key = " ".join(sorted(kinds))
     if key in _MEANINGS:
         return f"{known.get('bound', '')} {_MEANINGS[key].format(**known)}".strip()
@@ -184,14 +214,16 @@ def _words_for_times(language: str) -> frozenset[str]:
     """A language's words for days, months and times near today, except months in English."""
     known = [word for word, _ in relative_times(language)]
     known += [word for name in (*_WEEKDAYS, *_MONTHS) for word in table_of(language)[name]]
-    words = {word for each in known for word in re.findall(r"\w{3,}", each.lower())}
+    forms = [form for each in known for form in (each.lower(), without_accents(each.lower()))]
+    words = {word for each in forms for word in re.findall(r"\w{3,}", each)}
     return frozenset(words - MONTHS.keys())
 
 
 @cache
 def _telling_words(language: str) -> frozenset[str]:
     """Words by which a language is told where its function words leave it open."""
-    return _words_for_times(language).union(ASKING[language].split()) - STOP_WORDS
+    feasts = re.findall(r"\w{6,}", WORDS[language]["christmas"])
+    return _words_for_times(language).union(feasts, ASKING[language].split()) - STOP_WORDS
 
 
 @cache
@@ -214,11 +246,16 @@ class _Language:
         self._name, self._spaced = name, name not in UNSPACED
         entries: dict[str, list[Meaning]] = {}
         for word, meaning in self._known():
-            entries.setdefault(word, []).append(meaning)
-        longest_first = sorted(entries, key=lambda word: -len(_ONE_SIGN.sub("x", word)))
+            entries.setdefault(_with_or_without_accents(word), []).append(meaning)
+        longest_first = sorted(
+            entries, key=lambda word: (-word.count(r"\s"), -len(_ONE_SIGN.sub("x", word)))
+        )
         before, behind = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
         self._word = re.compile(f"{before}(?:{'|'.join(longest_first)}){behind}")
-        each, apart = (_any_of(WORDS[name].get(key, "(?!)")) for key in ("each", "apart"))
+        each, apart = (
+            _with_or_without_accents(_any_of(WORDS[name].get(key, "(?!)")))
+            for key in ("each", "apart")
+        )
         self._each = re.compile(rf"{before}(?:{each})\s*$")
         self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
         self._meanings = [(re.compile(word), known) for word, known in entries.items()]
@@ -229,6 +266,10 @@ class _Language:
         table, words = table_of(self._name), WORDS[self._name]
         near = list(relative_times(self._name))
         yield from ((_pattern(re.escape(word)), meaning) for word, meaning in near)
+        for unit, many in zip(_UNITS, words.get("units", "").split(), strict=False):
+            yield many, (("units", unit),)  # before what may mean one: "letzten Wochen"
+            for word in words.get(f"last few {unit}s", "").split():
+                yield _pattern(word), (("which", "last"), ("units", unit))
         for unit in _UNITS:
             forms = [word.lower() for word in table[unit] if len(word) > 1 or not self._spaced]
             yield from ((re.escape(word), (("unit", unit),)) for word in forms)
@@ -244,12 +285,12 @@ class _Language:
                 for day, what in days
                 if week[-1] == day[0]
             )
-        for key in words.keys() - {"each", "apart", "number", "a unit"}:
+        for key in words.keys() - _OF_THEIR_OWN:
             for word in words[key].split():
                 english = "behind" if word[0] == "_" else key
                 yield _pattern(word.removeprefix("_")), ((_KINDS.get(key, key), english),)
         for number, word in enumerate(words["number"].split(), 1):
-            yield word, (("number", str(number)),)
+            yield _pattern(word), (("number", str(number)),)
         for unit, word in zip(_UNITS, words.get("a unit", "").split(), strict=False):
             yield word, (("number", "1"), ("unit", unit))
         yield r"\d{1,3}", (("number", ""),)
@@ -322,6 +363,9 @@ class _Language:
             return False
         if self._spaced and "date" in kinds and kinds[:2] != ["date", "month"]:
             return False
+        place = parts.index(core[0])
+        if self._spaced and any(kind == "bound" for kind, _ in parts[place:]):
+            return False  # "per month since May"
         if "number" in kinds:
             before = core[: kinds.index("number")]
             if "unit" in dict(before) or ("which", "this") in core[len(before) :]:
@@ -336,7 +380,7 @@ class _Language:
         kinds = known.keys() - set(_AROUND)
         if not self._spaced and self._apart.match(low, end):
             return False
-        if " ".join(sorted(kinds)) not in _MEANINGS_WITH_ON:
+        if " ".join(sorted(kinds)) not in _MEANINGS_WITH_ON and "feast" not in kinds:
             if known.get("day") == "tomorrow" and self._spaced:
                 return self._apart.search(low[:start]) is None
             return kinds != {"unit", "which"} or known["unit"] != "day"
@@ -344,6 +388,8 @@ class _Language:
             return False
         if not self._spaced:
             return kinds != {"season"}
+        if "feast" in kinds:
+            return "bound" in known or "on" in known
         if self._name != "german" and text[start].isupper():  # Mars, Avril
             return False
         if kinds == {"weekday"} and (self._name in _DAYS_BARE or not low[end:].strip(" ?.!")):
@@ -358,3 +404,18 @@ def _any_of(words: str) -> str:
 def _pattern(word: str) -> str:
     """A pattern of a word, or of several joined by "_" or by escaped spaces."""
     return re.sub(r"_|\\ ", r"\\s+", word)
+
+
+def _with_or_without_accents(pattern: str) -> str:
+    """A pattern that a text may match that is typed without some of its accents."""
+    found, in_brackets = [], False
+    for letter in pattern:
+        in_brackets = letter == "[" or (in_brackets and letter != "]")
+        plain = without_accents(letter) if "LATIN" in unicodedata.name(letter, "") else letter
+        if plain != letter and pattern not in _WITH_ACCENTS:
+            both = letter + plain
+            others = f"|{plain}e" if letter in "äöü" else ""  # "naechste Woche"
+            found.append(both if in_brackets else f"(?:[{both}]{others})")
+        else:
+            found.append(letter)
+    return "".join(found)
