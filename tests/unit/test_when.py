@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.search import Hit, Scope
-from memvault.search.dates import AskedTime
+from memvault.search.dates import AskedTime, asks_for_newest
 from memvault.search.time_expressions import Cut, cut_times, days_named, single_days
 from memvault.search.time_spans import Calendar, Span
 
@@ -422,6 +422,20 @@ def test_a_month_without_a_year_is_the_last_that_something_is_of() -> None:
     hits = (found("other", date(2026, 1, 1)), found("of it", date(2023, 3, 4)))
     assert of_the_time("Who sailed in March?", *hits) == ["of it", "other"]
     assert of_the_time("Who sailed in July?", *hits) == ["other", "of it"]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_newest"),
+    [
+        ("Qui est venu l'année dernière ?", False),
+        ("Chi è venuto negli ultimi giorni?", False),
+        ("Quelle est la dernière version ?", True),
+        ("Quelle était la dernière version en mars ?", True),
+        ("What is the latest plan for next week?", True),
+    ],
+)
+def test_a_time_that_is_past_asks_for_nothing_current(question: str, is_newest: bool) -> None:
+    assert asks_for_newest(question, AskedTime.of(question, NOW)) == is_newest
 
 
 def test_what_happened_since_a_day_or_in_this_week_is_nothing_that_is_to_come() -> None:

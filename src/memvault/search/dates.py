@@ -60,9 +60,11 @@ _PLAN_WORDS = (
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
-def asks_for_newest(question: str) -> bool:
-    """Whether a question asks for what is current."""
-    return NEWEST.search(question.casefold()) is not None
+def asks_for_newest(question: str, asked: AskedTime | None) -> bool:
+    """Whether a question asks for what is current; a time that it names ("l'année dernière") does
+    not."""
+    rest = question if asked is None else asked.rest
+    return NEWEST.search(rest.casefold()) is not None
 
 
 def asks_only_for_tasks(question: str) -> bool:

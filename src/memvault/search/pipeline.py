@@ -326,7 +326,7 @@ class Searcher:
         if request.time is None and self._ranking_share > 0.0:
             weights = self._preference(request.query, [hit.memory.id for hit in ordered])
             ordered = preferred(ordered, weights or (), self._ranking_share)
-        if asks_for_newest(request.query):
+        if asks_for_newest(request.query, request.time):
             ordered = newest_first(ordered)
         if request.matter is None or mode is Mode.PLANNING:
             return superseding_first(ordered)
