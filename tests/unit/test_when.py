@@ -424,6 +424,18 @@ def test_a_month_without_a_year_is_the_last_that_something_is_of() -> None:
     assert of_the_time("Who sailed in July?", *hits) == ["other", "of it"]
 
 
+def test_of_a_past_week_its_diary_comes_before_what_was_only_saved_then() -> None:
+    saved = found("saved", date(2026, 11, 14)).memory
+    saved = saved.model_copy(update={"created_at": datetime(2026, 11, 14, 9, 30, tzinfo=UTC)})
+    names = found("names a day of it", date(2020, 1, 1)).memory
+    diary = [found(f"day {day}", date(2026, 11, day)).memory for day in (9, 12)]
+    asked = AskedTime.of("What happened last week?", NOW)
+    assert asked is not None
+    named = {names.path: [date(2026, 11, 10)], saved.path: [date(2026, 11, 10)]}
+    of_it = asked.all_of_it([names, saved, *diary], lambda path: named.get(path, []))
+    assert [each.title for each in of_it] == ["day 12", "day 9", "saved", "names a day of it"]
+
+
 @pytest.mark.parametrize(
     ("question", "is_newest"),
     [

@@ -185,8 +185,9 @@ class AskedTime:
     ) -> list[Memory]:
         """The memories of this time: future ones first, the soonest first, then the newest.
 
-        For a past time, notes that only name a day of it come after notes of that time. For a
-        future time, notes that only their file dates come after notes that state a day of it.
+        Of a time that is past first come the notes with a date of their own, then those that were
+        only saved then, then those that only name a day of it; of a time to come those that only
+        their file says to be of it come last.
 
         Args:
             named_in: returns the days that the note at a path names.
@@ -199,7 +200,7 @@ class AskedTime:
                 spans = [Span(each.first, min(each.last, self.today)) for each in spans]
             for memory in known:
                 own, named = [memory.day], list(named_in(memory.path))
-                order = [own, named]
+                order = [own, [], named] if _has_date(memory) else [[], own, named]
                 if to_come and memory.date is None:  # today's file says nothing of a day to come
                     order = [named, [day for day in own if day < self.today]]
                 elif to_come:
@@ -318,6 +319,11 @@ def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
         yield from words.findall(text)
         if rest := words.sub("", text):
             yield rest
+
+
+def _has_date(memory: Memory) -> bool:
+    """Whether a note itself says its day, rather than when its file was saved."""
+    return memory.date is not None or memory.created_at.time() == time.min
 
 
 def _in(spans: Iterable[Span], day: date) -> bool:
