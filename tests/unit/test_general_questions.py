@@ -24,6 +24,8 @@ from memvault.search.general_questions import (
         "What have you stored recently?",
         "Worüber haben wir zuletzt gesprochen?",
         "Was gibt es Neues?",
+        "Che novità ci sono?",
+        "¿Qué hay de nuevo?",
     ],
 )
 def test_some_questions_ask_for_whatever_is_latest(question: str) -> None:
@@ -40,6 +42,7 @@ def test_some_questions_ask_for_whatever_is_latest(question: str) -> None:
         "Who wrote the notes?",
         "What did I write?",
         "Was wissen wir aktuell über den Garten?",
+        "Quoi de neuf dans le jardin ?",
     ],
 )
 def test_others_name_something_or_ask_how(question: str) -> None:
@@ -56,6 +59,15 @@ def test_others_name_something_or_ask_how(question: str) -> None:
         "Do you remember me?",
         "Was weißt du über mich?",
         "Que sais-tu sur moi ?",
+        "Qu'est-ce que tu sais de moi ?",
+        "Cosa sai di me?",
+        "¿Qué sabes de mí?",
+        "O que sabes sobre mim?",
+        "Was weisst du alles von mir?",
+        "Wat weet je over mij?",
+        "Что ты знаешь обо мне?",
+        "私について何を知っていますか？",
+        "你知道关于我的什么？",
     ],
 )
 def test_some_questions_ask_for_whatever_is_known_of_the_person(question: str) -> None:
@@ -70,6 +82,9 @@ def test_some_questions_ask_for_whatever_is_known_of_the_person(question: str) -
         "Where does the user live?",
         "How do I change my profile picture?",
         "What do you know about the boiler?",
+        "Qui a peur de moi ?",
+        "Cosa pensa Marco di me?",
+        "¿Qué sabes de mi casa?",
     ],
 )
 def test_others_ask_about_someone_or_something(question: str) -> None:
@@ -92,6 +107,34 @@ def test_others_ask_about_someone_or_something(question: str) -> None:
 )
 def test_a_question_may_ask_for_all_notes_of_a_type(question: str, kind: str | None) -> None:
     assert type_asked_for(question, lambda: ["note", "decision", "reading list"]) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Liste toutes mes recettes", "recette"),
+        ("Montre-moi mes livres", "livre"),
+        ("Quelles recettes ai-je ?", "recette"),
+        ("Elenca le mie ricette", "ricetta"),
+        ("Elenca tutti i libri", "libro"),
+        ("Muéstrame todas mis recetas", "receta"),
+        ("Mostra todas as receitas", "receita"),
+        ("Zeig mir alle Rezepte", "Rezept"),
+        ("Liste alle Bücher auf", "Buch"),
+        ("Покажи все рецепты", "рецепт"),
+        ("レシピをすべて見せて", "レシピ"),
+        ("列出所有食谱", "食谱"),
+        ("Zeig mir Rezepte mit Kürbis", None),
+        ("Quelles recettes avec des pommes ?", None),
+        ("Comment lister les recettes ?", None),
+        ("Qu'est-ce qu'une recette ?", None),
+        ("Cos'è una ricetta?", None),
+    ],
+)
+def test_a_list_may_be_asked_for_in_other_languages(question: str, kind: str | None) -> None:
+    kinds = ["recette", "livre", "ricetta", "libro", "receta", "receita", "Rezept", "Buch"]
+    kinds += ["рецепт", "レシピ", "食谱"]
+    assert type_asked_for(question, lambda: kinds) == kind
 
 
 @pytest.mark.parametrize("question", ["decisions on C++", "Decisions about C", "decisions on F#"])

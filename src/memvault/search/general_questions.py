@@ -9,6 +9,10 @@ import re
 from collections.abc import Callable, Collection
 
 from memvault.search.dates import NEWEST, words_beyond
+from memvault.search.task_words import asks_how
+from memvault.search.time_translation import languages_of
+from memvault.stores.vectors import bm25
+from memvault.stores.vectors.languages import LANGUAGES
 from memvault.text.stems import stems
 
 # "How do I show recent files?" asks for instructions, not for what is recent.
@@ -20,7 +24,9 @@ _LATEST = re.compile(
     r"(?:we|i) (?:left|stopped|ended)|le(?:ft|ave) off|catch me up|"
     r"(?:bring|get) me up to (?:date|speed)|(?:what'?s|what is|anything|something) new|"
     r"(?:was|were|am|are) (?:i|we) (?:\w+ly )?(?:working|doing)|"
-    r"gibt es (?:etwas )?neues|letzte[nrs]? (?:mal|gespräch|sitzung|unterhaltung)|"
+    r"gibt es (?:etwas )?neues|novità|novedades|novidades|(?:hay|algo) (?:de )?nuevo|"
+    r"há de novo|(?:wat is er|iets) nieuws?|что нового|"
+    r"letzte[nrs]? (?:mal|gespräch|sitzung|unterhaltung)|"
     r"quoi de neuf|dernière (?:fois|conversation|séance)|"
     r"última (?:vez|conversa|conversación|sesión)|ultima (?:volta|conversazione|sessione))\b",
     re.I,
@@ -33,13 +39,17 @@ _LATEST_WORDS = (
 _PERSON = re.compile(
     r"\b(?:about (?:me|myself|the user)|(?:know|remember) me|who (?:am i|is the user)|who i am|"
     r"(?:user|my|personal) (?:profile|details|info(?:rmation)?|background|facts)|"
-    r"über mich|wer bin ich|sur moi|qui suis je|sobre mí|quién soy|su di me|chi sono|sobre mim)\b",
+    r"über mich|wer bin ich|von mir|(?:sur|de) moi|qui suis je|(?:sobre|de) m[ií]|quién soy|"
+    r"(?:su )?di me|chi sono|(?:sobre|de) mim|quem sou eu|(?:over|van) mij|wie ben ik|обо мне|"
+    r"про меня|кто я)\b|私(?:のこと|について)|关于我|我是谁",
     re.I,
 )
 _PERSON_WORDS = (  # in the form of `str.casefold`
     "know known remember remembered stored everything fact facts information info details profile "
-    "background personal user memories please basic key important weisst alles erzähl sais sabes "
-    "sai sabe"
+    "background personal user memories please basic key important weisst alles erzähl weißt kennst "
+    "erinnerst sais savez connais souviens rappelles parle raconte sabes conoces recuerdas cuenta "
+    "cuéntame háblame sai conosci ricordi parlami raccontami sabe conhece lembra conta fala weet "
+    "kent herinner vertel знаешь помнишь расскажи"
 )
 _LIST_WORDS = "existing have made recorded stored taken total"
 _LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
@@ -68,9 +78,23 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
         types: returns the types that notes have; called only if the question may name one.
     """
     said = words_beyond(_LIST_WORDS.split(), question, question)
-    if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question):
+    if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question) or asks_how(question):
         return None
     if _LETTER.search(question):
         return None
-    asked = stems(" ".join(said))
-    return next((kind for kind in types() if kind != "note" and stems(kind) == asked), None)
+    return next(
+        (kind for kind in types() if kind != "note" and _are_one(kind, " ".join(said), question)),
+        None,
+    )
+
+
+def stems_in_its_languages(text: str, question: str) -> list[frozenset[object]]:
+    """The stems of a text as English, and as each language that a question may be in."""
+    spoken = [name for name in languages_of(question)[0] if name in LANGUAGES]
+    return [frozenset(stems(text)), *(frozenset(bm25.stems(text, name)) for name in spoken)]
+
+
+def _are_one(kind: str, other: str, question: str) -> bool:
+    """Whether two texts have the same stems in a language of the question: "libro", "libri"."""
+    both = (stems_in_its_languages(text, question) for text in (kind, other))
+    return any(one == two for one, two in zip(*both, strict=True))

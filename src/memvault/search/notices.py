@@ -7,14 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
+from memvault.search.general_questions import stems_in_its_languages
 from memvault.search.modes import ModePlan
 from memvault.search.request import Candidates
-from memvault.text.stems import stems
 
 NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
-NEAREST = 3  # notes named if none answers
-_ALL = re.compile(r"\b(?:all|every|each|list|how many|count)\b", re.I)
+NEAREST = 3  # notes named where none answers
+_ALL = re.compile(
+    r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|combien|"
+    r"tod[oa]s|lista|cuánt[oa]s|quant[oaie]s?|tutt[ie]|elenca|lijst|hoeveel|все[хм]?|список|"
+    r"сколько)\b|全て|すべて|全部|一覧|いくつ|所有|列出|多少",
+    re.I,
+)
 
 
 def unknown(found: Candidates) -> str:
@@ -62,9 +67,11 @@ def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> st
     """
     if not _ALL.search(query):
         return None
-    asked, here = stems(query), Counter(hit.memory.type for hit in shown)
+    asked, here = stems_in_its_languages(query, query), Counter(hit.memory.type for hit in shown)
     for kind in here:
-        if (told := stems(kind)) and told <= asked and (there := count(kind)) > here[kind]:
+        pairs = zip(stems_in_its_languages(kind, query), asked, strict=True)
+        is_asked_for = any(of_kind and of_kind <= every for of_kind, every in pairs)
+        if is_asked_for and (there := count(kind)) > here[kind]:
             return (
                 f"There are {there} notes of type {kind!r}, and {here[kind]} of them here. "
                 "Ask for more results, and only of this type, to see all."

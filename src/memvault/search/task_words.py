@@ -35,28 +35,29 @@ _ASKING = {
         "to do": "zu_(?:tun|erledigen|machen) überfällig(?:e[mnrs]?)?",
         "must": "muss musst müssen soll sollen sollte sollten", "do": "tun machen erledigen",
         "not": "nicht unerledigt\\w*",
-        "how": "wie warum wieso wo kann könnte was_(?:ist|sind)_(?:eine_)?aufgaben?",
+        "how": "wie warum wieso wo kann könnte was_ist_eine? was_sind_aufgaben",
         "said of tasks": "bleibt bleiben übrig fehlt fehlen erledigt unerledigt unerledigte "
         "todo dos liste",
     },
     "french": {
         "to do": "à_(?:re)?faire oublié_de_faire",
         "must": "dois doit devons devez doivent devrais faut", "do": "faire", "not": "pas",
-        "how": "comment pourquoi ou peut peux qu'est-ce_qu'une",
+        "how": "comment pourquoi ou peut peux qu'est-ce_qu'une? c'est_quoi",
         "said of tasks": "reste restent restant faire dois devons faut cours retard suspens "
         "attente oublié terminées finies faites fini ne liste t",
     },
     "spanish": {
         "to do": "por_hacer (?:tengo|tenemos|hay|falta|queda)_que_hacer pendientes?",
         "must": "debo debemos debería necesito necesitamos", "do": "hacer", "not": "no sin",
-        "how": "cómo por_qué dónde puedo qué_es_una",
+        "how": "cómo por_qué dónde puedo qué_es_una?",
         "said of tasks": "queda quedan falta faltan hacer hecho hechas pendiente pendientes "
         "atrasadas tengo tenemos debo necesito cosas lista sin",
     },
     "italian": {
         "to do": "da_fare",
         "must": "devo dobbiamo deve dovrei bisogna", "do": "fare", "not": "non",
-        "how": "come perché dove posso (?:che_)?cos'e_un (?:che_)?cosa_è_un",
+        "how": "come perché dove posso (?:che_)?cos'è_un[ao']? "
+        "(?:che_)?cosa_è_un[ao']?",
         "said of tasks": "resta restano rimane rimangono manca mancano fare devo dobbiamo bisogna "
         "sospeso corso ritardo scaduti fatti completati terminati cose lista",
     },
@@ -64,7 +65,7 @@ _ASKING = {
         "to do": "(?:a|para|por|faltam?)_fazer (?:tenho|temos|ha|falta)_(?:que|de)_fazer "
         "pendentes? pendências?",
         "must": "devo devemos preciso precisamos", "do": "fazer", "not": "não",
-        "how": "como por_que onde posso o_que_e_uma",
+        "how": "como por_que onde posso o_que_é_uma?",
         "said of tasks": "falta faltam resta restam fazer feito feitas pendente pendentes "
         "pendências atrasadas andamento tenho temos devo preciso coisas lista",
     },
@@ -132,12 +133,21 @@ def asks_for_tasks(question: str) -> bool:
     if _TO_DO.search(question) and not languages_of(question)[1]:
         return _OTHERWISE.search(question) is None
     names, low = task_languages(question), _plain(question)
-    if any(re.match(rf"\W*(?:{_pattern(name, 'how').pattern})", low) for name in names):
+    if asks_how(question):
         return False
     told = task_words(question) if names else []
     if told:
         return "done" not in told or "open" in told
     return _LIST.search(low) is not None or any(_asks_what_is_to_do(name, low) for name in names)
+
+
+def asks_how(question: str) -> bool:
+    """Whether a question in another language than English asks how or why, or what a word means."""
+    low = _plain(question)
+    return any(
+        re.match(rf"\W*(?:{_pattern(name, 'how').pattern})", low)
+        for name in task_languages(question)
+    )
 
 
 def _asks_what_is_to_do(name: str, low: str) -> bool:

@@ -148,6 +148,12 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 
+@lru_cache(maxsize=1_000)  # the types of a vault are compared with each question
+def stems(text: str, language: str) -> frozenset[int]:
+    """The terms of a text's words in one language."""
+    return frozenset(_model(language).embed_query(normal(text)).indices)
+
+
 def with_words(query: qdrant.SparseVector, words: Mapping[str, float]) -> qdrant.SparseVector:
     """The query and further words, with their weights."""
     if not words:
