@@ -202,6 +202,18 @@ def test_all_open_tasks_are_listed_the_first_due_first(
         assert len(titles) == 27, question
 
 
+def test_tasks_in_other_languages_are_listed_the_first_due_first(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Recinto.md", "- [ ] Dipingere la rete\n")
+    write("permanent/Passaporto.md", "- [ ] Rinnovare il passaporto entro il 1 dicembre 2026\n")
+    write("permanent/Colle.md", "- [ ] Acheter la colle, échéance : 5 décembre 2026\n")
+    indexer.scan()
+    for question in ("Cosa devo ancora fare?", "Que me reste-t-il à faire ?"):
+        titles = [hit.memory.title for hit in searcher.search(question).hits]
+        assert titles == ["Passaporto", "Colle", "Recinto"], question
+
+
 def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

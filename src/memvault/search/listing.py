@@ -29,8 +29,14 @@ from memvault.text.words import composed, some_words
 
 MAX_WITH_TASKS = 200  # notes
 MAX_TASK_WORDS = 4  # that a question says of the tasks that it asks for
-_DUE = re.compile(r"[📅⏳🛫]|\b(?:due|scheduled|deadline)\b", re.IGNORECASE)
-_DAY_CHARS = 30  # characters after the marker in which the day is
+_DUE = re.compile(
+    r"[📅⏳🛫]|\b(?:due|scheduled|deadline|fällig(?:keit)?|frist|stichtag|spätestens|bis zum|"
+    r"échéance|date limite|à rendre|avant le|au plus tard|d['’]ici|vencimiento|vence|plazo|"
+    r"fecha límite|antes del|scadenza|scade|entro|termine|vencimento|prazo|data limite|até|"
+    r"vervaldatum|uiterlijk|inleveren|срок|не позднее)\b|期限|締め?切り?|截止|到期",
+    re.IGNORECASE,
+)
+_DAY_CHARS = 30  # behind it, in which the day stands
 
 
 class Listing:
