@@ -92,6 +92,23 @@ def test_a_note_without_a_final_newline_gets_the_line_after_it(tmp_path: Path) -
     assert put(tmp_path, "Units", "metric") == b"Some words\n\n- Tone: dry\n- Units: metric\n"
 
 
+def test_a_key_without_its_accents_is_the_one_with_them(tmp_path: Path) -> None:
+    write(tmp_path, NOTE, "- Boisson préférée: thé\n- Año: 2026\n- Ano: 1\n".encode())
+    after = put(tmp_path, "boisson preferee", "café").decode()
+    assert after == "- Boisson préférée: café\n- Año: 2026\n- Ano: 1\n"
+    assert put(tmp_path, "ano", "2").decode().endswith("- Año: 2026\n- Ano: 2\n")
+    store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
+    index(store, NOTE, parse_note(NOTE, (tmp_path / NOTE).read_bytes()))
+    found = {key: get_preference(store, key) for key in ("Boisson preferee", "año", "ano")}
+    assert [each and each.value for each in found.values()] == ["café", "2026", "2"]
+    store.close()
+
+
+def test_a_type_may_be_named_in_another_language() -> None:
+    note = parse_note("a.md", "---\ntype: Préférence\n---\n- Ton: sec\n".encode())
+    assert read_preferences(note)["ton"].value == "sec"
+
+
 def test_the_note_is_made_when_it_is_missing(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     found = set_preference(desk.curator, "writing style", "short", WHY).result

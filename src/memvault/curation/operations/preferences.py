@@ -1,10 +1,11 @@
 """Preferences of the person, kept as lines of a note.
 
 ``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
-Any other note of ``type: preference`` also counts: each such line in it, and the note itself, with
-its title as the key and its text as the value. If several notes have the same key, preferences.md
-wins, then the alphabetically first path. Keys are compared without case; spaces, underscores and
-hyphens are equal.
+Any other note of ``type: preference``, in ten languages, counts, too: each such line in it, and
+the note itself, with its title as the key and its text as the value. If several
+notes have the same key, preferences.md wins, then the first path in the alphabet. Keys are
+compared without case, and with spaces, underscores and hyphens as equal; without its accents a key
+is found, too.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
+from memvault.curation.operations.note_types import known_type
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, StorageError
 from memvault.model.graph import is_uuid
 from memvault.model.memory import id_of_path
 from memvault.model.note import Block, ParsedNote
 from memvault.stores.keyvalue import KeyValueStore
+from memvault.text.words import without_accents
 from memvault.vault.compose import compose_note, plain_text
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.parse import frontmatter_of, parse_note
@@ -76,7 +79,7 @@ def preference_key(key: str) -> str:
 
 def holds_preferences(note: ParsedNote) -> bool:
     kind = note.frontmatter.get("type")
-    is_kind = isinstance(kind, str) and kind.strip().casefold() == "preference"
+    is_kind = isinstance(kind, str) and known_type(kind) == "preference"
     return is_kind or note.path.casefold() == PREFERENCES_NOTE
 
 
@@ -152,7 +155,8 @@ def get_preference(store: KeyValueStore, key: str) -> Preference | None:
     """The stored preference with this key, or None."""
     for _, value in store.items(NAMESPACE, preference_key(key) + "\t"):
         return Preference.model_validate_json(value)
-    return None
+    found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
+    return next((each for each in found if _is_alike(each.key, preference_key(key))), None)
 
 
 def preference_keys(store: KeyValueStore) -> list[str]:
@@ -193,7 +197,8 @@ def set_preference(
         old = _line_of(place, before, preference_key(shown))
         data = _with_value(place, before, shown, text, old)
         staging.write(place, data)
-        found = read_preferences(parse_note(place, data))[preference_key(shown)]
+        found = _named(read_preferences(parse_note(place, data)), preference_key(shown))
+        assert found is not None  # `_with_value` has looked
         return found, (found.key,), (_id_of(place, data),)
 
     # Alone, since another client might create the same note.
@@ -233,8 +238,18 @@ def _place(staging: Staging, key: str, path: str | None) -> str:
 
 
 def _line_of(path: str, data: bytes, key: str) -> Preference | None:
-    found = read_preferences(parse_note(path, data)).get(key)
+    found = _named(read_preferences(parse_note(path, data)), key)
     return None if found is None or found.is_whole_note else found
+
+
+def _named(preferences: Mapping[str, Preference], key: str) -> Preference | None:
+    """The one with this key, else the one whose key differs in accents alone."""
+    alike = (each for name, each in preferences.items() if _is_alike(name, key))
+    return preferences.get(key) or next(alike, None)
+
+
+def _is_alike(key: str, other: str) -> bool:
+    return without_accents(key) == without_accents(other)
 
 
 def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | None) -> bytes:

@@ -26,6 +26,7 @@ from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft, kind_of
+from memvault.curation.operations.note_types import known_type
 from memvault.curation.provenance import WEB
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
@@ -119,8 +120,8 @@ def stage_memory(
 
 
 def lifecycle_of(draft: Draft) -> Lifecycle:
-    """The lifecycle that the draft names, else the default for its type."""
-    kind = (draft.type or "").casefold()
+    """The lifecycle that the draft names, else that of the rule above."""
+    kind = known_type(draft.type or "")
     if draft.lifecycle is not None:
         return draft.lifecycle
     if kind == "preference":
