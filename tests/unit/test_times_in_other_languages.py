@@ -67,6 +67,10 @@ def times(text: str, calendar: Calendar = NOW) -> list[Cut]:
         ("Was war vor vierzehn Tagen?", date(2026, 11, 1), date(2026, 11, 7)),
         ("Was geschah naechste Woche?", *NEXT_WEEK),
         ("Was geschah an Weihnachten?", *CHRISTMAS),
+        ("Was ist bis Monatsende fällig?", TODAY, date(2026, 11, 30)),
+        ("Was steht am Wochenende an?", date(2026, 11, 14), date(2026, 11, 15)),
+        ("Chi è venuto in questi giorni?", *LAST_DAYS),
+        ("Chi è venuto ad agosto?", date(2026, 8, 1), date(2026, 8, 31)),
         ("Was geschah Ende Oktober letzten Jahres?", date(2025, 10, 21), date(2025, 10, 31)),
         ("Was ist Anfang des Monats fällig?", date(2026, 11, 1), date(2026, 11, 10)),
         ("Wen traf ich gestern Abend?", date(2026, 11, 17), date(2026, 11, 17)),
@@ -241,9 +245,22 @@ def test_a_verb_that_lacks_only_an_accent_of_last_is_none() -> None:
     assert asked is not None and not asked.past
 
 
+def test_what_is_done_tomorrow_is_not_past() -> None:
+    """French says "fait" of both."""
+    asked = AskedTime.of("Qu'est-ce qu'on fait demain ?", NOW)
+    assert asked is not None
+    assert asked.only_time
+    assert not asked.past
+
+
 def test_what_happened_is_not_to_come() -> None:
     """Friday is also a day of the next week."""
-    for question in ("Was habe ich am Freitag gemacht?", "¿Qué hice el viernes?"):
+    for question in (
+        "Was habe ich am Freitag gemacht?",
+        "Was war am Freitag?",
+        "¿Qué hice el viernes?",
+        "Что было в пятницу?",
+    ):
         asked = AskedTime.of(question, NOW)
         assert asked is not None and asked.past, question
 

@@ -60,7 +60,7 @@ _PLAN_WORDS = (
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
-def asks_for_newest(question: str, asked: AskedTime | None) -> bool:
+def asks_for_newest(question: str, asked: AskedTime | None = None) -> bool:
     """Whether a question asks for what is current; a time that it names ("l'année dernière") does
     not."""
     rest = question if asked is None else asked.rest
@@ -123,7 +123,8 @@ class AskedTime:
         if not cuts:
             return None
         words, past, anything, plans = _words_of(rest, question)
-        is_past = not words.isdisjoint(past)
+        may_be_past = any(cut.any_year or cut.span.first <= calendar.today for cut in cuts)
+        is_past = may_be_past and not words.isdisjoint(past)
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
         asked = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
@@ -293,9 +294,10 @@ def _words_of(
     past, anything, plans = PAST, _ANYTHING, _PLANS
     tasks = said_of_tasks(question)
     for language in languages_of(question)[0] or (task_languages(question) if tasks else ()):
-        if language in LANGUAGES:  # those whose function words are known
-            words = {word for word in words if not is_function_word(word, language)}
         happened, others = HAPPENED[language].split(), _asking_words(language)
+        if language in LANGUAGES:  # those whose function words are known
+            idle = {word for word in words if is_function_word(word, language)}
+            words -= idle.difference(happened)
         if language in UNSPACED:
             words = set(_parted(words, (*others, *tasks, *OPEN_TASKS)))
         words = {word for word in words if not word.startswith(OPEN_TASKS)}

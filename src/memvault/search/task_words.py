@@ -36,12 +36,11 @@ _ASKING = {
         "must": "muss musst müssen soll sollen sollte sollten", "do": "tun machen erledigen",
         "not": "nicht unerledigt\\w*",
         "how": "wie warum wieso wo kann könnte was_ist_eine? was_sind_aufgaben",
-        "said of tasks": "bleibt bleiben übrig fehlt fehlen erledigt unerledigt unerledigte "
-        "todo dos liste",
+        "said of tasks": "bleibt bleiben übrig fehlt fehlen erledigt unerledigt unerledigte liste",
     },
     "french": {
         "to do": "à_(?:re)?faire oublié_de_faire",
-        "must": "dois doit devons devez doivent devrais faut", "do": "faire", "not": "pas",
+        "must": "dois doit devons devez doivent devrais faut", "do": "faire fasse", "not": "pas",
         "how": "comment pourquoi ou peut peux qu'est-ce_qu'une? c'est_quoi",
         "said of tasks": "reste restent restant faire dois devons faut cours retard suspens "
         "attente oublié terminées finies faites fini ne liste t",
@@ -110,7 +109,7 @@ def said_of_tasks(question: str) -> frozenset[str]:
         return frozenset()
     keys = ("must", "do", "said of tasks")
     known = " ".join(_ASKING[name][key] for name in task_languages(question) for key in keys)
-    return frozenset(f"{known} {_plain(known)}".split())
+    return frozenset(f"{known} {_plain(known)} to do dos todo todos list".split())
 
 
 def task_words(question: str) -> list[str]:

@@ -57,7 +57,17 @@ _LONGEST = 8  # most words of a time; reading it takes twice as long for each nu
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _WITH_ACCENTS = ("dès", "passé", "passés")  # words that are others without their accents
 _OF_THEIR_OWN = frozenset(
-    ("each", "apart", "number", "units", "last few days", "last few months", "a unit")
+    (
+        "each",
+        "apart",
+        "number",
+        "units",
+        "last few days",
+        "last few months",
+        "a unit",
+        "end of month",
+        "end of year",
+    )
 )
 _ONE_SIGN = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
 # The meaning of adjacent words, by their kinds.
@@ -194,7 +204,7 @@ def in_english(parts: Meaning) -> str | None:
     known = dict(sorted(parts, key=lambda part: part[1] != "this"))
     if "which" in kinds and known.get("number") == "1":
         kinds.remove("number")
-    if known.get("which") == "this" and "number" in kinds:
+    if known.get("which") == "this" and kinds & {"number", "units"}:
         known["which"] = "last"
     known["part"] = _PARTS.get(known.get("part", ""), "")
     known["feast"] = _FEASTS.get(known.get("feast", ""), ("", ""))["bound" not in known]
@@ -222,8 +232,10 @@ def _words_for_times(language: str) -> frozenset[str]:
 @cache
 def _telling_words(language: str) -> frozenset[str]:
     """Words by which a language is told where its function words leave it open."""
-    feasts = re.findall(r"\w{6,}", WORDS[language]["christmas"])
-    return _words_for_times(language).union(feasts, ASKING[language].split()) - STOP_WORDS
+    own = (WORDS[language][key] for key in ("christmas", "weekend"))
+    names = re.findall(r"\w{6,}", " ".join(own))
+    words = _words_for_times(language).union(names, ASKING[language].split())
+    return words - STOP_WORDS - {"weekend"}
 
 
 @cache
@@ -285,6 +297,9 @@ class _Language:
                 for day, what in days
                 if week[-1] == day[0]
             )
+        for unit in _UNITS:
+            for word in words.get(f"end of {unit}", "").split():
+                yield word, (("part", "end"), ("unit", unit))
         for key in words.keys() - _OF_THEIR_OWN:
             for word in words[key].split():
                 english = "behind" if word[0] == "_" else key

@@ -16,6 +16,7 @@ WORDS = {
         "autumn": "herbst", "winter": "winter", "each": "jede[mnrs]?",
         "apart": "jede[mn] diesen am der den dem guten heute gestern",
         "begin": "anfang beginn", "middle": "mitte", "on": "am im an zu während",
+        "end of month": "monatsende", "end of year": "jahresende",
         "christmas": "weihnachten", "new year": "neujahr",
         "today": "heute_(?:früh|morgen|mittag|abend|nacht|vormittag|nachmittag)",
         "yesterday": "gestern_(?:früh|morgen|mittag|abend|nacht|vormittag|nachmittag)",
@@ -27,7 +28,7 @@ WORDS = {
         "(?:quinze|(?:une_)?quinzaine_de)",
         "last": "derni(?:er|ère)s? passé passés passées?", "next": "prochaine?s? qui_vient",
         "this": "ce ces cet cette", "ago": "il_y_a", "from now": "dans",
-        "until": "jusqu'à jusqu'au d'ici", "since": "depuis", "starting": "dès à_partir_de",
+        "until": "jusqu'à jusqu'au d'ici", "since": "depuis", "starting": "dès à_partir_d(?:e|u)",
         "before": "avant", "after": "après", "end": "fin",
         "the": "l[ea]s? l' d[eu] des d'", "weekend": "week-?end", "spring": "printemps",
         "summer": "été", "autumn": "automne", "winter": "hiver", "each": "chaque les? du",
@@ -48,7 +49,7 @@ WORDS = {
         "end": "fin final fines finales", "the": "la las los al del?", "weekend": "fin_de_semana",
         "day after tomorrow": "pasado_mañana", "spring": "primavera", "summer": "verano",
         "autumn": "otoño", "winter": "invierno", "each": "cada los", "apart": "la",
-        "begin": "principios? comienzos? inicios?", "middle": "mediados", "on": "el en durante",
+        "begin": "principios? comienzos? inicios?", "middle": "mediados", "on": "el en durante por",
         "christmas": "navidad(?:es)?", "new year": "año_nuevo",
         "today": "esta_(?:mañana|tarde|noche)",
         "yesterday": "anoche ayer_por_la_(?:mañana|tarde|noche)",
@@ -67,7 +68,7 @@ WORDS = {
         "spring": "primavera",
         "day after tomorrow": "dopodomani", "summer": "estate", "autumn": "autunno",
         "winter": "inverno", "each": "ogni il del",
-        "begin": "inizio inizi", "middle": "metà", "on": "a in nel(?:l[ao'])? nei negli durante",
+        "begin": "inizio inizi", "middle": "metà", "on": "ad? in nel(?:l[aeo'])? nei negli durante",
         "christmas": "natale", "new year": "capodanno",
         "today": "stamattina stamani stamane stasera oggi_pomeriggio questa_(?:mattina|sera)",
         "yesterday": "ieri_(?:mattina|pomeriggio|sera)",
@@ -166,20 +167,21 @@ HAPPENED = {
     "italian": "fatto successo accaduto annotato scritto visto imparato",
     "portuguese": "fiz fizemos aconteceu passou feito anotei registrei escrevi escrito vi aprendi",
     "dutch": "gedaan gebeurd gemaakt genoteerd geschreven geleerd",
-    "russian": "делал делала делали сделал сделала произошло случилось записал записала",
+    "russian": "делал делала делали сделал сделала произошло случилось был была было были записал "
+    "записала",
     "japanese": "した しました ありました 起きた",
     "chinese": "发生 过 了",
 }
 # The other words of such questions; in languages without spaces all that remain.
 OCCASIONS = {
-    "german": "steht ansteht los läuft plan pläne geplant termin termine fällig kalender notizen "
-    "tagebuch",
+    "german": "steht stehen ansteht anstehen los läuft plan pläne geplant termin termine fällig "
+    "kalender notizen tagebuch",
     "french": "quelles faire restent reste prévu prévue prévus programme rendez vous agenda "
     "échéances notes journal",
     "spanish": "planes plan previsto citas cita agenda notas diario",
     "italian": "cosa previsto programma impegni appuntamenti agenda scadenze note diario",
-    "portuguese": "planos previsto compromissos compromisso agenda notas diário",
-    "dutch": "plannen gepland staat afspraken afspraak agenda notities dagboek",
+    "portuguese": "planos previsto marcado marcada compromissos compromisso agenda notas diário",
+    "dutch": "plannen gepland programma staat afspraken afspraak agenda notities dagboek",
     "russian": "какие какой какая план планы запланировано встречи встреча дела заметки дневник",
     "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
     "chinese": "我 我们 有 安排 计划 日程 约会 会议 要 做 写 什么 哪些 事 的 吗",
