@@ -79,6 +79,8 @@ def test_a_question_for_all_says_how_many_there_are(searcher: Searcher) -> None:
     for question in ("List all my films", "Liste tous mes films", "Elenca tutti i film"):
         some = searcher.search(question, top_k=2)
         assert "There are 3 notes of type 'film', and 2 of them here" in str(some.notice)
+    price = searcher.search("Combien coûte un film ?", top_k=2)
+    assert "There are" not in str(price.notice)
     narrowed = Scope(filters=Filters(types=["film"]))
     all_of_them = searcher.search("List all my films", top_k=9, scope=narrowed)
     assert {hit.memory.title for hit in all_of_them.hits} == set(FILMS)

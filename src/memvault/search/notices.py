@@ -15,9 +15,9 @@ NOTHING_THEN = "No note is of the time asked for, or names a day of it; these ar
 UNSURE = "No note surely answers this; these are the nearest."
 NEAREST = 3  # notes named where none answers
 _ALL = re.compile(
-    r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|combien|"
-    r"tod[oa]s|lista|cuánt[oa]s|quant[oaie]s?|tutt[ie]|elenca|lijst|hoeveel|все[хм]?|список|"
-    r"сколько)\b|全て|すべて|全部|一覧|いくつ|所有|列出|多少",
+    r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|"
+    r"combien d(?:e|['’])|tod[oa]s|lista|cuánt[oa]s|quant(?:[ei]|[oa]s)|tutt[ie]|elenca|lijst|"
+    r"все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
     re.I,
 )
 
