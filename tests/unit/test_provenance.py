@@ -154,6 +154,23 @@ def test_the_persons_words_on_a_sensitive_matter_are_without_properties(
     assert own.split() == ["#", "Pay", "Paid", "on", "the", "first."]
 
 
+def test_a_conflict_copy_keeps_what_a_client_added_the_clients(desk: Desk) -> None:
+    own = "# Bank\n\nThe card is blue.\n\nThe rent is due on the first.\n\nThe loan ended in May.\n"
+    desk.write("Bank.md", own)
+    desk.edit_as_client("Bank.md", f"{own}\nThe insurance pays 4,000 euros for a lost card.\n")
+    desk.write("Bank (conflicted copy).md", desk.vault.read("Bank.md").decode())
+    assert [s.origin.name for s in desk.of("Bank (conflicted copy).md").spans] == ["eve"]
+
+
+def test_notes_of_one_template_are_not_copies(desk: Desk) -> None:
+    form = "# {}\n\nWhat went well today?\n\nWhat did I learn today?\n\n{}\n"
+    slept = "I slept for nine hours."
+    desk.write("Monday.md", form.format("Monday", "It rained all day."))
+    desk.edit_as_client("Monday.md", form.format("Monday", f"It rained all day.\n\n{slept}"))
+    desk.write("Tuesday.md", form.format("Tuesday", slept))
+    assert desk.of("Tuesday.md").is_person
+
+
 def test_no_client_makes_the_persons_words_its_own_by_a_note_that_is_gone(desk: Desk) -> None:
     wage, rent = "The wage is 4,000 euros a month.", "The rent is due on the first of the month."
     desk.write("Pay.md", f"# Pay\n\n{wage}\n\n{rent}\n")

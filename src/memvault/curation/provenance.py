@@ -43,6 +43,8 @@ SOURCE = "source"  # for an import: the provider
 
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
 _FINGERPRINT_SHARE = 0.5  # of these that the renamed note must have
+# A copy of a note that is still there must have more: notes of one template share some.
+_COPY_SHARE, _COPY_SENTENCES = 0.9, 3
 _SNIFFED = 8192  # bytes of a file that show whether it is text
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
@@ -284,8 +286,8 @@ class Provenances:
     def _claims_of_former_path(
         self, found: Iterable[Unit], known: Sequence[_Claims]
     ) -> list[_Claims]:
-        """Claims of the path that a renamed note had: a path without a file, whose foreign sentence
-        and most of whose own sentences occur here."""
+        """Claims of the path that a renamed note had, or whose note this is a copy of: foreign
+        sentences and most of the own sentences of that path occur here."""
         here = {digest for unit in found for digest in unit.digests}
         paths = {path for digest in here for path in self._places.get(digest, ())}
         claims = {
@@ -293,15 +295,13 @@ class Provenances:
             for path in paths
             if self._is_recognised(path, here)
         }
-        return [
-            each
-            for path, each in claims.items()
-            if each is not None and each not in known and self._vault.stat(path) is None
-        ]
+        return [each for each in claims.values() if each is not None and each not in known]
 
     def _is_recognised(self, path: str, digests: set[str]) -> bool:
         own = self._own_sentences[path]
-        return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
+        if self._vault.stat(path) is None:
+            return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
+        return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
