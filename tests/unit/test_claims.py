@@ -15,7 +15,8 @@ from memvault.verification.amounts import PATTERNS, AmountKind, amounts_in, matc
 from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of
-from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
+from memvault.verification.sensitive_topics import sensitive_topic_of
+from memvault.verification.sensitive_words import SensitiveTopic
 
 NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
 

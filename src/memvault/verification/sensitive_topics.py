@@ -1,18 +1,17 @@
 """Recognises sensitive questions, withholds unconfirmed text from their answers, and logs that.
 
-Sensitive are legal, financial, medical and policy questions, where an error is costly (triple 2.7).
-One typical word is enough, unless the question only asks who, where, why or with whom about an
-event: such a question is not sensitive, even if it names a court or a bank.
+One telling word (`sensitive_words`) is enough, in any language, unless the question only asks who
+did something, or where or why: then it is no matter of law or money although it names a contract or
+a bank.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 
 from memvault.model.change import Actor
 from memvault.model.errors import MemvaultError
@@ -21,58 +20,93 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines
 from memvault.model.search import Hit, SearchResult, Status, Verification
 from memvault.text.secrets import without_secrets
+from memvault.text.words import without_accents
 from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.verification.sensitive_words import SPACED, UNSPACED, SensitiveTopic
 
 MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
 
 
-class SensitiveTopic(StrEnum):
-    LEGAL = "legal"
-    FINANCIAL = "financial"
-    MEDICAL = "medical"
-    POLICY = "policy"
+# Stories: questions who did something, or where or why, by the word that asks and, in other
+# languages than English, a form of the past. "Who has a right to" is no story.
+_STORIES = tuple(
+    (re.compile(rf"\W*(?:{asks})\b"), re.compile(of_doings))
+    for asks, of_doings in (
+        ("who|whom|where|why|with whom", r"\b(?:did|does|do|was|were|has|have|had)\b"),
+        (
+            "(?:mit |von |bei )?(?:wer|wen|wem)|wo|wohin|woher|warum|wieso|weshalb",
+            r"\b(?:hat|haben|hast|hatten?|waren?|wurden?)\b(?! (?:das )?(?:recht|anspruch))",
+        ),
+        (
+            "(?:avec |[aà] |chez |par )?qui|(?:d['’])?o[uù]|pourquoi",
+            r"\b(?:a-t-|ont-|as-tu|ai-je|avons-|avez-|avai(?:t|ent)|étai(?:t|ent))"
+            r"|\bqui (?:a|ont) (?!(?:le )?droit)",
+        ),
+        (
+            "(?:a |con |de )?qui[eé]n(?:es)?|(?:a|de )?d[oó]nde|por qu[eé]",
+            r"\w(?:ó|[aei]ron|[ai]ste)\b|\b(?:ha|han|había|habían) \w+[dh]o\b",
+        ),
+        (
+            "(?:con |a |da )?chi|(?:da )?dove|perch[eéè]",
+            r"\b(?:ha|hanno|hai|aveva|avevano)\b(?! (?:il )?diritto)|\b(?:è|sono) stat[oaie]\b",
+        ),
+        ("(?:com |a |de )?quem|a?onde|por ?qu[eê]", r"\w\w(?:ou|iu|[aei]ram)\b"),
+        (
+            "(?:met |van |bij )?wie|waar|waarom|waarheen",
+            r"\b(?:heeft|hebben|heb|had|hadden|was|waren|werd)\b(?! recht)",
+        ),
+        ("кто|кого|кому|с кем|где|куда|откуда|почему|зачем", r"\w\wл[аои]?(?:сь|ся)?\b"),
+        (".{0,12}(?:誰|だれ|どこ|なぜ|どうして).*", r"[ただ](?:の|か|のか|のですか)?\W*$"),
+        (".{0,12}(?:谁|誰|哪里|哪裡|哪儿|在哪|为什么|為什麼).*", "[了过過]"),
+    )
+)
 
 
-_WORDS = {
-    SensitiveTopic.LEGAL: (
-        r"legal(?:ly)?|laws?|lawsuits?|liab\w+|clauses?|contracts?|contractual\w*|nda|gdpr|"
-        r"complian\w+|statutory|warrant(?:y|ies)|patents?|copyrights?|trademarks?|licen[cs]ing|"
-        r"indemni\w+|litigation|subpoenas?|notice period|termination|lease|jurisdiction|damages|"
-        r"settlements?|terms and conditions|power of attorney|custody|visas?|will and testament"
-    ),
-    SensitiveTopic.FINANCIAL: (
-        r"budgets?|prices?|pricing|costs?|salar(?:y|ies)|wages?|invoices?|fees?|tax(?:es)?|vat|"
-        r"revenues?|debts?|loans?|mortgages?|rents?|refunds?|payroll|premiums?|"
-        r"ibans?|bics?|account numbers?|bank (?:accounts?|details|transfers?)|sort codes?|"
-        r"wire transfers?|"
-        r"(?:pay|transfer|wire|send) (?:the |this |that )?(?:money|rent|invoice|bill|deposit|it)|"
-        r"(?:which|what) account|card numbers?|pension|royalt(?:y|ies)|commissions?|bonus(?:es)?|"
-        r"net worth|profits?|dividends?|deposit|interest rate|"
-        r"how much (?:money|do (?:i|we) (?:owe|pay)|did (?:i|we) (?:owe|pay|spend)|is .* worth)|"
-        r"payments?|owe[sd]?|fines?|penalt(?:y|ies)|insured|insurance"
-    ),
-    SensitiveTopic.MEDICAL: (
-        r"medications?|medicines?|prescri\w+|dos(?:e|es|age|ages)|allerg(?:y|ies|ic)|diagnos\w+|"
-        r"blood (?:type|group|pressure|test)|vaccin\w+|symptoms?|surger(?:y|ies)|insulin|epipen|"
-        r"therap(?:y|ies)|side effects?|contraindicat\w+|milligrams?|mg"
-    ),
-    SensitiveTopic.POLICY: (
-        r"polic(?:y|ies)|regulations?|entitled|entitlements?|allowances?|permitted|"
-        r"(?:am|are|is) (?:i|we|it|employees|staff) allowed|retention|quotas?|eligib\w+"
-    ),
-}
-_PATTERNS = {matter: re.compile(rf"\b(?:{words})\b") for matter, words in _WORDS.items()}
-_STORY = re.compile(r"^\W*(?:who|whom|where|why|with whom)\b")
-_ASKS_OF_DOINGS = re.compile(r"\b(?:did|does|do|was|were|has|have|had)\b")
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else without_accents(text.lower())
+
+
+def _any_of(words: Mapping[str, str]) -> str:
+    """One expression of all entries; of those with the same first letter, the letter stands once,
+    so that most are not tried."""
+    by_first: dict[str, list[str]] = {}
+    for entry in dict.fromkeys(_folded(" ".join(words.values())).split()):
+        first = entry[0] if entry[0].isalpha() or entry[0] == "*" else ""
+        by_first.setdefault(first, []).append(entry.removeprefix(first))
+    groups = (f"{first}(?:{'|'.join(entries)})" for first, entries in by_first.items())
+    return "|".join(groups).replace("*", r"\w*").replace("_", " ")
+
+
+_SPACED = {topic: re.compile(rf"\b(?=\w)(?:{_any_of(words)})\b") for topic, words in SPACED.items()}
+_UNSPACED = {topic: re.compile(_any_of(words)) for topic, words in UNSPACED.items()}
+_HAN_OR_KANA = re.compile("[\u3041-\u9fff]")
 
 
 def sensitive_topic_of(query: str) -> SensitiveTopic | None:
-    """The sensitive topic of a question, or None. Takes microseconds."""
+    """The sensitive matter that a question in any of ten languages is about, if any; microseconds.
+
+    Legal are laws, contracts, rights in works and claims against somebody; financial what
+    something costs, what somebody earns, owes or owns, taxes, insurance and bank details; medical
+    are medicines, allergies, diagnoses, vaccinations and treatments; policy is what the rules of an
+    office or a firm permit or entitle to.
+    """
+    words = " ".join(_folded(query).replace("’", "'").split())
+    topic = _first(_SPACED, words)
+    if topic is None and not words.isascii() and _HAN_OR_KANA.search(words):
+        topic = _first(_UNSPACED, words)
+    return None if topic is None or _is_story(query) else topic
+
+
+def _first(patterns: Mapping[SensitiveTopic, re.Pattern[str]], words: str) -> SensitiveTopic | None:
+    return next((topic for topic, pattern in patterns.items() if pattern.search(words)), None)
+
+
+def _is_story(query: str) -> bool:
     text = " ".join(query.lower().split())
-    if _STORY.search(text) and _ASKS_OF_DOINGS.search(text) and "owe" not in text:
-        return None
-    return next((m for m, pattern in _PATTERNS.items() if pattern.search(text)), None)
+    return "owe" not in text and any(
+        asks.match(text) and of_doings.search(text) for asks, of_doings in _STORIES
+    )
 
 
 class Gate:

@@ -23,7 +23,8 @@ from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
 from memvault.vault.parse import stem_of
 from memvault.vault.session_lines import items_by_heading, without_speaker
-from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
+from memvault.verification.sensitive_topics import sensitive_topic_of
+from memvault.verification.sensitive_words import SensitiveTopic
 
 MAX_PROPOSED = 3  # per session, so that nobody is flooded
 _TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
