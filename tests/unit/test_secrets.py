@@ -79,6 +79,59 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     assert without_secrets(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Le mot de passe wifi est tramontane7", "tramontane7"),
+        ("Mot de passe du wifi : tramontane", "tramontane"),
+        ("code de la porte : 4482B", "4482B"),
+        ("Code d'entrée de l'immeuble : 4482B", "4482B"),
+        ("Clé wifi : tramontane", "tramontane"),
+        ("la password del wifi è tramonto", "tramonto"),
+        ("PIN della carta: 4711", "4711"),
+        ("Codice dell'allarme: 4482", "4482"),
+        ("das WLAN-Passwort ist blauerhund", "blauerhund"),
+        ("Haustür-Code: 4482", "4482"),
+        ("Der Code für die Haustür ist 4482", "4482"),
+        ("La contraseña del wifi es girasol", "girasol"),
+        ("Código del portal: 4482", "4482"),
+        ("La clave del wifi es girasol9", "girasol9"),
+        ("A senha do wifi é girassol", "girassol"),
+        ("Het wachtwoord van de wifi is zonnebloem", "zonnebloem"),
+        ("Пароль от wifi: podsolnuh", "podsolnuh"),
+        ("Код от подъезда: 4482", "4482"),
+        ("WiFi密码是abc12345", "abc12345"),
+        ("暗証番号は4711です", "4711"),
+    ],
+)
+def test_a_secret_is_found_behind_its_name_in_other_languages(text: str, secret: str) -> None:
+    assert without_secrets(text) == text.replace(secret, MASK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mot de passe : sous la box",
+        "Das Passwort ist falsch.",
+        "Passwort: siehe Tresor",
+        "La password è sul foglietto.",
+        "La clave del éxito es el trabajo duro.",
+        "La contraseña está en el cajón.",
+        "Código postal: 28013",
+        "Code de la route : réviser samedi",
+        "Le code du projet est propre.",
+        "Der Code ist fertig.",
+        "A senha está na gaveta.",
+        "Het wachtwoord ligt in de la.",
+        "Код проекта открыт.",
+        "密码在抽屉里。",
+        "パスワードは引き出しの中です。",
+    ],
+)
+def test_where_a_secret_is_kept_is_left_in_other_languages(text: str) -> None:
+    assert without_secrets(text) == text
+
+
 @given(st.sampled_from(sorted(PLANTED)), st.text(max_size=40), st.text(max_size=40))
 def test_a_secret_is_found_whatever_stands_on_the_lines_around_it(
     kind: str, before: str, after: str
@@ -95,7 +148,8 @@ def test_spans_are_in_order_and_apart(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["1", "a_", "a1-", "password ", "password: ", "token for ", "A1b/", "a-"]
+    "unit",
+    ["1", "a_", "a1-", "password ", "password: ", "token for ", "A1b/", "a-", "code de ", "密码 "],
 )
 def test_an_endless_line_is_searched_at_once(unit: str) -> None:
     began = time.process_time()

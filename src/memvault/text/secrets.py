@@ -92,19 +92,43 @@ _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _FORMATS)
 
 # "db_password = x", "the wifi password is x", "PIN: 4711", "passphrase `a b c`".
 _NAME = (
-    r"pass(?:word|wd|phrase|code|wort|key)|pwd|kennwort|passwort|contraseña|mot de passe|senha|"
+    r"pass(?:word|wd|phrase|code|wort|key)|pwd|kennwort|passwort|contrase[nñ]a|mots? de passe|"
+    r"senha|palavra[ -]passe|wachtwoord|пароль|пин(?:[ -]?код)?|"
     r"secret(?:[ _-]?(?:access)?[ _-]?key)?|api[ _-]?key|apikey|access[ _-]?key|"
     r"private[ _-]?key|signing[ _-]?key|encryption[ _-]?key|"
     r"(?:access|auth|refresh|session|bearer|api|deploy|bot|id)[ _-]?token|token|"
     r"client[ _-]?secret|credentials?|pin(?:[ _-]?code)?|cvv|cvc|"
     r"(?:recovery|backup|security|verification|2fa|mfa|otp|login|unlock|door|alarm|safe)[ _-]?codes?|"
-    r"(?:seed|recovery)[ _-]?phrase|mnemonic"
+    r"(?:seed|recovery)[ _-]?phrase|mnemonic|"
+    # A code of a door, a card, a safe: with a hyphen or joined in German and Dutch.
+    r"(?:haus|wohnungs)?(?:tür|tuer|deur|tor|poort|alarm|tresor|kluis|safe|garagen?|zugangs|toegangs|"
+    r"sicherheits|beveiligings|entsperr|geheim|sim)[ -]?code|geheimzahl|digicode|"
+    r"(?:code|c[oó]digo|codice|clave|cl[eé]|chiave|код)"
+    r"(?: (?:del|della|dello|du|des|des?|da|do|di|der|die|vom|von|van|voor|für|zum|zur|от|для|la|le|el|"
+    r"de|het|das|den))*(?: |[ld]{1,4}['’]| (?:de )?(?:[dl]|dell)['’])"
+    r"(?:wi-?fi|wpa2?|porte|portail|immeuble|entr[eé]e|coffre|alarme?|garage|acc[eè]s|carte|sim|cadenas|"
+    r"s[eé]curit[eé]|secret|confidentiel|puerta|portal|entrada|caja fuerte|alarma|garaje|acceso|tarjeta|"
+    r"candado|seguridad|secreto|porta|portone|cancello|ingresso|cassaforte|allarme|accesso|carta|"
+    r"lucchetto|sicurezza|segreto|portão|cofre|garagem|acesso|cartão|cadeado|segurança|haustür|tür|"
+    r"tresor|garage|safe|schloss|fahrradschloss|tor|deur|kluis|alarm|poort|slot|двери|подъезда|"
+    r"домофона|сейфа|сигнализации|ворот|доступа|карты|замка)"
+)
+# What stands between the name and its value: "for the office", "del wifi", "d'accès", "WLAN".
+_OF = (
+    r"(?:\s+(?:(?:for|to|of|on|de|du|des|pour|del|della|dello|di|per|da|do|para|für|vom|von|zum|zur|der|"
+    r"im|van|voor|op|от|для)\s+|(?:d|dell|all)['’])[^\n:=.?!]{1,40}?|\s+(?:wi-?fi|wlan|wpa2?|internet))?"
 )
 _ASSIGNED = re.compile(
     rf"(?i)(?<![a-z])(?P<name>{_NAME})(?:[ _-]?(?:key|code|value))?\b"
-    r"[\"'`*]{0,2}(?:\s+(?:for|to|of|on)\s+[^\n:=.?!]{1,40}?)?"
-    r"(?:\s*(?P<mark>:=|=>|=|:)\s*|\s+(?P<verb>is now|is set to|set to|will be|changed to|is|was|are|ist|es|est)\s+)"
+    rf"[\"'`*]{{0,2}}{_OF}"
+    r"(?:\s*(?P<mark>:=|=>|=|:)\s*|\s+(?P<verb>is now|is set to|set to|will be|changed to|is|was|are|"
+    r"ist jetzt|ist|lautet|ahora es|es|est maintenant|est|era|è ora|è adesso|è|é agora|é|is nu|это)\s+)"
     r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\n]+)"
+)
+# Chinese and Japanese have no spaces to tell a word from a value: this has a digit or a sign.
+_ASSIGNED_UNSPACED = re.compile(
+    r"(?P<name>密码|密碼|口令|パスワード|暗証番号)[^\n。、，：:=!-~]{0,8}?\s?(?:[:：=是为為は]|設定|设置为)\s?"
+    r"(?P<value>(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"
 )
 _PHRASE_NAMES = re.compile(r"(?i)phrase|mnemonic|codes|credentials")
 _PROSE_VALUE = re.compile(r"[^\s,;.!?)]*[^\s,;)]|\S+")
@@ -118,6 +142,22 @@ _ORDINARY = frozenset({
     "needed", "none", "not", "now", "null", "on", "only", "optional", "our", "part", "read",
     "required", "safe", "set", "something", "still", "stored", "str", "string", "the", "their",
     "there", "too", "true", "unset", "used", "wrong", "your",
+    # Where a password is kept and what it is like, in other languages.
+    "under", "behind", "inside", "see",
+    "unter", "hinter", "auf", "bei", "beim", "siehe", "steht", "liegt", "wie", "dem", "der", "die",
+    "falsch", "vergessen", "geändert", "abgelaufen", "unbekannt", "nötig", "ungültig", "geheim",
+    "sicher", "leer", "weg",
+    "sous", "dans", "sur", "chez", "voir", "avec", "comme", "toujours", "trop", "les", "une",
+    "faux", "oublié", "perdu", "changé", "expiré", "inconnu", "requis", "obligatoire", "incorrect",
+    "invalide", "caché", "noté", "compliqué", "simple", "vide",
+    "debajo", "detrás", "dentro", "ver", "bajo", "con", "como", "los", "las", "una", "incorrecta",
+    "olvidada", "perdida", "caducada", "necesaria", "obligatoria", "secreta", "segura", "difícil",
+    "sotto", "dietro", "nel", "nella", "sul", "sulla", "vedi", "come", "sbagliata", "dimenticata",
+    "persa", "scaduta", "cambiata", "necessaria", "segreta", "sicura", "difficile", "errata",
+    "debaixo", "atrás", "sob", "errada", "esquecida", "vencida", "necessária",
+    "onder", "achter", "zie", "staat", "ligt", "het", "een", "verkeerd", "vergeten", "verlopen",
+    "gewijzigd", "nodig", "verplicht", "onbekend", "leeg",
+    "под", "где", "там", "неверный", "забыт", "нужен", "тот", "тут",
 })  # fmt: skip
 
 
@@ -149,6 +189,9 @@ def _candidates(text: str) -> Iterator[Secret]:
             group = "value" if "value" in pattern.groupindex else 0
             yield Secret(kind, match.start(group), match.end(group))
     yield from _assigned(text)
+    if not text.isascii():
+        for match in _ASSIGNED_UNSPACED.finditer(text):
+            yield Secret(match["name"], *match.span("value"))
     for match in _DIGITS.finditer(text):
         digits = re.sub(r"\D", "", match[0])
         if len(digits) in _CARD_DIGITS and _luhn(digits):
