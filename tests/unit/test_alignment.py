@@ -24,6 +24,22 @@ def statement(text: str) -> Statement:
 
 
 @pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("The rent is 1,062 €.", "1062"),
+        ("The rent is 1 062 €.", "1062"),
+        ("The rent is 1\u202f062,50 €.", "1062.50"),
+        ("The rent is 1.062 €.", "1062"),
+        ("The rent is 1'062.50 CHF.", "1062.50"),
+        ("The ratio is 1.062.", "1.062"),
+        ("In 2026 they were many.", "2026"),
+    ],
+)
+def test_a_number_is_one_however_its_thousands_are_parted(text: str, number: str) -> None:
+    assert statement(text).of("number") == {number}
+
+
+@pytest.mark.parametrize(
     ("ours", "theirs", "differing"),
     [
         ("The ferry leaves on Sunday.", "The ferry leaves on Saturday at noon.", "Sunday"),

@@ -21,7 +21,10 @@ from memvault.verification.sensitive_words import SensitiveTopic
 NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
 
 
-_WORDS = "EUR 5 20 2024 12 3 kg two Five dozen days May sept of v version pm a.m. million in x ü"
+_WORDS = (
+    "EUR 5 20 2024 12 3 kg two Five dozen days May sept of v version pm a.m. million in x ü "
+    "h30 Uhr heures due ore de mai año alle à"
+)
 PIECES = st.sampled_from([*" .,:-/$€%\n", "USD ", "per cent", *_WORDS.split()])
 
 
@@ -75,10 +78,45 @@ def test_an_amount_is_looked_for_only_where_one_can_start(pieces: list[str]) -> 
         ("two weeks", "day", (14.0,), ""),
         ("30 business days", "working day", (30.0,), ""),
         ("v2.1", "", (2.0, 1.0), ""),
+        ("1 200 € par an", "eur", (1200.0,), "year"),
+        ("100 € / mois", "eur", (100.0,), "month"),
+        ("1.200 € all'anno", "eur", (1200.0,), "year"),
+        ("90 € al mes", "eur", (90.0,), "month"),
+        ("90 € por mês", "eur", (90.0,), "month"),
+        ("900 Euro pro Jahr", "eur", (900.0,), "year"),
+        ("monatliche Miete: 900 €", "eur", (900.0,), "month"),
+        ("loyer mensuel : 900 €", "eur", (900.0,), "month"),
+        ("18 €/h", "eur", (18.0,), "hour"),
+        ("90 euro per maand", "eur", (90.0,), "month"),
+        ("15 novembre", "", (None, 11.0, 15.0), ""),
+        ("1er fevrier 2026", "", (2026.0, 2.0, 1.0), ""),
+        ("15. März 2026", "", (2026.0, 3.0, 15.0), ""),
+        ("15 de noviembre de 2026", "", (2026.0, 11.0, 15.0), ""),
+        ("15 ноября 2026", "", (2026.0, 11.0, 15.0), ""),
+        ("deux heures", "second", (7200.0,), ""),
+        ("due ore", "second", (7200.0,), ""),
+        ("3 Monate", "month", (3.0,), ""),
+        ("два часа", "second", (7200.0,), ""),
+        ("14h30", "", (870.0,), ""),
+        ("um 15 Uhr", "", (900.0,), ""),
+        ("alle 14.30", "", (870.0,), ""),
     ],
 )
 def test_values_are_read_however_they_are_written(text, unit, parts, per):
     assert only(text) == (unit, parts, per)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["due dates", "once a week", "un an", "in mars", "das Tag", "dos and don'ts", "sei stato"],
+)
+def test_words_that_are_numbers_or_months_elsewhere_are_no_values_by_themselves(text: str) -> None:
+    assert amounts_in(text) == []
+
+
+def test_a_sum_by_the_year_says_nothing_of_one_by_the_month_in_other_languages() -> None:
+    (year,), (month,) = amounts_in("1 200 € par an"), amounts_in("100 € par mois")
+    assert same(year, month) is None
 
 
 @pytest.mark.parametrize(

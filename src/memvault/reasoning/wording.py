@@ -65,9 +65,17 @@ _MODIFIERS = {
 _MODIFIER = "|".join(_MODIFIERS)
 _SHORTCUT = rf"(?<!\w)(?i:(?:(?:{_MODIFIER})(?: ?/ ?(?:{_MODIFIER}))?\s?\+\s?)+(?:\w+|[^\w\s]))"
 _ENDING = r"(?<!\w)\.[A-Za-z]\w{0,9}\b"  # of a file's name
-TOKEN = re.compile(
-    rf"{_SHORTCUT}|{_ENDING}|\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]"
+# "1,062", "1 062", "1'062.50", "1.062,50", and "1.062" before a sign or a word for money.
+_THOUSANDS = (
+    r"[1-9]\d{0,2}(?:(?:[,'’ \u00a0\u202f]\d{3})+|(?:\.\d{3}){2,}"
+    r"|(?:\.\d{3})+(?=,\d{1,2}(?!\d)|\s?(?:[€$£]|(?i:eur|euros?|chf)\b)))"
+    r"(?:[.,]\d{1,2}(?!\d))?(?!\d)"
 )
+TOKEN = re.compile(
+    rf"{_SHORTCUT}|{_ENDING}|{_THOUSANDS}|\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]"
+)
+_GROUPED = re.compile(_THOUSANDS)
+_DECIMALS = re.compile(r"[.,](?=\d{1,2}$)")
 _NEGATION = re.compile(
     r"\b(?:not|no longer|no|none of|never|nor|neither|cannot|without|instead of|rather than"
     r"|gave up|given up|stopped|quit|ceased)\b|\b\w+n['’]t\b",
@@ -171,10 +179,17 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
         elif start in periods:
             found.append(Word("period", word.lower(), word, place, clause, start))
         else:
-            for kind, key in _read(word, first=first):
+            plain = _without_groups(word) if _GROUPED.match(text, start) else word
+            for kind, key in _read(plain, first=first):
                 found.append(Word(kind, key, word, place, clause, start))
         first = False
     return found
+
+
+def _without_groups(number: str) -> str:
+    """As 1062.5 for "1 062,5"."""
+    whole, *part = _DECIMALS.split(number)
+    return ".".join([re.sub(r"\D", "", whole), *part])
 
 
 def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
@@ -184,7 +199,7 @@ def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
     if low[0] == ".":
         return [("ending", low)]
     if low[0].isdigit():
-        return [("number", low.replace(",", "") if re.fullmatch(r"\d+(?:,\d{3})+", low) else low)]
+        return [("number", low)]
     low = low.removesuffix("s") if low.removesuffix("s") in _WEEKDAYS else low
     kind = _KIND_OF.get(low)
     if kind is not None and not (low == "may" and token != "May"):

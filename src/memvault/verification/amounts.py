@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memvault.model.months import MONTHS
+from memvault.model.months import MONTHS, NAMED_MONTHS
 from memvault.text.stems import stem
+from memvault.text.words import without_accents
 
 
 class AmountKind(StrEnum):
@@ -58,13 +59,48 @@ _STOPS = (
     "any such same other another very more most less least too cannot never s 's ’s"
 )
 STOPS = frozenset(_STOPS.split())
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """An expression of these words, the longest first; the first letter stands once for all that
+    begin with it, so that most are not tried."""
+    by_first: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        by_first.setdefault(word[0], []).append(re.escape(word[1:]))
+    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in by_first.items())
+
+
+_MONTH_NUMBERS = NAMED_MONTHS | {without_accents(m): n for m, n in NAMED_MONTHS.items()}
+_MONTH = _any_of(_MONTH_NUMBERS)
+_ENGLISH_MONTH = _any_of(MONTHS)
 _NUMBER_WORDS = {
     "zero": 0.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0,
     "seven": 7.0, "eight": 8.0, "nine": 9.0, "ten": 10.0, "eleven": 11.0, "twelve": 12.0,
     "thirteen": 13.0, "fourteen": 14.0, "fifteen": 15.0, "sixteen": 16.0, "seventeen": 17.0,
     "eighteen": 18.0, "nineteen": 19.0, "twenty": 20.0, "thirty": 30.0, "forty": 40.0,
     "fifty": 50.0, "sixty": 60.0, "ninety": 90.0, "dozen": 12.0,
+}  # fmt: skip
+# Those of other languages count only before that language's units of time: Italian "due" is no
+# number in "due dates", nor Spanish "once" in "once a week".
+_NUMBER_WORDS_ELSEWHERE = {
+    word: float(number)
+    for number, words in {
+        2: "deux zwei dos due dois duas twee два две", 3: "trois drei tres tre três три",
+        4: "quatre vier cuatro quattro quatro четыре", 5: "cinq fünf cinco cinque vijf пять",
+        6: "six sechs seis sei zes шесть", 7: "sept sieben siete sette sete zeven семь",
+        8: "huit acht ocho otto oito восемь", 9: "neuf neun nueve nove negen девять",
+        10: "dix zehn diez dieci dez tien десять", 11: "onze elf once undici",
+        12: "douze zwölf doce dodici doze twaalf двенадцать", 14: "quatorze vierzehn catorce",
+        15: "quinze fünfzehn quince quindici vijftien пятнадцать",
+        20: "vingt zwanzig veinte venti vinte twintig двадцать",
+        24: "vierundzwanzig ventiquattro veinticuatro", 30: "trente dreißig dreissig treinta "
+        "trenta trinta dertig тридцать", 40: "quarante vierzig cuarenta quaranta quarenta",
+        45: "quarantacinque fünfundvierzig", 48: "achtundvierzig quarantotto",
+        50: "cinquante fünfzig cincuenta cinquanta vijftig пятьдесят",
+        60: "soixante sechzig sesenta sessanta sessenta zestig шестьдесят",
+        90: "neunzig noventa novanta negentig девяносто", 100: "cent hundert cien cento honderd",
+    }.items()
+    for word in words.split()
 }  # fmt: skip
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9,
@@ -83,6 +119,25 @@ _SPANS = {
     "day": ("day", 1.0), "week": ("day", 7.0), "fortnight": ("day", 14.0),
     "month": ("month", 1.0), "quarter": ("month", 3.0), "year": ("month", 12.0),
 }  # fmt: skip
+_SPANS_ELSEWHERE = {
+    word: (unit, factor)
+    for unit, factor, words in (
+        ("second", 1.0, "seconde secondes sekunde sekunden segundo segundos secondi seconden"
+         " секунда секунды секунд"),
+        ("second", 60.0, "minuten minuto minutos minuti minuut минута минуты минут"),
+        ("second", 3600.0, "heure heures stunde stunden hora horas ora ore uur uren"
+         " час часа часов"),
+        ("day", 1.0, "jour jours tage tagen día días dia dias giorno giorni dagen день дня дней"),
+        ("day", 7.0, "semaine semaines woche wochen semana semanas settimana settimane weken"
+         " неделя недели неделю недель"),
+        ("month", 1.0, "mois monat monate monaten mes meses mese mesi mês maand maanden"
+         " месяц месяца месяцев"),
+        ("month", 3.0, "trimestre trimestres trimestri quartal quartale kwartaal квартал"),
+        ("month", 12.0, "ans année années jahr jahre jahren año años anno anni ano anos jaar jaren "
+         "год года лет"),
+    )
+    for word in words.split()
+}  # fmt: skip
 _PERIODS = {
     "month": "month", "monthly": "month", "mo": "month", "year": "year", "yearly": "year",
     "annual": "year", "annually": "year", "annum": "year", "week": "week", "weekly": "week",
@@ -90,6 +145,35 @@ _PERIODS = {
     "person": "person", "user": "user", "seat": "seat", "head": "person", "unit": "unit",
     "quarter": "quarter", "quarterly": "quarter",
 }  # fmt: skip
+# Behind "par", "pro", "al" and their like: "an" alone is an English article.
+_PERIODS_ELSEWHERE = {
+    word: period
+    for period, words in {
+        "hour": "h heure stunde hora ora uur час",
+        "day": "jour tag día dia giorno dag день сутки",
+        "night": "nuit nacht noche notte noite ночь",
+        "week": "semaine woche semana settimana неделю",
+        "month": "mois monat mes mese mês maand месяц мес",
+        "quarter": "trimestre quartal kwartaal квартал",
+        "year": "an année jahr año anno ano jaar год",
+        "person": "personne person persona pessoa persoon человека",
+    }.items()
+    for word in words.split()
+}
+# What is so each time: "monthly". The stems of other languages take endings.
+_REPEATED = {
+    word: period
+    for period, words in {
+        "day": "daily quotidien journalier täglich giornalier dagelijks ежедневн",
+        "week": "weekly hebdomadaire wöchentlich settimanal semanal wekelijks еженедельн",
+        "month": "monthly mensuel monatlich mensil mensual mensal mensai maandelijks ежемесячн",
+        "quarter": "quarterly trimestriel vierteljährlich trimestral ежеквартальн",
+        "year": "yearly annual annually annuel jährlich annuo annua annui anual anuai jaarlijks "
+        "ежегодн годов",
+        "hour": "hourly horaire",
+    }.items()
+    for word in words.split()
+}
 
 # Base unit and factor, exact by definition (SI brochure; NIST SP 811, appendix B).
 _MEASURES = {
@@ -134,11 +218,15 @@ _CODE = (
     r"(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|JPY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|CNY|dollars?|euros?|"
     r"pounds?(?: sterling)?|francs?|yen|rupees?|kr|kron(?:a|or|er?))(?!\w))"
 )
-_WORD_NUMBER = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
+_WORD_NUMBER = _any_of(_NUMBER_WORDS)
+
+_WORD_NUMBER_ELSEWHERE = _any_of(_NUMBER_WORDS_ELSEWHERE)
+_SPAN_ELSEWHERE = _any_of(_SPANS_ELSEWHERE)
 
 # Places where a match can start, so that not every pattern is tried at every letter.
 _AT_DIGIT = re.compile(r"(?<!\w)\d")
 _AT_NUMBER = re.compile(rf"(?<![\w.])(?:\d|(?:{_WORD_NUMBER})\b)", re.IGNORECASE)
+_AT_NUMBER_ELSEWHERE = re.compile(rf"(?<![\w.])(?:\d|(?:{_WORD_NUMBER_ELSEWHERE})\b)", re.I)
 _AT_MONTH = re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE)
 _AT_CURRENCY = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\s", re.IGNORECASE)
 _AT_VERSION = re.compile(r"\b(?:v|\d)", re.IGNORECASE)
@@ -155,16 +243,16 @@ PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tupl
         (
             AmountKind.DATE,
             _AT_DIGIT,
-            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m>{_MONTH})\b\.?"
-            r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
+            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.|º|°)?(?: of| de)? (?P<m>{_MONTH})\b\.?"
+            r"(?:,?(?: del?)? (?P<y>(?:19|20)\d\d)\b)?",
         ),
         (
             AmountKind.DATE,
             _AT_MONTH,
-            rf"\b(?P<m>{_MONTH})\b\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
+            rf"\b(?P<m>{_ENGLISH_MONTH})\b\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
             r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
         ),
-        (AmountKind.DATE, _AT_MONTH, rf"\b(?P<m>{_MONTH})\b\.?,? (?P<y>(?:19|20)\d\d)\b"),
+        (AmountKind.DATE, _AT_MONTH, rf"\b(?P<m>{_MONTH})\b\.?,?(?: del?)? (?P<y>(?:19|20)\d\d)\b"),
         (
             AmountKind.MONEY,
             _AT_CURRENCY,
@@ -183,6 +271,24 @@ PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tupl
         ),
         (AmountKind.TIME, _AT_DIGIT, r"\b(?P<h>\d{1,2}):(?P<i>\d{2})(?:\s?(?P<p>[ap])\.?m\b\.?)?"),
         (AmountKind.TIME, _AT_DIGIT, r"\b(?P<h>\d{1,2})\s?(?P<p>[ap])\.?m\b"),
+        # "14h30", "15 Uhr", "alle 14.30", "à 15h"
+        (
+            AmountKind.TIME,
+            _AT_DIGIT,
+            r"\b(?P<h>[01]?\d|2[0-4])(?:\s?h\s?(?P<i>[0-5]\d)|(?:[.:](?P<j>[0-5]\d))?\s?uhr)\b",
+        ),
+        (
+            AmountKind.TIME,
+            _AT_DIGIT,
+            r"(?:(?<=\bà )|(?<=\balle )|(?<=\bore )|(?<=\bàs )|(?<=\ba las ))"
+            r"(?P<h>[01]?\d|2[0-4])(?:[.:](?P<i>[0-5]\d)\b|\s?h\b|(?=[.,;!?)]?\s*$))",
+        ),
+        (
+            AmountKind.SPAN,
+            _AT_NUMBER_ELSEWHERE,
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER_ELSEWHERE})\b)[\s-]?"
+            rf"(?P<u>{_SPAN_ELSEWHERE})\b",
+        ),
         (
             AmountKind.SPAN,
             _AT_NUMBER,
@@ -208,12 +314,18 @@ PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tupl
         ),
     )
 )
-_DATE_YEAR = re.compile(
-    r"\b(?:in|since|until|by|from|during|year|of)\s+(?P<y>(?:19|20)\d\d)\b", re.I
+_YEAR_AFTER = (
+    "in since until by from during year of en depuis jusqu'en seit bis jahr desde hasta nel dal em "
+    "sinds année año anno ano с в"
 )
+_DATE_YEAR = re.compile(rf"\b(?:{_any_of(_YEAR_AFTER.split())})\s+(?P<y>(?:19|20)\d\d)\b", re.I)
 _ROUGH = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?|up to|"
-    r"at least|at most|over|under|more than|less than|between)|~|≈|<|>)\s?$",
+    r"at least|at most|over|under|more than|less than|between|environ|env\.|à peu près|plus de|"
+    r"moins de|au moins|au plus|jusqu'à|etwa|ungefähr|rund|mindestens|höchstens|bis zu|mehr als|"
+    r"weniger als|più di|meno di|almeno|fino a|quasi|unos|unas|alrededor de|cerca de|más de|"
+    r"menos de|al menos|hasta|mais de|pelo menos|até|ongeveer|meer dan|minder dan|minstens|около|"
+    r"примерно|более|менее|почти|до)|~|≈|<|>)\s?$",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
@@ -230,13 +342,22 @@ _RANGE = re.compile(r"\s?(?:[-–—]|to|and)\s?[$€£]?\d")
 _RANGE_BEFORE = re.compile(r"\d\s?[-–—]\s?[$€£]?$")
 _PERIOD = "|".join(sorted(_PERIODS, key=len, reverse=True))
 _PER = re.compile(
-    rf"^\s?(?:(?:/|per|an?|each|every)\s?)?(?P<p>{_PERIOD})\b",
+    rf"^\s?(?:(?:(?:/|per|an?|each|every)\s?)?(?P<p>{_PERIOD})\b"
+    r"|(?:/|par|au|à l['’]|pro|je|im|am|die|al|alla|all['’]|a la|por|ao|à|per|в|за|на)\s?"
+    rf"(?P<q>{_any_of(_PERIODS_ELSEWHERE)})\b"
+    rf"|(?P<r>{_any_of(_REPEATED)})\w{{0,3}}\b)",
     re.IGNORECASE,
 )
+_REPEATS = re.compile(rf"\b({_any_of(_REPEATED)})\w{{0,3}}\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 # Thousands separated by points, as in Europe.
 _POINTED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?")
-_SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
+_SPELLED = re.compile(
+    rf"\b(?:{_any_of(_NUMBER_WORDS.keys() | _NUMBER_WORDS_ELSEWHERE.keys())})\b", re.IGNORECASE
+)
+
+
+_ALL_NUMBER_WORDS = _NUMBER_WORDS.keys() | _NUMBER_WORDS_ELSEWHERE.keys()
 
 
 def is_unit(word: str) -> bool:
@@ -246,12 +367,9 @@ def is_unit(word: str) -> bool:
 
 
 def may_state_amount(text: str, words: Iterable[str]) -> bool:
-    """Whether a text has a digit or a number word, without which it states no amount.
-
-    Args:
-        words: the words of the text, in lower case.
-    """
-    return _DIGIT.search(text) is not None or not _NUMBER_WORDS.keys().isdisjoint(words)
+    """Whether a text has a digit or, among its words in lower case, a number's: without, it states
+    no amount."""
+    return _DIGIT.search(text) is not None or not _ALL_NUMBER_WORDS.isdisjoint(words)
 
 
 def amounts_in(text: str) -> list[Amount]:
@@ -301,7 +419,7 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         parts = _date_parts(groups)
         return None if parts is None else Amount(kind, "", parts, start, end)
     if kind is AmountKind.TIME:
-        hour, minute = float(groups["h"]), float(groups.get("i") or 0)
+        hour, minute = float(groups["h"]), float(groups.get("i") or groups.get("j") or 0)
         if groups.get("p"):
             hour = hour % 12 + (12 if groups["p"].lower() == "p" else 0)
         return Amount(kind, "", (hour * 60 + minute,), start, end)
@@ -319,8 +437,9 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         unit = _SIGNS.get(code) or _CURRENCIES.get(code) or _CURRENCIES.get(code.rstrip("s"), "")
         return Amount(kind, unit, (number,), start, end)
     if kind is AmountKind.SPAN:
-        unit, factor = _SPANS[groups["u"].lower()]
-        special = (groups["a"] or "").strip().lower()
+        written_unit = groups["u"].lower()
+        unit, factor = _SPANS.get(written_unit) or _SPANS_ELSEWHERE[written_unit]
+        special = (groups.get("a") or "").strip().lower()
         if special in ("business", "working"):
             return Amount(kind, f"working {unit}", (number * factor,), start, end)
         noun = "" if special in ("calendar", "full", "more") else special
@@ -346,7 +465,7 @@ def _measure(number: float, groups: dict[str, str | None], start: int, end: int)
 
 
 def _number(digits: str, scale: str) -> float:
-    word = _NUMBER_WORDS.get(digits.lower())
+    word = _NUMBER_WORDS.get(digits.lower(), _NUMBER_WORDS_ELSEWHERE.get(digits.lower()))
     if word is not None:
         return word
     plain = re.sub(r"['\s\u202f\u00a0]", "", digits)
@@ -357,7 +476,7 @@ def _number(digits: str, scale: str) -> float:
 
 def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | None:
     year, month, day = groups.get("y"), groups.get("m") or "", groups.get("d")
-    number = int(month) if month.isdigit() else MONTHS[month.lower()]
+    number = int(month) if month.isdigit() else _MONTH_NUMBERS[month.lower()]
     return (float(year) if year else None, float(number), float(day) if day else None)
 
 
@@ -374,7 +493,7 @@ def _seen_in(text: str, amount: Amount) -> Amount:
         amount.end + (per.end() if per else 0),
         rough=_ROUGH.search(text, near, amount.start) is not None,
         earlier=_is_earlier(text[: amount.start]),
-        per=_PERIODS[per["p"].lower()] if per else _said_before(text[: amount.start], amount.kind),
+        per=_period(per) if per else _said_before(text[: amount.start], amount.kind),
         noun=amount.noun,
     )
 
@@ -388,10 +507,14 @@ def _said_before(before: str, kind: AmountKind) -> str:
     """The period named before a value, as in "the monthly rent is 900"; empty without one."""
     if kind not in (AmountKind.MONEY, AmountKind.NUMBER):
         return ""
-    for word in reversed(re.findall(r"[a-z]+", before.lower())):
-        if (word.endswith("ly") or word == "annual") and word in _PERIODS:
-            return _PERIODS[word]
-    return ""
+    repeats = _REPEATS.findall(before.lower())
+    return _REPEATED[repeats[-1]] if repeats else ""
+
+
+def _period(per: re.Match[str]) -> str:
+    if per["p"]:
+        return _PERIODS[per["p"].lower()]
+    return _PERIODS_ELSEWHERE[per["q"].lower()] if per["q"] else _REPEATED[per["r"].lower()]
 
 
 def _is_range(text: str, amount: Amount) -> bool:
