@@ -90,6 +90,36 @@ def test_a_sentence_about_a_like_subject_is_neither_for_nor_against_it(ours, the
     assert align(statement(ours), statement(theirs), statement("Travel"), embedder.embed) is None
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("Next appointment on 4 December.", "Next appointment with the dentist on 3 December."),
+        ("Garage appointment on 2 December.", "Appointment at the town hall on 9 December."),
+        ("Meeting on Tuesday.", "Meeting with the board on Monday."),
+        ("Prochain rdv le 4 décembre.", "RDV mairie annexe le 9 décembre à 10h40."),
+        ("RDV garage le 2 décembre.", "Prochain rdv chez le dentiste le 3 décembre."),
+        ("Prossimo appuntamento il 4 dicembre.", "Appuntamento dal dentista il 3 dicembre."),
+        ("Nächster Termin am 4. Dezember.", "Nächster Termin beim Zahnarzt am 3. Dezember."),
+    ],
+)
+def test_two_appointments_are_not_one_fact(ours, theirs, embedder):
+    assert align(statement(ours), statement(theirs), statement("Health"), embedder.embed) is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("Dentist appointment on 4 December.", "Appointment with the dentist on 3 December."),
+        ("Le rdv chez le dentiste est le 5 décembre.", "Rdv chez le dentiste le 3 décembre."),
+        ("The regatta is on Saturday 13 June.", "The regatta on the lake is on 20 June."),
+        ("Deadline: 15 December 2026", "Deadline: 30 November 2026"),
+    ],
+)
+def test_one_event_on_two_days_is_a_contradiction(ours, theirs, embedder):
+    found = align(statement(ours), statement(theirs), statement("Health"), embedder.embed)
+    assert found is not None and found.relation is Relation.VALUE
+
+
 @pytest.mark.parametrize("cited", ["(Gill, 2012, p. 473)", "[@gill2012, p. 473]", "(2012)", "p. 7"])
 def test_the_year_and_the_page_of_a_citation_are_no_values(cited, embedder):
     theirs = f"The task of the pilot is described in detail {cited}."

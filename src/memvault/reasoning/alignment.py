@@ -36,7 +36,7 @@ from memvault.reasoning.wording import (
     denies,
     said_by,
 )
-from memvault.verification.amounts import same
+from memvault.verification.amounts import AmountKind, same
 from memvault.verification.clause import canonical, stems_of
 
 COVERED = 0.6  # least share of a statement's words in a sentence on the same subject
@@ -56,6 +56,18 @@ _OF_WHAT = re.compile(
 )
 # Words too common to count as a replacement of their opposites.
 _TOO_COMMON = ("before", "after", "new", "old", "day", "night", "more", "less")
+# Words that say which of many it is, or only that it takes place.
+_LITTLE = LIGHT | stems_of(
+    "next last new first second previous following upcoming prochain prochaine dernier dernière "
+    "nächste nächster nächstes letzte letzter próximo próxima último última prossimo prossima "
+    "ultimo ultima volgende vorige laatste следующий следующая"
+)
+_THE = re.compile(
+    r"\W*(?:(?:the|this|our|my|le|la|les|notre|der|die|das|unser|il|lo|gli|el|los|las|os?|de|het)\b"
+    r"|l['’])",
+    re.IGNORECASE,
+)
+_SHORT = 2  # letters of words that say nothing in most languages: "le", "am", "il"
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
@@ -281,7 +293,7 @@ class _Comparison:
             its -= ours.of(kind)
             if not mine or not its:
                 continue
-            if self._is_of_other():
+            if self._is_of_other() or self._is_other_occasion(kind):
                 return None
             if kind == "number" and self._are_same_amounts():
                 continue
@@ -302,6 +314,19 @@ class _Comparison:
         """
         of = {canonical(match[1]) for match in _OF_WHAT.finditer(self._ours.text)}
         return bool(of & self._missing) or any(True for _ in self._replaced())
+
+    def _is_other_occasion(self, kind: str) -> bool:
+        """Whether both give days of what there are many of: two appointments are not one fact.
+
+        So it is if the sentence says with whom or for what, and the statement says something else
+        or nothing but the word for it ("Next appointment on 4 December"). "The regatta" is one.
+        """
+        if _THE.match(self._ours.text):
+            return False
+        if kind != "weekday" and not (_names_day(self._ours) and _names_day(self._theirs)):
+            return False
+        mine, its = _matters(self._ours), _matters(self._theirs)
+        return bool(its - mine) and (bool(mine & self._missing) or len(mine & its) <= 1)
 
     def _is_share_of_it(self) -> bool:
         """Whether the sentence's value is stated as a part ("pays half of the 780 euros")."""
@@ -436,6 +461,24 @@ class _Comparison:
             tuple(theirs.words[kind][each] for each in sorted(its)),
             dated=any(ours.of(each) and theirs.of(each) for each in ("month", "weekday")),
         )
+
+
+def _names_day(said: Statement) -> bool:
+    return any(each.kind is AmountKind.DATE and each.parts[2] for each in said.amounts)
+
+
+def _matters(said: Statement) -> frozenset[str]:
+    """Its words and names, but for those of its days and sums and those that say which of many."""
+    outside = (
+        each
+        for each in said.tokens
+        if not any(amount.start <= each.start < amount.end for amount in said.amounts)
+    )
+    return frozenset(
+        each.key
+        for each in outside
+        if each.kind in ("word", "name") and len(each.text) > _SHORT and each.key not in _LITTLE
+    )
 
 
 def _is_derived(one: str, other: str) -> bool:
