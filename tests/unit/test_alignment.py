@@ -113,9 +113,11 @@ def test_two_appointments_are_not_one_fact(ours, theirs, embedder):
         ("Le rdv chez le dentiste est le 5 décembre.", "Rdv chez le dentiste le 3 décembre."),
         ("The regatta is on Saturday 13 June.", "The regatta on the lake is on 20 June."),
         ("Deadline: 15 December 2026", "Deadline: 30 November 2026"),
+        ("Scadenza: 15 dicembre 2026", "Scadenza: 30 novembre 2026"),
+        ("L'opération dure trois heures.", "L'opération dure deux heures."),
     ],
 )
-def test_one_event_on_two_days_is_a_contradiction(ours, theirs, embedder):
+def test_one_event_on_two_days_or_of_two_lengths_is_a_contradiction(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Health"), embedder.embed)
     assert found is not None and found.relation is Relation.VALUE
 

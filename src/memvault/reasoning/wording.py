@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memvault.verification.amounts import AmountKind, amounts_in
+from memvault.verification.amounts import (
+    Amount,
+    AmountKind,
+    amounts_in,
+    month_named,
+    number_named,
+)
 from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
 
 KINDS = {
@@ -127,12 +133,7 @@ class Statement:
         self.tokens = list(_words(text, spans))
         self.amounts = amounts_in(text)
         spans_of_amounts = [(each.start, each.end) for each in self.amounts]
-        self.tokens = [
-            each._replace(kind="word", key=canonical(each.text))
-            if each.kind == "name" and any(a <= each.start < b for a, b in spans_of_amounts)
-            else each
-            for each in self.tokens
-        ]
+        self.tokens = [_within(self.amounts, each) for each in self.tokens]
         self.words: dict[str, dict[str, str]] = {}
         for each in self.tokens:
             self.words.setdefault(each.kind, {}).setdefault(each.key, each.text)
@@ -152,6 +153,20 @@ class Statement:
 
     def of(self, kind: str) -> frozenset[str]:
         return frozenset(self.words.get(kind, ()))
+
+
+def _within(amounts: Sequence[Amount], word: Word) -> Word:
+    """A word of a day or a span of time, which may be another language's month or number."""
+    amount = next((each for each in amounts if each.start <= word.start < each.end), None)
+    if amount is None or word.kind not in ("word", "name"):
+        return word
+    month = month_named(word.text) if amount.kind is AmountKind.DATE else None
+    if month is not None:
+        return word._replace(kind="month", key=calendar.month_name[month].lower())
+    number = number_named(word.text) if word.start == amount.start else None
+    if number is not None:
+        return word._replace(kind="number", key=f"{number:g}")
+    return word._replace(kind="word", key=canonical(word.text)) if word.kind == "name" else word
 
 
 def _neighbour(word: Word, other: Word | None) -> str:

@@ -366,6 +366,16 @@ def is_unit(word: str) -> bool:
     return low in _CURRENCIES or low in _MEASURES or low in ("celsius", "fahrenheit", "sterling")
 
 
+def month_named(word: str) -> int | None:
+    """The number of the month that a word names in any of seven languages."""
+    return _MONTH_NUMBERS.get(word.lower())
+
+
+def number_named(word: str) -> float | None:
+    """The number that a word names in front of a unit, in any of nine languages."""
+    return _NUMBER_WORDS.get(word.lower(), _NUMBER_WORDS_ELSEWHERE.get(word.lower()))
+
+
 def may_state_amount(text: str, words: Iterable[str]) -> bool:
     """Whether a text has a digit or, among its words in lower case, a number's: without, it states
     no amount."""
@@ -465,7 +475,7 @@ def _measure(number: float, groups: dict[str, str | None], start: int, end: int)
 
 
 def _number(digits: str, scale: str) -> float:
-    word = _NUMBER_WORDS.get(digits.lower(), _NUMBER_WORDS_ELSEWHERE.get(digits.lower()))
+    word = number_named(digits)
     if word is not None:
         return word
     plain = re.sub(r"['\s\u202f\u00a0]", "", digits)
