@@ -12,10 +12,12 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.server.middleware import Middleware
 from starlette.routing import Mount
 
+from mcp_server.engine.bridge import ONCE
 from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.engine_metrics import EngineCollector
 from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
 from mcp_server.metrics import ToolMetrics
+from mcp_server.middleware.call_keys import CallKeys
 from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
 from mcp_server.middleware.early_embedding import EarlyEmbedding
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
@@ -173,6 +175,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
         EarlyEmbedding(begin),
         TrackSessions(lambda: startup.now().sessions),
         NoteSamplingClients(sampling),
+        CallKeys(startup.now),
         OriginMarks(startup.now),
         CountQuestions(lambda: startup.now().questions),
     ]
@@ -201,5 +204,15 @@ def _listed(tool: AnsweringTool) -> AnsweringTool:
         update={
             "parameters": lean_input(tool.parameters),
             "output_schema": None if answer is None else lean_output(answer),
+            "meta": {ONCE: True} if _knows_its_calls(tool) else None,
         }
     )
+
+
+def _knows_its_calls(tool: AnsweringTool) -> bool:
+    """Whether the tool is not idempotent and answers with the hash of a change, which it makes
+    under the call's key."""
+    hints, answer = tool.annotations, tool.output_schema or {}
+    if hints is None or hints.read_only_hint or hints.idempotent_hint:
+        return False
+    return "rationale" in tool.parameters["properties"] and "reversal_hash" in answer["properties"]

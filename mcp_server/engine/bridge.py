@@ -1,9 +1,11 @@
 """The bridge that AI clients start: stdio on one side, the engine's websocket on the other.
 
-One JSON-RPC message is one line of stdio and one frame of the websocket, its bytes unchanged. If
-the engine is lost, the bridge finds or starts another, repeats the client's handshake and
-subscriptions, and sends unanswered requests again, except calls of tools that are not known to be
-read-only or idempotent. Such a call gets an error that says so, since the tool may have run.
+One JSON-RPC message is one line of stdio and one frame of the websocket, its bytes unchanged,
+except that a tool call gets a key. If the engine is lost, the bridge finds or starts another,
+repeats the client's handshake and subscriptions, and sends unanswered requests again. By its key, a
+call whose change the lost engine made is recognised (`middleware.call_keys`). Calls of other tools
+that are not known to be read-only or idempotent are not sent again: such a call gets an error that
+says so, since the tool may have run.
 
 Clients start one or more bridges when they start, so this imports neither MCP nor pydantic.
 """
@@ -18,6 +20,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 from websockets.sync.client import ClientConnection
@@ -33,6 +36,9 @@ _UNAVAILABLE = -32002
 # A quicker start is not reported to the person.
 _QUIET_SECONDS = 4.0
 _OWN_ID = "memvault bridge: which tools may be asked twice"
+CALL_KEY = "memvault/call"  # in the _meta of a call: the key that the bridge gave it
+MAX_KEY_CHARS = 64
+ONCE = "memvault/once"  # in the _meta of a tool: it recognises a call by its key
 
 
 @dataclass(slots=True)
@@ -83,6 +89,8 @@ class Bridge:
 
     def _forward(self, line: bytes) -> None:
         message = _parsed(line)
+        if message.get("method") == "tools/call" and isinstance(message.get("params"), dict):
+            line = _with_key(message, line)
         self._note(message, line)
         question = self._tools_question(message)
         with self._send_lock:
@@ -250,7 +258,8 @@ class Bridge:
             known = self._repeatable_tools or set()
             for tool in answer["result"]["tools"]:
                 hints = tool.get("annotations") or {}
-                if hints.get("readOnlyHint") or hints.get("idempotentHint"):
+                knows_keys = (tool.get("_meta") or {}).get(ONCE)
+                if hints.get("readOnlyHint") or hints.get("idempotentHint") or knows_keys:
                     known.add(tool["name"])
             self._repeatable_tools = known
 
@@ -287,6 +296,16 @@ def _parsed(message: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _with_key(message: dict[str, Any], line: bytes) -> bytes:
+    """A tool call with a key of its own."""
+    params = _fields(message["params"])
+    params["_meta"] = {**_fields(params.get("_meta")), CALL_KEY: uuid4().hex}
+    try:
+        return json.dumps({**message, "params": params}).encode()
+    except RecursionError:
+        return line  # the engine reports the error
 
 
 def _fields(value: Any) -> dict[str, Any]:

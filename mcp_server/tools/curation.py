@@ -14,6 +14,7 @@ from mcp_server.answers.changes import (
     RestoredAnswer,
     TouchedShape,
 )
+from mcp_server.middleware.call_keys import call_key
 from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
@@ -171,7 +172,7 @@ def why_of(rationale: str, reason: str | None = None) -> Attribution:
         raise InvalidParams(str(error)) from error
     name = client_name() or ""
     kind: Literal["client", "person"] = "person" if is_person() else "client"
-    return Attribution(client=name, rationale=checked, reason=reason, kind=kind)
+    return Attribution(name, checked, reason, kind, call=call_key())
 
 
 MAX_CHANGES = 100  # that an answer shows

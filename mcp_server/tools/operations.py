@@ -22,6 +22,7 @@ from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
+    EDITS,
     FULL,
     SETS,
     Preview,
@@ -77,7 +78,7 @@ Sources = Annotated[
 class OperationTools(Tools):
     """Tools that change existing notes; every change can be undone."""
 
-    @tool(annotations=SETS, tags=CORE, title="Edit a memory")
+    @tool(annotations=EDITS, tags=CORE, title="Edit a memory")
     def edit_memory(
         self,
         target: TargetName,

@@ -14,6 +14,7 @@ from mcp_server.answers.changes import (
     RelatedShape,
     StoredAnswer,
 )
+from mcp_server.middleware.call_keys import call_key
 from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
@@ -183,6 +184,7 @@ class StoreTools(Tools):
             metadata=metadata,
             client=client_name(),
             session=session.id,
+            call=call_key(),
         )
         against = self._box.contradicted(draft.content)
         related = self._box.related(draft.content, project)

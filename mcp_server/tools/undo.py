@@ -24,7 +24,7 @@ from mcp_server.tools.toolbox import Tools
 from memvault.curation.changes.curator import UndoResult
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.proposals import ProposalKind
-from memvault.model.change import TaskAction
+from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams
 
 MAX_MOVES = 100  # that an answer lists
@@ -58,9 +58,10 @@ class UndoTools(Tools):
         """
         self._box.touch(session_id)
         actions, why = self._box.container.actions, why_of(rationale)
-        hashes = self._named_changes(change, client, day)
-        undone = actions.undo(hashes, why, preview=preview or not is_person())
-        notice = self._wait_for_person(undone, why, preview=preview)
+        made = self._box.container.curator.made_before(ChangeKind.UNDONE, why)
+        hashes = () if made else self._named_changes(change, client, day)
+        undone = actions.undo(hashes, why, preview=preview or not (made or is_person()))
+        notice = None if made else self._wait_for_person(undone, why, preview=preview)
         if not (preview or notice or undone.change):
             undone = actions.undo(hashes, why)
         moves = undone.plan.moves if preview or not notice else []

@@ -148,7 +148,7 @@ def test_a_real_client_works_in_the_old_and_the_newest_protocol_and_after_a_cras
             return tools, before, after
 
     tools, before, after = asyncio.run(use())
-    assert tools == ["who", "write"]
+    assert tools == ["who", "write", "keep"]
     assert before != after
 
 
@@ -201,6 +201,20 @@ def test_a_question_is_asked_again_even_for_a_client_that_never_listed_the_tools
     assert bridge.who(3, pause=1.0) != before
 
 
+def test_a_call_under_way_when_the_engine_dies_is_sent_again_under_its_key(
+    bridge: RawBridge, state: Path
+) -> None:
+    """To a tool that says that it knows a call by its key; every call has another key."""
+    kill_the_engine_amid_a_question(state)
+    answer = bridge.ask("tools/call", 3, name="keep", arguments={"word": "once", "pause": 1.0})
+    assert answer["result"]["structuredContent"] == {"result": "once"}
+    bridge.ask("tools/call", 4, name="keep", arguments={"word": "other"})
+    kept = [line.split() for line in (state / "kept").read_text().splitlines()]
+    assert [word for word, _ in kept] == ["once", "once", "other"]
+    keys = [key for _, key in kept]
+    assert keys[0] == keys[1] != keys[2] and "None" not in keys
+
+
 def test_the_bridges_own_question_is_not_answered_to_the_client(bridge: RawBridge) -> None:
     for id_ in range(1, 4):
         assert bridge.who(id_) > 0
@@ -213,8 +227,8 @@ def test_a_bridge_may_ask_for_all_tools(state: Path) -> None:
         raw.close()
         return tools
 
-    assert listed(RawBridge(state)) == ["who", "write"]
-    assert listed(RawBridge(state, TINY_TOOLS="full")) == ["who", "write", "caller"]
+    assert listed(RawBridge(state)) == ["who", "write", "keep"]
+    assert listed(RawBridge(state, TINY_TOOLS="full")) == ["who", "write", "keep", "caller"]
 
 
 def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:

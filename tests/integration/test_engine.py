@@ -96,8 +96,8 @@ def test_a_client_over_http_sees_all_tools_when_it_asks_for_them(engine: StateFo
         async with Client(f"http://{address.netloc}/mcp{query}") as client:
             return [tool.name for tool in await client.list_tools()]
 
-    assert asyncio.run(names("")) == ["who", "write"]
-    assert asyncio.run(names("?tools=full")) == ["who", "write", "caller"]
+    assert asyncio.run(names("")) == ["who", "write", "keep"]
+    assert asyncio.run(names("?tools=full")) == ["who", "write", "keep", "caller"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

@@ -63,7 +63,9 @@ class TinyBackend:
 
 def serve(state: StateFolder, idle_seconds: float | None) -> None:
     from fastmcp import FastMCP
+    from fastmcp.server.dependencies import get_context
 
+    from mcp_server.engine.bridge import CALL_KEY, ONCE
     from mcp_server.engine.process import run_engine
     from mcp_server.middleware.client_identity import ToolSets, client_name
     from memvault.config.settings import EngineSettings
@@ -84,6 +86,17 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
         """Appends a word to a file."""
         with (state.root / "words").open("a") as file:
             file.write(word + "\n")
+        time.sleep(pause)
+        return word
+
+    @mcp.tool(meta={ONCE: True}, tags={"core"})
+    def keep(word: str, pause: float = 0.0) -> str:
+        """Appends the word with the key of the call to a file."""
+        request = get_context().request_context
+        meta = None if request is None else request.meta
+        with (state.root / "kept").open("a") as file:
+            file.write(f"{word} {dict(meta or {}).get(CALL_KEY)}\n")
+        (state.root / "asked").touch()
         time.sleep(pause)
         return word
 

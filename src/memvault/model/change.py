@@ -118,6 +118,7 @@ class Change(BaseModel):
         memo: data that the operation needs again; of an import, the hash of each text by the id
             of its note.
         undoable: whether undo can be attempted.
+        call: the key of the call that made it; "" if it had none.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -141,6 +142,7 @@ class Change(BaseModel):
     memo: dict[str, str] = {}
     undone_by: str | None = None
     undoable: bool = True
+    call: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from memvault.curation.changes.forgetting import (
 from memvault.curation.changes.history import History, joined_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.lock import ChangeLock
-from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
+from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.trash import Trash, versions_of
 from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
@@ -110,9 +110,22 @@ class Curator:
     def now(self) -> datetime:
         return self._clock()
 
-    def stage(self) -> Staging:
-        """An empty overlay over the current vault."""
-        return Staging(self.vault)
+    def stage(self, as_before: Change | None = None) -> Staging:
+        """An overlay over the vault as it is now, or with the files of a change as before it."""
+        if as_before is None:
+            return Staging(self.vault)
+        earlier: dict[str, bytes | None] = {}
+        for file in as_before.files:
+            earlier |= dict.fromkeys(file.paths)
+            earlier[file.path] = self.history.content(file.before) if file.before else None
+        return Staging(self.vault, earlier)
+
+    def made_before(self, kind: ChangeKind, why: Attribution) -> Change | None:
+        """The change of this kind that this very call made already, before the engine died and the
+        bridge sent the call again; None if it made none."""
+        made = self.history.made_by(why.call)
+        is_same = made is not None and made.kind is kind and made.actor.name == why.client
+        return made if is_same else None
 
     def perform(
         self,
@@ -145,12 +158,16 @@ class Curator:
         preview: bool = False,
         alone: bool = False,
     ) -> ChangeResult[Result]:
-        """Like `perform`, but ``stage`` returns its result with the names and node ids.
-
-        Args:
-            alone: nothing else changes the vault during staging; for an operation that depends on
-                which notes exist.
-        """
+        """As `perform`, where only staging tells the names and node ids: ``stage`` returns its
+        result with both. ``alone`` is for an operation that depends on which notes there are:
+        nothing else changes the vault while it is staged. A call that made its change already gets
+        that change."""
+        made = self.made_before(kind, why)
+        if made is not None:
+            staging = self.stage(as_before=made)
+            result, names, node_ids = stage(staging)
+            plan = staging.plan(kind, names, node_ids)
+            return ChangeResult(plan, result, None if preview else made)
         for attempt in range(1, ATTEMPTS + 1):
             # Only the first attempt is staged while others change notes.
             with self._lock.alone() if alone or attempt > 1 else nullcontext():
@@ -209,6 +226,9 @@ class Curator:
             InvalidParams: a change is undone already, or cannot be undone.
             NoteConflict, StorageError, DiskFull: nothing was done.
         """
+        made = self.made_before(ChangeKind.UNDONE, why)
+        if made is not None and not preview:
+            return self._undone_before(made)
         wanted = {each.reversal_hash: each for each in map(self.history.change, reversal_hashes)}
         for change in wanted.values():
             _check_undoable(change, wanted)
@@ -309,6 +329,7 @@ class Curator:
             folders=self._new_folders(plan),
             memo=dict(plan.memo),
             undoable=not any(each.permanent for each in plan.forgets),
+            call=why.call,
         )
 
     def _new_folders(self, plan: Plan) -> tuple[str, ...]:
@@ -404,6 +425,13 @@ class Curator:
             raise StorageError("a file of it cannot be restored")
 
     # -- undoing --------------------------------------------------------------------------------
+
+    def _undone_before(self, made: Change) -> UndoResult:
+        """The result of an undo that was made already."""
+        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in made.files)
+        plan = Plan(made.kind, made.names, made.node_ids, moves)
+        undone = tuple(filter(None, map(self.history.find, made.undoes)))
+        return UndoResult(undone, (), plan, made)
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
         oldest = newest_first[-1].at if newest_first else None

@@ -114,7 +114,8 @@ class History:
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
-        self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
+        self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
+        self._packs: dict[str, list[str]] | None = {}  # of a version: the changes that kept it
         self._lock = threading.RLock()
 
     def changes(
@@ -189,6 +190,12 @@ class History:
         with self._lock:
             self._refresh()
             return self._by_hash.get(reversal_hash)
+
+    def made_by(self, call: str) -> Change | None:
+        """The change that the call with this key made; None if it made none."""
+        with self._lock:
+            self._refresh()
+            return self._by_hash.get(self._calls.get(call, "")) if call else None
 
     def lineage(self, node_id: str, depth: int, path: str | None = None) -> Sequence[Change]:
         """The newest changes of a memory, found by its id and by all paths of its note."""
@@ -294,6 +301,8 @@ class History:
             if change is None:
                 return []
             self._intended[change.reversal_hash] = change
+            if change.call:
+                self._calls[change.call] = change.reversal_hash
             is_done = self._outcomes.get(change.reversal_hash) is JournalPhase.DONE
             return [change] if is_done else []
         if entry.kind in (JournalPhase.DONE, JournalPhase.WITHDRAWN):

@@ -27,6 +27,7 @@ class Attribution:
     reason: str | None = None
     kind: Literal["client", "person", "system"] = "client"
     session: str = ""  # of a client
+    call: str = ""  # the key of the call that asks for it, if it has one
 
     @property
     def actor(self) -> Actor:

@@ -19,17 +19,20 @@ MAX_REFUSED = 3  # ignored numbered names, after which no further number is trie
 
 
 class Staging:
-    """An overlay over the vault: reading shows the staged edits, while the vault stays unchanged.
+    """An overlay over the vault. Reading it shows what was staged; the vault is not changed. Not
+    thread-safe: each change has one of its own.
 
-    Not thread-safe: each change has its own.
+    Args:
+        earlier: files that are seen with these bytes instead, None for no file.
     """
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Vault, earlier: Mapping[str, bytes | None] | None = None) -> None:
         self.vault = vault
-        self._before: dict[str, bytes | None] = {}  # as the vault has it
-        self._now: dict[str, bytes | None] = {}
-        self._origin: dict[str, str] = {}  # staged path of a moved file → its path in the vault
-        self._created: set[str] = set()  # case-folded, since some file systems ignore case
+        self._earlier = dict(earlier or {})
+        self._before: dict[str, bytes | None] = dict(self._earlier)  # as the vault has it
+        self._now: dict[str, bytes | None] = dict(self._earlier)
+        self._origin: dict[str, str] = {}  # by the staged path of a moved file, its vault path
+        self._created: set[str] = set()  # in one case: some file systems know no other
         self._facts: list[Fact] = []
         self._forgets: list[Forgetting] = []
         self._restores: list[str] = []
@@ -243,7 +246,7 @@ class Staging:
 
     def _is_free(self, path: str) -> bool:
         is_staged = self._now.get(path) is not None or path.casefold() in self._created
-        return not is_staged and self.vault.stat(path) is None
+        return not is_staged and (path in self._earlier or self.vault.stat(path) is None)
 
 
 def is_in_trash(path: str) -> bool:

@@ -111,7 +111,7 @@ class Draft(BaseModel):
 
     ``content`` is text of at most 65,536 characters; ``data`` the decoded bytes of a picture,
     sound or film. One of them is there. ``client`` is the name of the AI client, where known,
-    and ``session`` its session.
+    ``session`` its session and ``call`` the key of its call.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -130,6 +130,7 @@ class Draft(BaseModel):
     metadata: dict[str, Any] = {}
     client: str | None = None
     session: str | None = None
+    call: str = ""
 
     @property
     def is_fetched(self) -> bool:

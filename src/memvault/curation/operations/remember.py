@@ -81,7 +81,9 @@ def remember(
         InvalidParams: the bytes have an unknown file format.
         OutsideVault, StorageError, DiskFull: see `Curator.apply`.
     """
-    why = Attribution(draft.client or "", draft.rationale, kind=kind, session=draft.session or "")
+    why = Attribution(
+        draft.client or "", draft.rationale, kind=kind, session=draft.session or "", call=draft.call
+    )
 
     def stage(staging: Staging) -> tuple[Stored, tuple[str, ...], tuple[str, ...]]:
         stored = stage_memory(staging, draft, related, curator.now(), links)
