@@ -34,7 +34,7 @@ from indexer.relinking import Relinking
 from indexer.stored_notes import as_stored
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import preference_rows
-from memvault.model.errors import StoreUnavailable
+from memvault.model.errors import DiskFull, StoreUnavailable
 from memvault.model.graph import GraphNode, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.priority import AwaitedLock, make_way, making_way
@@ -83,6 +83,7 @@ class Indexer:
         self.on_batch: list[BatchListener] = []
         # Called between two steps of background work, so that questions go first.
         self.let_pass: Callable[[], None] = lambda: None
+        self.lacks_space = False  # a change is not indexed, because the disk is full
         self.problems: list[str] = []
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self.progress: Progress | None = None  # while more than a few notes are indexed
@@ -120,8 +121,10 @@ class Indexer:
             with self._lock:
                 is_first, self._scanning = not self._scanning, True
             try:
-                result = self._scan(self._until_stopped(report), is_first=is_first)
+                with self._noting_full_disk():
+                    result = self._scan(self._until_stopped(report), is_first=is_first)
                 self.last_scan = (datetime.now(UTC), result)
+                self.lacks_space = False
                 return result
             finally:
                 if is_first:
@@ -173,11 +176,20 @@ class Indexer:
             if gone:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
             report = report_nothing if few else self._until_stopped(report_nothing)
-            with making_way(None if few or finish_later else self.let_pass):
+            quick = few or finish_later
+            with self._noting_full_disk(), making_way(None if quick else self.let_pass):
                 result = self._apply(present, gone, report, finish_later=finish_later)
                 with self._lock:
                     self._graphs.remove_forgotten()
             return result
+
+    @contextmanager
+    def _noting_full_disk(self) -> Iterator[None]:
+        try:
+            yield
+        except DiskFull:
+            self.lacks_space = True
+            raise
 
     def stop(self) -> None:
         """End scans after the current batch, with StoreUnavailable; the next scan continues.

@@ -40,6 +40,10 @@ SCAN_GRACE_SECONDS = 120.0  # no call waits for the scan later than this after i
 _CLOSE_SECONDS = 20.0  # closing's longest wait for the current batch
 _MULTILINGUAL = "a multilingual model finds more in them: docs/models.md says which and how"
 _STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
+_DISK_FULL = (
+    "The disk is full: recent changes are saved but not searchable yet. Free some space, and "
+    "indexing resumes."
+)
 
 Tell = Callable[[str], None]
 
@@ -157,6 +161,8 @@ class Startup:
             return f"{_are(silent)} unreachable; results may be incomplete."
         if stores is not None and (full := stores.full()):
             return f"{_are(full)} full; recent changes are saved but not searchable yet."
+        if stores is not None and self.now().live.indexer.lacks_space:
+            return _DISK_FULL
         if not self.indexing:
             return None
         indexing = self.now().status()["indexing"] or {}
@@ -304,9 +310,13 @@ def _are(names: Sequence[str]) -> str:
 
 def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
     content = result.structured_content
-    if notice is None or result.is_error or not content or content.get("notice"):
+    if notice is None or result.is_error or not content:
         return result
-    return ToolResult(structured_content={**content, "notice": notice}, meta=result.meta)
+    own = content.get("notice")
+    if own and notice != _DISK_FULL:
+        return result
+    both = f"{own} {notice}" if own else notice
+    return ToolResult(structured_content={**content, "notice": both}, meta=result.meta)
 
 
 class WaitForStartup(Middleware):

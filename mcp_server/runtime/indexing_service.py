@@ -129,7 +129,7 @@ class IndexingService:
         return self._has_caught_up
 
     def index_written(self, paths: Collection[str]) -> None:
-        """Index notes that were just written; later, if a server does not answer now."""
+        """Index notes that were just written; later, if a store is unreachable or full now."""
         if self._live.stores.outdated:  # the running rebuild indexes new notes
             return
         try:
@@ -137,10 +137,11 @@ class IndexingService:
                 self._replication.wait_for(paths)
             elif self._live.indexer.index(paths, finish_later=True).unfinished:
                 self._worker.run(LINKS, self._write_links, after=SETTLE_SECONDS)
-        except StorageError:
-            if not (self._live.stores.unreachable() or self._live.stores.full()):
+        except StorageError as error:
+            stores = self._live.stores
+            if not (isinstance(error, DiskFull) or stores.unreachable() or stores.full()):
                 raise
-            logger.warning("new notes are indexed when the servers accept writes again")
+            logger.warning("new notes are indexed when the stores accept writes again")
             self._scan_soon()
 
     def settle(self, timeout: float = 60.0) -> None:

@@ -33,6 +33,7 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target, nearest_names, resolve
 from memvault.model.change import TaskAction, TaskType
 from memvault.model.errors import (
+    DiskFull,
     GraphQueryError,
     InvalidParams,
     MemvaultError,
@@ -322,13 +323,13 @@ class Toolbox:
 
     def contradicted(self, text: str | None, apart_from: str | None = None) -> list[Contradiction]:
         """As `Critic.contradicted_by_new`; none while a store does not answer."""
-        with suppress(StoreUnavailable, GraphQueryError):
+        with suppress(StoreUnavailable, GraphQueryError, DiskFull):
             return self.container.live.critic.contradicted_by_new(text or "", apart_from)
         return []
 
     def related(self, text: str | None, project: str | None) -> list[Memory]:
         """As `Critic.related_to_new`; none while a store does not answer."""
-        with suppress(StoreUnavailable, GraphQueryError):
+        with suppress(StoreUnavailable, GraphQueryError, DiskFull):
             scope = Scope(None, project)
             return self.container.live.critic.related_to_new(text or "", scope)
         return []

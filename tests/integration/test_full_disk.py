@@ -90,9 +90,14 @@ def ask(container: Container, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     return asyncio.run(run())
 
 
+REASON = "They asked for it."
 SAID = "Tent number {} leaks at the seams."
 STORE = ("store_memory", {"content": "A thought. " * 900, "rationale": "Not to be lost."})
 PREFER = ("set_preference", {"key": "Tone", "value": "dry", "rationale": "They asked for it."})
+EDIT = (
+    "edit_memory",
+    {"target": "Camp 1", "operation": "append", "content": "The seams leak.", "rationale": REASON},
+)
 RECALL = ("recall_memory", {"query": "tents"})
 
 
@@ -184,11 +189,13 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         container.start()
         filler = fill(disk)
         write("Later.md", "About stoves and [[Camp 3]].\n")
-        (stored,) = ask(container, STORE)
-        message = stored.structured_content["error"]["message"]
-        assert "disk" in message and "full" in message
-        (recalled,) = ask(container, RECALL)
+        stored, edited, preferred, recalled = ask(container, STORE, EDIT, PREFER, RECALL)
+        for made in (stored, edited, preferred):
+            assert not made.is_error and made.structured_content["reversal_hash"]
+            assert "recent changes are saved" in made.structured_content["notice"]
+        assert (vault_folder / "Camp 1.md").read_text().count("The seams leak.") == 1
         assert recalled.structured_content["nodes"]
+        assert "not searchable yet" in recalled.structured_content["notice"]
         with pytest.raises(DiskFull):
             container.indexing.scan()
         written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
@@ -197,6 +204,8 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
             lambda: not container.live.indexer.comparison.differing().changed
         )  # by itself: nobody asks
         assert container.live.catalogue.by_path("Later.md") is not None
+        (recalled,) = ask(container, RECALL)
+        assert "not searchable yet" not in str(recalled.structured_content.get("notice"))
         assert all(container.live.catalogue.by_path(path) for path in written)
         assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
         kept = snapshot(container.live.indexer)
