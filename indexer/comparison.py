@@ -47,6 +47,17 @@ class Comparison:
         gone = {path for path in known - on_disk if not self._may_be_unreadable(path)}
         return ScanDifference(changed, gone, len(on_disk))
 
+    def restamped(self) -> set[str]:
+        """The notes of which the journal says something new since they were indexed, such as whose
+        words they are; quick, as it opens no note."""
+        records = self.catalogue.records()
+        stamps = self.vault.stamps((r.memory.path, r.claimed_id or "") for r in records)
+        return {
+            record.memory.path
+            for record, stamp in zip(records, stamps, strict=True)
+            if record.memory.provenance.stamp != stamp
+        }
+
     def is_current(self, path: str) -> bool:
         """Whether the note's record agrees with the disk, also if neither exists."""
         stat = self.vault.stat(path) if self.vault.is_note(path) else None
@@ -68,10 +79,15 @@ class Comparison:
         nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
         return nodes, set(self.stores.vectors.note_ids()) - known
 
-    def _differs(self, stat: NoteStat) -> bool:
+    def is_same_file(self, stat: NoteStat) -> bool:
+        """Whether the note's record is of this file, though perhaps of other authors."""
         record = self.catalogue.record(stat.path)
         now = (stat.size, stat.mtime_ns, FORMAT)
-        if record is None or (record.size, record.mtime_ns, record.format) != now:
+        return record is not None and (record.size, record.mtime_ns, record.format) == now
+
+    def _differs(self, stat: NoteStat) -> bool:
+        record = self.catalogue.record(stat.path)
+        if record is None or not self.is_same_file(stat):
             return True
         stamp = record.memory.provenance.stamp
         return self.vault.stamp(stat.path, record.claimed_id or "") != stamp

@@ -62,8 +62,15 @@ def _waiting(indexer: Indexer) -> list[Finding]:
 
 def _unindexed(indexer: Indexer) -> list[Finding]:
     waiting = indexer.comparison.differing()
+    restamped = waiting.changed.keys() & indexer.comparison.restamped()
     findings = [
-        _error("changed on disk since it was indexed", path) for path in sorted(waiting.changed)
+        _error(
+            "the journal says something new of its authors since it was indexed"
+            if path in restamped and indexer.comparison.is_same_file(waiting.changed[path])
+            else "changed on disk since it was indexed",
+            path,
+        )
+        for path in sorted(waiting.changed)
     ]
     return findings + [
         _error("indexed, but deleted from the vault", p) for p in sorted(waiting.gone)

@@ -39,6 +39,7 @@ from memvault.config.settings import IndexSettings
 from memvault.model.errors import StoreUnavailable, VaultMissing
 from memvault.vault.files import Vault, vault_missing
 from memvault.vault.ignore import IGNORE_FILE, TEMPLATE_SETTINGS
+from memvault.vault.journal import FOLDER as JOURNAL
 
 logger = logging.getLogger(__name__)
 # watchdog prints its table of watches for every folder that is created and deleted quickly.
@@ -106,13 +107,15 @@ def _event_observer(lost: Callable[[], None], limited: Callable[[], None]) -> Ba
 
 
 class _Gatherer(FileSystemEventHandler):
-    """Collects the paths that events name; a folder's event asks for a whole scan."""
+    """Collects the paths that events name. A folder's event asks for a whole scan, one of the
+    journal for a look at what it says of notes."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
         self._condition = threading.Condition()
         self._paths: set[str] = set()
         self._scan = False
+        self._journal = False  # it grew, here or by a sync tool
         self._first = self._last = 0.0
         self.taken = 0.0  # time of the first event of the last change
         self.probes: set[str] = set()
@@ -150,25 +153,26 @@ class _Gatherer(FileSystemEventHandler):
 
     def next_change(
         self, debounce: float, stopped: Callable[[], bool]
-    ) -> tuple[set[str], bool] | None:
-        """Wait for events and then for a pause; returns the paths and whether a scan is needed.
+    ) -> tuple[set[str], bool, bool] | None:
+        """Wait for events and then for a pause; returns the paths, whether the journal changed, and
+        whether a scan is needed.
 
         Returns no paths after `RETRY_SECONDS` without events, so that the caller can check whether
         the vault still exists; None when stopped.
         """
         with self._condition:
             while not stopped():
-                if not (self._paths or self._scan):
+                if not (self._paths or self._scan or self._journal):
                     if not self._condition.wait(RETRY_SECONDS):
-                        return set(), False
+                        return set(), False, False
                     continue
                 now = time.monotonic()
                 ready = min(self._last + debounce, self._first + LONGEST_WAIT)
                 if now < ready:
                     self._condition.wait(ready - now)
                     continue
-                change = (self._paths, self._scan)
-                self._paths, self._scan = set(), False
+                change = (self._paths, self._journal, self._scan)
+                self._paths, self._journal, self._scan = set(), False, False
                 self.taken, self._first = self._first, 0.0
                 return change
         return None
@@ -179,6 +183,9 @@ class _Gatherer(FileSystemEventHandler):
             return False
         if Path(relative).name == IGNORE_FILE or relative in TEMPLATE_SETTINGS:
             self._scan = True
+            return True
+        if Path(relative).parent == JOURNAL and ".jsonl" in Path(relative).name:
+            self._journal = True
             return True
         if not self._vault.is_note(relative):
             return False
@@ -296,11 +303,11 @@ class Watcher:
         change = self._gatherer.next_change(self._settings.debounce_seconds, self._stopped.is_set)
         if change is None:
             return
-        paths, scan = change
+        paths, journal, scan = change
         if self._indexer.vault.is_missing():
             self._wait_for_vault()
             return
-        if not paths and not scan:
+        if not (paths or journal or scan):
             return
         if self._is_limited and self._settings.polling != "never":
             logger.warning("The system watches no more folders; comparing files at intervals.")
@@ -311,7 +318,10 @@ class Watcher:
             if scan:
                 self._indexer.scan()
             else:
-                self._indexer.index(paths)
+                if journal:  # it may have come after the notes whose authors it names
+                    paths |= self._indexer.comparison.restamped()
+                if paths:
+                    self._indexer.index(paths)
             self._behind_since = 0.0
         except Exception as error:
             if self._stopped.is_set() or self._indexer.stopped:

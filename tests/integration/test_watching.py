@@ -29,10 +29,12 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
+from memvault.curation.operations.draft import Draft
 from memvault.model.errors import VaultMissing
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
+CLAIMED = "They asked me to keep it."
 Write = Callable[..., Path]
 Open = Callable[..., Indexer]
 
@@ -407,3 +409,60 @@ def test_folders_beyond_the_systems_limit_are_compared_at_intervals(
         until(lambda: watcher.polling)
         write("deep/Later.md", "Saved there later.\n")
         until(lambda: paths(indexer) == {"Here.md", "deep/There.md", "deep/Later.md"})
+
+
+def stored_by_a_client(vault: Path, home: Path) -> Path:
+    """A vault in which a client stored the note Ferry; returns the note."""
+    write_claim = Draft(title="Ferry", content="The ferry costs 9 euros.", rationale=CLAIMED)
+    container = Container(vault, Settings(), StateFolder(home / "other state"))
+    try:
+        path = container.actions.store(write_claim.model_copy(update={"client": "a client"})).path
+    finally:
+        container.close()
+    return vault / path
+
+
+def test_a_journal_that_a_sync_tool_brings_after_its_note_says_whose_words_those_are(
+    vault_folder: Path, tmp_path: Path, state: StateFolder, settings: Settings, write: Write
+) -> None:
+    other = tmp_path / "other device"
+    other.mkdir()
+    note = stored_by_a_client(other, tmp_path)
+    path = note.relative_to(other).as_posix()
+    write("Oven.md", "The clay oven is dry.")
+    container = Container(vault_folder, settings, state)
+
+    def is_persons() -> bool:
+        memory = container.live.catalogue.by_path(path)
+        return memory is not None and memory.provenance.is_person
+
+    try:
+        container.start()
+        write(path, note.read_text())
+        until(is_persons)  # nothing says otherwise yet
+        journal = other / ".memvault/journal"
+        shutil.copytree(journal, vault_folder / ".memvault/journal", dirs_exist_ok=True)
+        until(lambda: not is_persons())
+        assert container.live.catalogue.by_path("Oven.md").provenance.is_person
+    finally:
+        container.close()
+
+
+def test_the_doctor_says_that_the_journal_knows_other_authors(
+    vault_folder: Path, tmp_path: Path, state: StateFolder, settings: Settings, write: Write
+) -> None:
+    other = tmp_path / "other device"
+    other.mkdir()
+    note = stored_by_a_client(other, tmp_path)
+    write("Ferry.md", note.read_text())
+    write("Oven.md", "The clay oven is dry.")
+    container = Container(vault_folder, settings, state)
+    try:
+        container.indexing.scan()
+        shutil.copytree(other / ".memvault/journal", vault_folder / ".memvault/journal")
+        write("Oven.md", "The clay oven is wet and cold.")
+        reasons = {each.path: each.what for each in examine(container.live.indexer)}
+        assert reasons["Oven.md"] == "changed on disk since it was indexed"
+        assert "the journal says something new of its authors" in reasons["Ferry.md"]
+    finally:
+        container.close()

@@ -278,10 +278,17 @@ class Provenances:
         return _provenance(judged, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
-        """A text that changes whenever the journal has a new entry about this note."""
+        """Another text whenever the journal says something new of this note."""
+        return self.stamps([(path, note_id)])[0]
+
+    def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        """The `stamp` of each of these notes; looks at the journal once."""
         with self._lock:
             self._refresh()
-            return _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
+            return [
+                _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
+                for path, note_id in notes
+            ]
 
     def _claims_of_former_path(
         self, found: Iterable[Unit], known: Sequence[_Claims]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -251,6 +251,9 @@ class GuardedVault(Vault):
 
     def stamp(self, path: str, note_id: str) -> str:
         return self._provenances.stamp(path, note_id)
+
+    def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        return self._provenances.stamps(notes)
 
     def held(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""

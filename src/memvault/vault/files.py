@@ -7,7 +7,7 @@ import errno
 import os
 import stat as stat_module
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,6 +194,10 @@ class Vault:
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the provenance of this note may have changed."""
         return ""
+
+    def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        """The `stamp` of each of these notes, by path and id."""
+        return [self.stamp(path, note_id) for path, note_id in notes]
 
     def _is_too_large(self, stat: NoteStat) -> bool:
         return is_document(stat.path) and stat.size > self.max_document_bytes
