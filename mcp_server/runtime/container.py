@@ -190,6 +190,7 @@ class Container:
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
+        self.curator.located = self._located
 
     def _start_jobs(self) -> None:
         """Set up background work: indexing, curation tasks, dreams, fading, upkeep."""
@@ -283,6 +284,10 @@ class Container:
     def _known(self) -> MergeIndex:
         catalogue = self.live.catalogue
         return MergeIndex(catalogue, self.live.indexer.links, catalogue.linking)
+
+    def _located(self, note_id: str) -> str | None:
+        memory = self.live.catalogue.by_id(note_id)
+        return None if memory is None else memory.path
 
     def _indexed(self) -> actions.IndexedVault:
         stores = self.live.stores

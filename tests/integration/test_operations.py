@@ -358,3 +358,45 @@ def test_an_undo_of_many_notes_lists_the_first_hundred_and_counts_the_rest(
     done = writer.person.ok("undo_change", change=change.reversal_hash, rationale=WHY)
     assert len(done["moved"]) == len(done["undone"][0]["paths"]) == 100
     assert done["more_moved"] == 30 and not list(root(writer).rglob("sessions/**/Talk*"))
+
+
+def stored_and_moved(writer: Caller, text: str | None = None) -> tuple[str, Path]:
+    """The hash of a client's note that the person then moved, and its new place."""
+    stored = writer.ok("store_memory", title="Kettle", content="The kettle boils.", rationale=WHY)
+    root = writer.container.vault.root
+    place = root / "Kitchen/Kettle.md"
+    place.parent.mkdir()
+    (root / stored["path"]).rename(place)
+    if text is not None:
+        place.write_text(place.read_text() + text)
+    return stored["reversal_hash"], place
+
+
+def test_undo_follows_a_stored_note_to_where_the_person_moved_it(writer: Caller) -> None:
+    key, place = stored_and_moved(writer)
+    data = place.read_bytes()
+    early = writer.ok("undo_change", change=key, rationale=WHY)  # memvault has not seen it yet
+    assert not early["undone"] and "try again" in early["conflicts"][0]["reason"]
+    writer.container.indexing.scan()
+    undone = writer.ok("undo_change", change=key, rationale=WHY)
+    assert len(undone["undone"]) == 1 and undone["conflicts"] == []
+    assert not place.exists()
+    writer.ok("undo_change", change=undone["reversal_hash"], rationale=WHY)
+    assert place.read_bytes() == data
+
+
+def test_undo_leaves_a_stored_note_that_the_person_moved_and_changed(writer: Caller) -> None:
+    key, place = stored_and_moved(writer, "It is red.\n")
+    data = place.read_bytes()
+    writer.container.indexing.scan()
+    undone = writer.ok("undo_change", change=key, rationale=WHY)
+    assert not undone["undone"] and not undone.get("reversal_hash")
+    assert "moved to Kitchen/Kettle.md and changed" in undone["conflicts"][0]["reason"]
+    assert place.read_bytes() == data
+
+
+def test_undo_of_a_stored_note_that_the_person_deleted_is_done(writer: Caller) -> None:
+    key, place = stored_and_moved(writer)
+    place.unlink()
+    writer.container.indexing.scan()
+    assert len(writer.ok("undo_change", change=key, rationale=WHY)["undone"]) == 1

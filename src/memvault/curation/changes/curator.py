@@ -99,6 +99,8 @@ class Curator:
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
         self.made: Callable[[Change], None] = lambda change: None  # called after each change
+        # The path that the note of an id was last seen at.
+        self.located: Callable[[str], str | None] = lambda note_id: None
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self._trash = Trash(
@@ -436,7 +438,9 @@ class Curator:
     def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
         oldest = newest_first[-1].at if newest_first else None
         active = ActiveChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
-        undoing = UndoStaging(self.stage(), self.history.content, self.forgotten, active)
+        undoing = UndoStaging(
+            self.stage(), self.history.content, self.forgotten, active, self.located
+        )
         undone: list[Change] = []
         conflicts: list[Conflict] = []
         for change in newest_first:

@@ -107,7 +107,8 @@ class UndoStaging:
     """Stages the reversal of changes, one after another.
 
     Args:
-        content: gives a version by its hash, None if it is not kept.
+        content: a version by its hash, None if it is not kept.
+        located: the path that the note of an id was last seen at, None for no note.
     """
 
     def __init__(
@@ -116,11 +117,13 @@ class UndoStaging:
         content: Callable[[str], bytes | None],
         forgotten: Forgotten,
         active: ActiveChanges,
+        located: Callable[[str], str | None] = lambda note_id: None,
     ) -> None:
         self.staging = staging
         self._content = content
         self._forgotten = forgotten
         self._active = active
+        self._located = located
 
     def take_back(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
@@ -186,12 +189,28 @@ class UndoStaging:
     def _gone(self, change: Change, file: FileChange) -> Conflict | None:
         """Handle a file that is no longer at the path where the change left it."""
         if file.before is None:
-            return None  # the created file is gone already
+            return self._created_elsewhere(change, file)
         if file.after is not None:
             return self._conflict(
                 change, file, "it was moved or deleted since; edit it where it is now"
             )
         return self._recreated(change, file)
+
+    def _created_elsewhere(self, change: Change, file: FileChange) -> Conflict | None:
+        """The case of a note that the change created and that is no longer there: it goes to the
+        trash from where a person moved it, unless they changed it. None also if it is deleted."""
+        path = self._located(_id_of(change, file))
+        if path is None:
+            return None
+        now = None if path == file.path else self._now(path)
+        if now is None:
+            reason = "it was moved or deleted just now; try again in a moment"
+        elif content_hash(now) != file.after:
+            reason = f"it was moved to {path} and changed since, and stays as it is"
+        else:
+            self.staging.trash(path)
+            return None
+        return Conflict(change.reversal_hash, file.path, reason)
 
     def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._moved_to(change, file)
@@ -268,6 +287,14 @@ class UndoStaging:
             tuple(lines),
             file.before if before is not None else None,
         )
+
+
+def _id_of(change: Change, file: FileChange) -> str:
+    """The id of the note that the change created in this file; "" if it is not known."""
+    created = [each for each in change.files if each.before is None]
+    if len(created) != len(change.node_ids):
+        return ""
+    return change.node_ids[created.index(file)]
 
 
 def _undo_first(newer: Change) -> str:
