@@ -217,7 +217,7 @@ class ChangeSetReader:
                 if self._vault.stat(path) != reading.stat:  # written meanwhile
                     reading = read_note(self._vault, path, self._max_bytes)
         except Unreadable as error:
-            result.problems.append(error.message)
+            result.problems[path] = error.message.removeprefix(f"{path}: ")
             return None
         record = self._catalogue.record(path)
         if reading is None:

@@ -121,7 +121,8 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
             for warning in record.warnings
         ]
     return findings + [
-        Finding("note", problem, "see the message", None) for problem in indexer.problems
+        Finding("note", why, "it is read once that is corrected", path)
+        for path, why in indexer.problems.items()
     ]
 
 

@@ -47,7 +47,7 @@ class ScanReport:
     unfinished: bool = False  # whether work is left for `Indexer.finish_some`
     removed: int = 0
     unchanged: int = 0
-    problems: list[str] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)  # by path: why it was not read
 
 
 logger = logging.getLogger(__name__)

@@ -84,7 +84,7 @@ class Indexer:
         # Called between two steps of background work, so that questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.lacks_space = False  # a change is not indexed, because the disk is full
-        self.problems: list[str] = []
+        self._unread: dict[str, str] = {}  # by path: why a changed note could not be read
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self.progress: Progress | None = None  # while more than a few notes are indexed
         self.max_note_bytes = settings.max_note_bytes
@@ -156,7 +156,7 @@ class Indexer:
             self._graphs.recheck_forgotten()
             self._graphs.remove_forgotten()
             result.unchanged = differing.on_disk - result.indexed
-            self.problems = [*self.vault.problems, *result.problems]
+            self._unread = result.problems
             if result.indexed >= OPTIMIZE_AFTER:
                 self.stores.vectors.optimize()
         return result
@@ -181,6 +181,8 @@ class Indexer:
                 result = self._apply(present, gone, report, finish_later=finish_later)
                 with self._lock:
                     self._graphs.remove_forgotten()
+                    read = {p: why for p, why in self._unread.items() if p not in paths}
+                    self._unread = {**read, **result.problems}
             return result
 
     @contextmanager
@@ -190,6 +192,11 @@ class Indexer:
         except DiskFull:
             self.lacks_space = True
             raise
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """By path, why a file or folder is not indexed as it is on disk."""
+        return {**self.vault.problems, **self._unread}
 
     def stop(self) -> None:
         """End scans after the current batch, with StoreUnavailable; the next scan continues.

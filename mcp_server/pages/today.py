@@ -133,6 +133,7 @@ class TodayPage:
         container = self._site.container
         tasks = container.curation.tasks()
         indexing, silent = container.indexing.status(), container.live.stores.unreachable()
+        problems = [f"{path}: {why}" for path, why in container.live.indexer.problems.items()]
         saved = nlargest(
             MAX_SAVED,
             (each for each in container.live.catalogue.records() if each.memory.faded is None),
@@ -172,7 +173,7 @@ class TodayPage:
             silent=silent,
             full=container.without_room(),
             low_disk=container.upkeep.low_disk(),
-            problems=list(container.live.indexer.problems)[:MAX_PROBLEMS],
+            problems=problems[:MAX_PROBLEMS],
             fading=container.fading,
             upcoming=container.fading.upcoming(),
             faded=shown(container, self._faded_lately(), lines=False),

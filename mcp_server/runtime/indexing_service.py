@@ -195,7 +195,7 @@ class IndexingService:
     def problems(self) -> list[str]:
         """Problems that keep notes from being indexed or changed, one line each."""
         if self.scanning is not None:
-            return list(self._live.indexer.problems)
+            return [f"{path}: {why}" for path, why in self._live.indexer.problems.items()]
         return [*([self._failure] if self._failure else []), *known_problems(self._live.indexer)]
 
     def _is_indexing(self) -> bool:

@@ -22,7 +22,7 @@ from fastmcp import Client
 from watchdog.events import FileSystemEvent
 
 from indexer import watch
-from indexer.doctor import examine
+from indexer.doctor import examine, known_problems
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
 from mcp_server.runtime.container import Container
@@ -30,7 +30,7 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
-from memvault.model.errors import VaultMissing
+from memvault.model.errors import StorageError, VaultMissing
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
@@ -341,6 +341,48 @@ def test_notes_in_a_folder_that_cannot_be_read_stay_indexed(
     (vault_folder / "Oven.md").unlink()
     indexer.scan()
     assert paths(indexer) == {"boats/old/Heron.md"}
+    assert why_not_read(indexer) == {"boats": "the folder cannot be read; allow reading it"}
+    assert known_problems(indexer) == ["boats: the folder cannot be read; allow reading it"]
+    monkeypatch.undo()
+    indexer.scan()
+    assert why_not_read(indexer) == {}
+
+
+def why_not_read(indexer: Indexer) -> dict[str | None, str]:
+    return {each.path: each.what for each in examine(indexer) if each.severity == "note"}
+
+
+def test_a_file_that_may_not_be_read_is_named_with_the_reason_though_it_is_unchanged(
+    indexer: Indexer, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Heron.md", "The Heron leaks.")
+    indexer.scan()
+    allowed = os.access
+
+    def refuse(path: Any, mode: int) -> bool:
+        return not str(path).endswith("Heron.md") and allowed(path, mode)
+
+    monkeypatch.setattr("memvault.vault.files.os.access", refuse)
+    assert paths(indexer) == {"Heron.md"}
+    assert why_not_read(indexer) == {"Heron.md": "it cannot be read; allow reading it"}
+    monkeypatch.undo()
+    assert why_not_read(indexer) == {}
+
+
+def test_a_file_that_could_not_be_read_when_it_changed_is_named_until_it_can(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Heron.md", "The Heron leaks.")
+    with monkeypatch.context() as refused:
+        refused.setattr(indexer.vault, "read", refuse_reading)
+        indexer.index(["Heron.md"])
+    assert known_problems(indexer) == ["Heron.md: cannot be read: not allowed"]
+    indexer.index(["Heron.md"])
+    assert known_problems(indexer) == []
+
+
+def refuse_reading(path: str) -> bytes:
+    raise StorageError("not allowed")
 
 
 def test_the_watcher_lives_on_after_an_error_of_the_system(

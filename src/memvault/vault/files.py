@@ -124,6 +124,8 @@ class Vault:
                     elif entry.is_file() and not self._ignore.excludes_file(path):
                         if _is_unicode(path):
                             stat = _note_stat(path, entry.stat(follow_symlinks=False))
+                            if not os.access(entry.path, os.R_OK):
+                                self.problems[path] = "it cannot be read; allow reading it"
                             if not self._is_too_large(stat):
                                 yield stat
                         else:
