@@ -135,7 +135,7 @@ def _journal(indexer: Indexer) -> list[Finding]:
 
 def _leftovers(indexer: Indexer) -> list[Finding]:
     advice = "compare it with the notes in its folder; delete it if it contains nothing of yours"
-    return [
-        Finding("note", "an interrupted write left this file", advice, path)
-        for path in indexer.vault.leftovers()
-    ]
+    left = [(path, advice) for path in indexer.vault.leftovers()]
+    own = "memvault removes it about a minute after its engine starts"
+    left += [(path, own) for path in indexer.vault.own_leftovers()]
+    return [Finding("note", "an interrupted write left this file", how, path) for path, how in left]

@@ -16,12 +16,15 @@ from pathlib import Path
 
 import pytest
 
+from indexer.doctor import examine
 from memvault.curation.provenance import Provenances
 from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.desk import WHY, Desk
 from tests.integration.change_child import CHANGES, COMPRESS, change_and_die, prepared, stepping
+from tests.integration.small_vault import opened
+from tests.waiting import until
 
 OWN = (".memvault/", ".conversations.json")  # files that are no person's
 _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)  # differ from run to run
@@ -184,3 +187,20 @@ def test_a_change_whose_outcome_could_not_be_recorded_is_in_the_history_before_t
     assert (stored.kind, preferred.kind) == ("created", "preference_set")
     desk.curator.undo([preferred.reversal_hash], WHY)
     assert desk.read("permanent/preferences.md") == "- Tone: dry\n"
+
+
+def test_an_engine_names_and_removes_what_a_killed_write_left_in_its_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = ".memvault/history/.memvault-x1.tmp"
+    left = tmp_path / "My vault" / path
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    os.utime(left, (1e9, 1e9))
+    monkeypatch.setattr("mcp_server.runtime.container.LONGEST_WRITE_SECONDS", 6.0)
+    container = opened(tmp_path)
+    try:
+        assert path in [each.path for each in examine(container.live.indexer)]
+        until(lambda: not left.exists())
+    finally:
+        container.close()

@@ -548,3 +548,28 @@ def test_a_writer_that_never_ends_is_said_and_the_note_stays(
         Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")
     assert (tmp_path / "Log.md").read_bytes() == b"one\n"
     Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")
+
+
+def test_what_killed_writes_left_in_memvaults_own_folders_is_removed_once_it_is_old(
+    tmp_path: Path,
+) -> None:
+    own = ".memvault/history"
+    kept = {
+        "a.md": "",
+        "d/.memvault-x1.tmp": "a person's",
+        f"{own}/.mine.tmp": "",
+        f"{own}/.memvault-new.tmp": "of a write that still runs",
+        f"{own}/1234.zip": "",
+        ".memvault/mine/.memvault-x.tmp": "",
+    }
+    old = [f"{own}/.memvault-old.tmp", ".memvault/journal/.memvault-old.tmp"]
+    vault = write(tmp_path, kept | dict.fromkeys(old, "half"))
+    (tmp_path / own / ".memvault-link.tmp").symlink_to(tmp_path / "a.md")
+    for path in [*kept, *old]:
+        if "new" not in path:
+            os.utime(tmp_path / path, (1e9, 1e9))
+    assert vault.own_leftovers() == sorted([*old, f"{own}/.memvault-new.tmp"])
+    vault.remove_own_leftovers()
+    assert not any((tmp_path / path).exists() for path in old)
+    assert all((tmp_path / path).exists() for path in kept)
+    assert (tmp_path / own / ".memvault-link.tmp").is_symlink()

@@ -38,6 +38,8 @@ EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
 NOTE_SUFFIX = ".md"
 MAX_DOCUMENT_BYTES = 20_000_000
+OWN_FOLDERS = (".memvault/archive", ".memvault/history", ".memvault/journal")
+LONGEST_WRITE_SECONDS = 60.0  # an older temporary file is of a write that was killed
 
 
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
@@ -390,9 +392,32 @@ class Vault:
             found += [
                 Path(folder, name).relative_to(self.root).as_posix()
                 for name in files
-                if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
+                if _is_temporary(name)
             ]
         return sorted(found)
+
+    def own_leftovers(self) -> list[str]:
+        """Paths of the temporary files that killed writes left in memvault's own folders, where no
+        person saves anything."""
+        found = []
+        for folder in OWN_FOLDERS:
+            with contextlib.suppress(OSError, OutsideVault, StorageError):
+                for entry in self._inside(folder).iterdir():
+                    if _is_temporary(entry.name) and not is_link_path(entry) and entry.is_file():
+                        found.append(f"{folder}/{entry.name}")
+        return sorted(found)
+
+    def remove_own_leftovers(self) -> None:
+        """Remove the files of `own_leftovers` that no running write can need."""
+        for path in self.own_leftovers():
+            with contextlib.suppress(OSError, OutsideVault, StorageError):
+                place = self._inside(path)
+                if time.time() - place.stat().st_mtime > LONGEST_WRITE_SECONDS:
+                    place.unlink()
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
 
 
 def vault_missing(root: Path) -> VaultMissing:
