@@ -376,3 +376,37 @@ def test_what_a_person_edited_since_stays_and_all_else_is_as_at_first(
         for path, data in edited.items():
             kept = [each.read_bytes() for each in desk.root.rglob("*.md")]
             assert path in theirs or data in kept
+
+
+def test_changes_after_a_jump_of_the_clock_have_their_own_time_and_keep_their_order(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Plan.md", b"A plan.\n")
+
+    def annotate(text: str) -> Change:
+        done = desk.do(
+            ChangeKind.ANNOTATED,
+            desk.target("Plan.md"),
+            lambda staging: stage_annotation(staging, desk.target("Plan.md"), text, TODAY),
+        )
+        assert done.change is not None
+        return done.change
+
+    before = annotate("Before.")
+    desk.now += timedelta(days=1500)
+    jumped = annotate("In the future.")
+    desk.now = MORNING + timedelta(hours=1)  # set right again
+    after = [annotate("After."), annotate("Later.")]
+    assert [each.at for each in after] == [MORNING + timedelta(hours=1, seconds=n) for n in (1, 2)]
+    expected = [key.reversal_hash for key in (*reversed(after), jumped, before)]
+    for _ in range(2):
+        history = desk.curator.history
+        assert [each.reversal_hash for each in history.changes()] == expected
+        hour = history.changes(since=MORNING + timedelta(hours=1))
+        assert [each.reversal_hash for each in hour] == expected[:3]
+        conflicts = desk.curator.undo([after[0].reversal_hash], WHY, preview=True).conflicts
+        assert "undo the later change first" in conflicts[0].reason
+        desk.open()  # and as read from the journal
+    undone = desk.curator.undo(expected, WHY)
+    assert len(undone.undone) == 4 and desk.read("Plan.md") == "A plan.\n"

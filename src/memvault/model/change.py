@@ -119,6 +119,7 @@ class Change(BaseModel):
             of its note.
         undoable: whether undo can be attempted.
         call: the key of the call that made it; "" if it had none.
+        position: as `order`, where that differs from ``at``.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -143,6 +144,13 @@ class Change(BaseModel):
     undone_by: str | None = None
     undoable: bool = True
     call: str = ""
+    position: datetime | None = None
+
+    @property
+    def order(self) -> datetime:
+        """The time by which changes are sorted: later than that of the change before, even if the
+        clock was set back in between."""
+        return self.position or self.at
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
@@ -234,7 +235,7 @@ class Curator:
         wanted = {each.reversal_hash: each for each in map(self.history.change, reversal_hashes)}
         for change in wanted.values():
             _check_undoable(change, wanted)
-        newest_first = sorted(wanted.values(), key=lambda each: each.at, reverse=True)
+        newest_first = sorted(wanted.values(), key=lambda each: each.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
             undone = self._stage_undo(newest_first)
             if preview or not undone.undone:
@@ -307,11 +308,11 @@ class Curator:
                 raise NoteConflict(f"{edit.moved_to} exists by now; try again", path=edit.moved_to)
 
     def _change(self, plan: Plan, why: Attribution) -> Change:
-        # The order of changes is the order of their times, even if a clock was set back.
-        now = max(self._clock(), self.history.latest() + timedelta(microseconds=1))
+        now = self._clock()
+        order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(files.file_change(edit, plan.edits) for edit in plan.edits)
         details = [each.model_dump() for each in (*changed, *plan.facts)]
-        key = reversal_hash(plan.kind, now, "\n".join(plan.names), [details, plan.undoes])
+        key = reversal_hash(plan.kind, order, "\n".join(plan.names), [details, plan.undoes])
         return Change(
             reversal_hash=key,
             kind=plan.kind,
@@ -332,6 +333,7 @@ class Curator:
             memo=dict(plan.memo),
             undoable=not any(each.permanent for each in plan.forgets),
             call=why.call,
+            position=order if order != now else None,
         )
 
     def _new_folders(self, plan: Plan) -> tuple[str, ...]:
@@ -374,7 +376,7 @@ class Curator:
         elif phase is JournalPhase.DONE:
             data["forgot"] = [each.model_dump(mode="json") for each in change.forgot]
             data["restored"] = list(change.restored)
-        entry = JournalEntry(ts=change.at, kind=phase, actor=actor, data=data,
+        entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
                              rationale=change.rationale)  # fmt: skip
         self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
         if phase is JournalPhase.DONE:
@@ -436,8 +438,9 @@ class Curator:
         return UndoResult(undone, (), plan, made)
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
-        oldest = newest_first[-1].at if newest_first else None
-        active = ActiveChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
+        changes = self.history.changes(limit=None) if newest_first else []
+        later = takewhile(lambda each: each.order >= newest_first[-1].order, changes)
+        active = ActiveChanges(later, self.forgotten)
         undoing = UndoStaging(
             self.stage(), self.history.content, self.forgotten, active, self.located
         )

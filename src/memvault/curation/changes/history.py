@@ -143,10 +143,11 @@ class History:
         """
         found: list[Change] = []
         for change in self._older_than(before):
-            if since is not None and change.at < since:
-                break
+            if since is not None and change.order < since:
+                break  # so are all others; their times are not later than their order
             fits = (
-                (client is None or change.client == client)
+                (since is None or change.at >= since)
+                and (client is None or change.client == client)
                 and (day is None or change.at.astimezone().date() == day)
                 and (node_id is None or node_id in (*change.node_ids, *change.merged_from))
                 and (path is None or path in change.paths)
@@ -236,7 +237,7 @@ class History:
         return values[-1] if values and values[-1] is not None else DEFAULT_IMPORTANCE
 
     def latest(self) -> datetime:
-        """The time of the newest change, including withdrawn ones."""
+        """The `order` of the newest change, also of one that was withdrawn."""
         with self._lock:
             self._refresh()
             return self._latest
@@ -322,7 +323,7 @@ class History:
         """
         key = change.reversal_hash
         undone = [self._by_hash.get(each) for each in change.undoes]
-        is_newest = change.at > self._changes[0].at
+        is_newest = change.order > self._changes[0].order
         if key in self._by_hash or not is_newest or any(not each or each.undoes for each in undone):
             return False
         self._by_hash[key] = change
@@ -354,7 +355,7 @@ def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Ch
     """
     undone: dict[str, str] = {}
     found = []
-    for change in sorted(changes, key=lambda each: (each.at, each.reversal_hash), reverse=True):
+    for change in sorted(changes, key=lambda each: (each.order, each.reversal_hash), reverse=True):
         undone_by = undone.get(change.reversal_hash)
         if undone_by is None:
             for key in change.undoes:

@@ -100,7 +100,7 @@ class ActiveChanges:
 
 
 def _age(change: Change) -> tuple[datetime, str]:
-    return change.at, change.reversal_hash
+    return change.order, change.reversal_hash
 
 
 class UndoStaging:
