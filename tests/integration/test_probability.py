@@ -169,7 +169,7 @@ def test_a_contradiction_lowers_what_it_contradicts(caller):
 def test_nothing_that_bears_on_it_is_an_empty_distribution(caller):
     answer = caller.ok("probabilistic_query", query="What is the capital of Mongolia?")
     assert answer["distribution"] == {} and answer["interval"] == {}
-    assert answer["evidence_used"] == [] and "Nothing in the vault bears" in answer["notice"]
+    assert answer["evidence_used"] == [] and "No note states a value" in answer["notice"]
 
 
 def test_evidence_that_is_not_connected_is_said_to_change_nothing(caller):
