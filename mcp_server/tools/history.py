@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
+from uuid import UUID
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -23,10 +24,16 @@ from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.history import description, explanation
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
+from memvault.model.graph import is_uuid
 from memvault.model.moments import in_utc
+from memvault.vault.parse import frontmatter_of
 
 WITHHELD = (
     "Withheld: it looks like orders to an AI model. The person finds it on the Activity page."
+)
+NO_NOTE = (
+    "No note with this id is open to you now, so its earlier texts are not shown; the person finds "
+    "them on the Activity page."
 )
 USUAL_SPAN = timedelta(hours=24)
 MAX_CONTENT_CHARS = 65_536
@@ -88,12 +95,13 @@ class HistoryTools(Tools):
         every = history.changes(node_id=node_id, limit=None)
         active = [each for each in every if each.undone_by is None]
         paths = {memory.path} if memory else {p for each in changes for p in each.paths}
+        with_texts = include_content_diffs and memory is not None
         return LineageAnswer(
+            notice=NO_NOTE if include_content_diffs and memory is None else None,
             node_id=node_id,
             current_content=self._box.text_of(memory) if memory else "",
             lineage=[
-                self._entry(each, node_id, paths, with_content=include_content_diffs)
-                for each in changes
+                self._entry(each, node_id, paths, with_content=with_texts) for each in changes
             ],
             merged_from=_distinct(
                 key for each in active if node_id in each.node_ids for key in each.merged_from
@@ -161,7 +169,7 @@ class HistoryTools(Tools):
     def _entry(
         self, change: Change, node_id: str, paths: set[str], *, with_content: bool
     ) -> LineageEntry:
-        before, after = self._contents(change, paths) if with_content else (None, None)
+        before, after = self._contents(change, node_id, paths) if with_content else (None, None)
         return LineageEntry.of(
             change,
             change_type=_type_of(change, node_id),
@@ -184,9 +192,13 @@ class HistoryTools(Tools):
             update={"reason": self._safe(entry.reason), "details": self._safe(entry.details)}
         )
 
-    def _contents(self, change: Change, paths: set[str]) -> tuple[str | None, str | None]:
+    def _contents(
+        self, change: Change, node_id: str, paths: set[str]
+    ) -> tuple[str | None, str | None]:
         """The note's text before and after a change, as far as it is kept."""
         container = self._box.container
+        if not all(map(container.vault.is_note, paths)):
+            return None, None  # the person hid it, and the index does not know yet
         if any(container.guarded.held_at(path) is not None for path in paths):
             return None, None  # in quarantine
         if any(paths & {each.path} for each in container.curator.forgotten.kept()):
@@ -198,9 +210,20 @@ class HistoryTools(Tools):
         # A moved file keeps its content.
         versions = (file.before, file.after or (file.before if file.moved_to else None))
         found = [None if key is None else history.content(key) for key in versions]
-        texts = [None if data is None else data.decode("utf-8", "replace") for data in found]
+        texts = [
+            data.decode("utf-8", "replace")
+            if data is not None and _given_id(data) in (None, node_id)
+            else None  # of another note, which had this path before
+            for data in found
+        ]
         before, after = (None if text is None else text[:MAX_CONTENT_CHARS] for text in texts)
         return before, after
+
+
+def _given_id(data: bytes) -> str | None:
+    """The id in a note's frontmatter."""
+    given = str(frontmatter_of(data).get("id", "")).strip()
+    return str(UUID(given)) if is_uuid(given) else None
 
 
 def _type_of(change: Change, node_id: str) -> ChangeType:

@@ -14,6 +14,7 @@ from fastmcp import Client
 
 from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
+from memvault.curation.changes.plan import Attribution
 from memvault.search.hybrid import prior
 from tests.benchmarks.trust_attempts import (
     ATTEMPTS,
@@ -521,6 +522,58 @@ def test_no_manifest_of_a_client_forgets_the_persons_notes(
                   rationale=WHY)  # fmt: skip
     assert answer["errors"]
     assert (container.vault.root / "Bank.md").exists()
+
+
+@pytest.mark.parametrize("way", ["moved", "listed"])
+def test_no_client_reads_or_changes_by_the_history_what_is_no_note_any_more(
+    call: Caller, container: Container, way: str
+) -> None:
+    root, secret = container.vault.root, f"Vermilion plan of the {way} party"
+    stored = call("store_memory", content=f"{secret}.", title=f"Feast {way}", rationale=WHY)
+    path = stored["path"]
+    edit = call("edit_memory", target=path, operation="append", content=f"{secret}, again.",
+                rationale=WHY)  # fmt: skip
+    hidden = f"private/Feast {way}.md" if way == "moved" else path
+    (root / ".memvaultignore").write_text("private/\n" if way == "moved" else f"/{path}\n")
+    if way == "moved":
+        (root / "private").mkdir()
+        (root / path).rename(root / hidden)
+    container.indexing.scan()
+    before = (root / hidden).read_bytes()
+    if way == "moved":  # a note of the client at the old path opens nothing either
+        again = call("store_memory", content="Nothing.", title=f"Feast {way}", rationale=WHY)
+        assert again["path"] == path
+    for answer in (
+        call("get_node_lineage", "other", node_id=stored["node_id"], include_content_diffs=True),
+        call("get_node_lineage", "other", node_id=path, include_content_diffs=True)
+        if way == "moved"
+        else {},
+        call("undo_change", "other", change=edit["reversal_hash"], preview=True, rationale=WHY),
+        call("undo_change", "other", change=edit["reversal_hash"], rationale=WHY),
+    ):
+        assert secret not in json.dumps(answer)
+        assert not answer.get("undone")
+    assert (root / hidden).read_bytes() == before
+    (root / ".memvaultignore").unlink()
+    container.indexing.scan()
+
+
+def test_the_person_still_undoes_a_change_of_what_they_hid_from_clients(
+    call: Caller, container: Container
+) -> None:
+    stored = call("store_memory", content="First.", title="Hidden feast", rationale=WHY)
+    path = stored["path"]
+    before = (container.vault.root / path).read_bytes()
+    edit = call("edit_memory", target=path, operation="append", content="Second.", rationale=WHY)
+    (container.vault.root / ".memvaultignore").write_text(f"/{path}\n")
+    container.indexing.scan()
+    refused = call("undo_change", change=edit["reversal_hash"], rationale=WHY)
+    assert "no longer a note that clients may read" in refused["conflicts"][0]["reason"]
+    by_person = Attribution("", "undone on the page", kind="person")
+    assert container.actions.undo([edit["reversal_hash"]], by_person).undone
+    assert (container.vault.root / path).read_bytes() == before
+    (container.vault.root / ".memvaultignore").unlink()
+    container.indexing.scan()
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ class Curator:
             _check_undoable(change, wanted)
         newest_first = sorted(wanted.values(), key=lambda each: each.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
-            undone = self._stage_undo(newest_first)
+            undone = self._stage_undo(newest_first, why)
             if preview or not undone.undone:
                 return undone
             try:
@@ -437,12 +437,17 @@ class Curator:
         undone = tuple(filter(None, map(self.history.find, made.undoes)))
         return UndoResult(undone, (), plan, made)
 
-    def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
+    def _stage_undo(self, newest_first: Sequence[Change], why: Attribution) -> UndoResult:
         changes = self.history.changes(limit=None) if newest_first else []
         later = takewhile(lambda each: each.order >= newest_first[-1].order, changes)
         active = ActiveChanges(later, self.forgotten)
         undoing = UndoStaging(
-            self.stage(), self.history.content, self.forgotten, active, self.located
+            self.stage(),
+            self.history.content,
+            self.forgotten,
+            active,
+            self.located,
+            for_client=why.kind == "client",
         )
         undone: list[Change] = []
         conflicts: list[Conflict] = []

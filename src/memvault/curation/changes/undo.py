@@ -13,9 +13,13 @@ from memvault.curation.changes.plan import Forgetting, LineChange, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.vault.ignore import MANIFEST
-from memvault.vault.parse import content_hash
+from memvault.vault.parse import content_hash, frontmatter_of
 
 NOT_KEPT = "its previous version is no longer kept"
+NO_NOTE = (
+    "it is no longer a note that clients may read; the person can undo this with `memvault undo` "
+    "or on the Activity page"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ class UndoStaging:
     Args:
         content: a version by its hash, None if it is not kept.
         located: the path that the note of an id was last seen at, None for no note.
+        for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
 
     def __init__(
@@ -118,8 +123,11 @@ class UndoStaging:
         forgotten: Forgotten,
         active: ActiveChanges,
         located: Callable[[str], str | None] = lambda note_id: None,
+        *,
+        for_client: bool = False,
     ) -> None:
         self.staging = staging
+        self._for_client = for_client
         self._content = content
         self._forgotten = forgotten
         self._active = active
@@ -127,6 +135,9 @@ class UndoStaging:
 
     def take_back(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
+        closed = next((path for path in change.paths if self._is_closed(path)), None)
+        if closed is not None:
+            return [Conflict(change.reversal_hash, closed, NO_NOTE)]
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
@@ -150,6 +161,12 @@ class UndoStaging:
         self.staging.note_undone(change.reversal_hash)
         self._active.drop(change)
         return []
+
+    def _is_closed(self, path: str) -> bool:
+        """Whether a file of the history is hidden from who asks: the person may have listed it in
+        `.memvaultignore` since."""
+        is_known = path == MANIFEST or is_in_trash(path)
+        return self._for_client and not is_known and not self.staging.vault.is_note(path)
 
     def _is_latest(self, file: FileChange) -> bool:
         """Whether a file still has the bytes that the change wrote."""
@@ -279,6 +296,8 @@ class UndoStaging:
         before: bytes | None = None,
     ) -> Conflict:
         before = before if before is not None else self._version(file.before)
+        if self._for_client and before is not None and not _same_note(now, before):
+            before = None  # the text of a note that is elsewhere now
         lines = () if now is None or before is None else lines_changed(file.path, now, before)
         return Conflict(
             change.reversal_hash,
@@ -295,6 +314,10 @@ def _id_of(change: Change, file: FileChange) -> str:
     if len(created) != len(change.node_ids):
         return ""
     return change.node_ids[created.index(file)]
+
+
+def _same_note(now: bytes | None, before: bytes) -> bool:
+    return now is not None and frontmatter_of(now).get("id") == frontmatter_of(before).get("id")
 
 
 def _undo_first(newer: Change) -> str:
