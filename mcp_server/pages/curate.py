@@ -132,6 +132,11 @@ class CuratePage:
                 names = [done(each) for each in found if each is not None]
                 more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
                 return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
+            case "reload_manifest":
+                named = ", ".join(given["notes"][:MAX_NAMED])
+                others = len(given["notes"]) - MAX_NAMED
+                rest = f" and {others} more" if others > 0 else ""
+                return f"asks to apply manifest.md, which moves to the trash: {named}{rest}"
         project = given["content"].strip()
         return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
 

@@ -83,6 +83,9 @@ def settle(container: Container, call: TaskAction) -> None:
             if done.conflicts:
                 kept = done.conflicts[0]
                 raise NoteConflict(f"{kept.path}: {kept.reason}", path=kept.path)
+        case "reload_manifest":
+            why = by_person("applied on the page")
+            container.apply_manifest(why, confirm=True, digest=given["digest"])
         case "store_memory" if "content" in given:
             actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
         case _:

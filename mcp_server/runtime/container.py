@@ -53,6 +53,7 @@ from memvault.model.errors import (
     GraphQueryError,
     MemvaultError,
     ModelUnavailable,
+    NoteConflict,
     StoreUnavailable,
 )
 from memvault.model.graph import NotesIndexed
@@ -308,13 +309,22 @@ class Container:
         )
 
     def apply_manifest(
-        self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
+        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
     ) -> Change | None:
         """Apply the manifest and index the changed notes; None if nothing changed.
 
-        Raises: as `ManifestKeeper.apply`.
+        Args:
+            digest: of the edits that the person agreed to.
+
+        Raises: as `ManifestKeeper.apply`; NoteConflict: the manifest has other edits by now.
         """
-        change = self.manifest().apply(why, path, confirm=confirm)
+        manifest = self.manifest()
+        if digest is not None and manifest.preview().digest != digest:
+            raise NoteConflict(
+                f"{MANIFEST} was edited since; apply it with `memvault manifest --apply`",
+                path=MANIFEST,
+            )
+        change = manifest.apply(why, confirm=confirm)
         if change is not None:
             self.indexing.index_written([each for each in change.paths if self.vault.is_note(each)])
         return change

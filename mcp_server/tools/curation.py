@@ -186,7 +186,7 @@ Confirm = Annotated[
 ]
 ManifestPath = Annotated[
     str | None,
-    Field(min_length=1, max_length=1024, description="Default: the vault's manifest.md."),
+    Field(min_length=1, max_length=1024, description="The vault's manifest.md; leave it out."),
 ]
 
 
@@ -207,23 +207,26 @@ class ManifestTools(Tools):
         concept, [MERGE: A, B] merges B into A, [NOTE: A] text adds text to A's note.
 
         Call it when they say that they edited the manifest: first as it is, to show them what
-        would change, then with preview=false. All edits are applied, or none.
+        would change, then with preview=false. All edits are applied, or none; if one forgets or
+        merges a note of the person's, once they agree on the Curate page.
         """
         self._box.touch(session_id)
         container = self._box.container
         why = why_of(rationale)
-        path = _path_in_vault(container.vault, manifest_path)
-        found = container.manifest().preview(path)
+        _check_manifest(container.vault, manifest_path)
+        found = container.manifest().preview()
         errors = [str(fault) for fault in found.faults]
+        notice = None if errors else self._wait_for_person(found, why, preview=preview)
         change = None
-        if not preview and not errors:
+        if not (preview or errors or notice):
             try:
-                change = container.apply_manifest(why, path, confirm=confirm)
+                change = container.apply_manifest(why, confirm=confirm)
             except ManifestRefused as error:
                 errors = [error.message]
         return ReloadedAnswer(
-            path=path,
+            path=MANIFEST,
             preview=preview,
+            notice=notice,
             changes_detected=_shapes(found),
             changes_total=len(found.wanted),
             applied=change is not None,
@@ -232,6 +235,19 @@ class ManifestTools(Tools):
             reversal_hash=change.reversal_hash if change else None,
             pulse=self._box.meter.of_vault(),
         )
+
+    def _wait_for_person(
+        self, found: ManifestPreview, why: Attribution, *, preview: bool
+    ) -> str | None:
+        """Where a client applies edits that move notes of the person's to the trash: lets its call
+        wait for them, and gives the notice that says so."""
+        own = next((note for note in found.trashed if self._box.is_persons(note)), None)
+        if own is None:
+            return None
+        paths = [note.path for note in found.trashed]
+        call = TaskAction.by("reload_manifest", digest=found.digest, notes=paths)
+        about = (own.id, own.path)
+        return self._box.propose(ProposalKind.MANIFEST, call, about, why, preview=preview)
 
 
 def _shapes(found: ManifestPreview) -> list[ManifestChangeShape]:
@@ -247,19 +263,18 @@ def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestCha
     )
 
 
-def _path_in_vault(vault: Vault, path: str | None) -> str:
-    """The path in the vault of a manifest that a call names, absolute or not.
+def _check_manifest(vault: Vault, path: str | None) -> None:
+    """A client could write a note in the form of a manifest, and let it be applied.
 
     Raises:
-        OutsideVault: it is not in the vault.
+        OutsideVault: the path is not that of the vault's own manifest.
     """
     if path is None:
-        return MANIFEST
+        return
     wanted = path.strip().replace("\\", "/").removeprefix("./")
-    inside = vault.relative(vault.root / wanted)
-    if inside is None or inside.startswith((".", "~")) or not inside.endswith(".md"):
+    if vault.relative(vault.root / wanted) != MANIFEST:
         raise OutsideVault(
-            f"{path!r} is no manifest of this vault: leave it out, or name a .md file in the vault",
+            f"{path!r} is not this vault's manifest: only {MANIFEST} in the vault's folder is "
+            "applied, which the person edits; leave manifest_path out",
             parameter="manifest_path",
         )
-    return inside

@@ -90,6 +90,7 @@ _THEIRS = {
     ProposalKind.MOVED: "{} is their own note, which only they move",
     ProposalKind.FORGOTTEN: "{} is their own note, which only they forget",
     ProposalKind.MERGED: "{} is their own note, which only they merge into another",
+    ProposalKind.MANIFEST: "{} is their own note, which only they forget or merge",
     ProposalKind.UNDONE: "they changed {} themselves, which only they undo",
 }
 MAX_NEAR = 12  # neighbours of a memory that is the only result

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import verify
+from mcp_server.pages.page_actions import accept, verify
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
+from memvault.model.change import Actor
+from memvault.model.errors import NoteConflict
 from memvault.search.hybrid import prior
 from tests.benchmarks.trust_attempts import (
     ATTEMPTS,
@@ -518,10 +520,36 @@ def test_no_manifest_of_a_client_forgets_the_persons_notes(
     text = container.manifest().text()
     without = "\n".join(line for line in text.splitlines() if not line.startswith("- Bank"))
     stored = call("store_memory", content=without, title="Manifest", rationale=WHY)
-    answer = call("reload_manifest", manifest_path=stored["path"], preview=False, confirm=True,
-                  rationale=WHY)  # fmt: skip
-    assert answer["errors"]
+    error = call.error("reload_manifest", manifest_path=stored["path"], preview=False,
+                       confirm=True, rationale=WHY)  # fmt: skip
+    assert "only manifest.md in the vault's folder is applied" in error
     assert (container.vault.root / "Bank.md").exists()
+
+
+def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
+    call: Caller, container: Container
+) -> None:
+    write(container, "Quay.md", "# Quay\n\nThe quay has four bollards.\n")
+    write(container, "Pier.md", "# Pier\n\nThe pier has two lamps.\n")
+    container.manifest().write()
+    manifest = container.vault.root / "manifest.md"
+    lines = manifest.read_text().splitlines(keepends=True)
+    manifest.write_text("".join(line for line in lines if not line.startswith("- Quay")))
+    for preview in (True, False):
+        answer = call("reload_manifest", preview=preview, confirm=True, rationale=WHY)
+        assert not answer["applied"] and "waits for the person" in answer["notice"]
+    assert (container.vault.root / "Quay.md").exists()
+    [waiting] = [each for each in container.waiting_proposals() if each.path == "Quay.md"]
+    assert "which moves to the trash: Quay.md" in Pages(container).get("/curate")
+    manifest.write_text("".join(line for line in lines if not line.startswith("- Pier")))
+    with pytest.raises(NoteConflict, match="edited since"):
+        accept(container, waiting)
+    manifest.write_text("".join(line for line in lines if not line.startswith("- Quay")))
+    accept(container, waiting)
+    assert not (container.vault.root / "Quay.md").exists()
+    assert (container.vault.root / "Pier.md").exists()
+    container.proposals.decide(waiting.key, Actor(kind="person"))
+    manifest.unlink()
 
 
 @pytest.mark.parametrize("way", ["moved", "listed"])

@@ -35,7 +35,7 @@ NOTES = {
 @pytest.fixture
 def mill(tmp_path: Path) -> Any:
     container = opened(tmp_path, NOTES)
-    yield Caller(container)
+    yield Caller(container).person
     container.close()
 
 
@@ -276,10 +276,13 @@ def test_two_notes_of_one_name_can_be_merged_by_their_paths(mill: Caller) -> Non
     assert "- Pump\n" in written(mill)
 
 
-def test_a_path_outside_the_vault_is_refused(mill: Caller, tmp_path: Path) -> None:
-    for path in ("../manifest.md", "~/manifest.md", str(tmp_path / "x.md"), ".memvault/x.md"):
-        assert mill.error("reload_manifest", manifest_path=path)["code"] == -32602
+def test_no_file_but_the_vaults_own_manifest_is_applied(mill: Caller, tmp_path: Path) -> None:
     written(mill)
+    (root(mill) / "copy").mkdir()
+    shutil.copy(root(mill) / "manifest.md", root(mill) / "copy/manifest.md")
+    outside = ("../manifest.md", "~/manifest.md", str(tmp_path / "x.md"), ".memvault/x.md")
+    for path in (*outside, "Bees.md", "copy/manifest.md"):
+        assert mill.error("reload_manifest", manifest_path=path)["code"] == -32602
     assert mill.ok("reload_manifest", manifest_path=str(root(mill) / "manifest.md"))["path"] == (
         "manifest.md"
     )

@@ -33,6 +33,7 @@ class ProposalKind(StrEnum):
     FORGOTTEN = "forgotten"  # to the trash, or deleted for good
     MERGED = "merged"
     UNDONE = "undone"
+    MANIFEST = "manifest"  # edited so that notes of theirs are forgotten or merged
 
 
 _KINDS = frozenset(map(str, ProposalKind))  # other versions may have recorded other kinds

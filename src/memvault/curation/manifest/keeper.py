@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,10 +28,12 @@ from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
+from memvault.model.memory import Memory
 from memvault.model.moments import day_of
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines
+from memvault.vault.parse import content_hash
 
 MAX_UNCONFIRMED = 10  # concepts that are forgotten without confirmation
 MAX_UNCONFIRMED_SHARE = 0.05  # of all notes, forgotten without confirmation; one note always is
@@ -58,6 +61,24 @@ class ManifestPreview:
     touched: tuple[tuple[TouchedNote, ...], ...] = ()
     faults: tuple[Fault, ...] = ()
     asks: str | None = None
+
+    @property
+    def trashed(self) -> list[Memory]:
+        """The notes that would move to the trash."""
+        kept = {each.into.node_ids for each in self.wanted if each.into is not None}
+        gone = [
+            target
+            for each in self.wanted
+            if each.action is not Action.ANNOTATE
+            for target in each.targets
+        ]
+        return [each.note for each in gone if each.note is not None and each.node_ids not in kept]
+
+    @property
+    def digest(self) -> str:
+        """The same for the same edits only."""
+        edits = [[each.action, each.node_ids, each.text] for each in self.wanted]
+        return content_hash(json.dumps(edits).encode())
 
 
 @dataclass(frozen=True, slots=True)
