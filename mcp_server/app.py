@@ -11,7 +11,7 @@ import mcp_types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from fastmcp import FastMCP
 from fastmcp.server.context import reset_transport, set_transport
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import ValidationError
 from starlette.applications import Starlette
@@ -28,6 +28,8 @@ from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.consent import client_admin_routes, client_routes, consent_routes
 from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
+
+MAX_UNDER_WAY = 64  # requests of one bridge; more wait in its socket until answers are read
 
 
 def engine_app(
@@ -94,12 +96,13 @@ async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
     await websocket.accept()
     inbound, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
     write, outbound = anyio.create_memory_object_stream[SessionMessage](16)
+    under_way = anyio.Semaphore(MAX_UNDER_WAY)
     server = mcp._mcp_server
     token = set_transport("stdio")
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_receive, websocket, inbound, write.clone())
-            tasks.start_soon(_send, websocket, outbound)
+            tasks.start_soon(_receive, websocket, inbound, write.clone(), under_way)
+            tasks.start_soon(_send, websocket, outbound, under_way)
             await server.run(read, write, server.create_initialization_options())
             tasks.cancel_scope.cancel()
     finally:
@@ -110,7 +113,12 @@ async def _receive(
     websocket: WebSocket,
     inbound: MemoryObjectSendStream[SessionMessage | Exception],
     answers: MemoryObjectSendStream[SessionMessage],
+    under_way: anyio.Semaphore,
 ) -> None:
+    async def settled() -> None:  # without an answer, as it was cancelled
+        under_way.release()
+
+    metadata = ServerMessageMetadata(on_request_unanswered=settled)
     with inbound, answers:
         while True:
             event = await websocket.receive()
@@ -121,9 +129,15 @@ async def _receive(
                 message = mcp_types.jsonrpc_message_adapter.validate_json(frame, by_name=False)
             except ValidationError as error:
                 refusal = _refusal(frame, error)
-                await (answers.send(refusal) if refusal else inbound.send(error))
+                if refusal is None:
+                    await inbound.send(error)
+                else:
+                    await under_way.acquire()
+                    await answers.send(refusal)
             else:
-                await inbound.send(SessionMessage(message))
+                if isinstance(message, mcp_types.JSONRPCRequest):
+                    await under_way.acquire()
+                await inbound.send(SessionMessage(message, metadata))
 
 
 def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | None:
@@ -146,11 +160,20 @@ def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | Non
     return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=id_, error=refused))
 
 
-async def _send(websocket: WebSocket, outbound: MemoryObjectReceiveStream[SessionMessage]) -> None:
+async def _send(
+    websocket: WebSocket,
+    outbound: MemoryObjectReceiveStream[SessionMessage],
+    under_way: anyio.Semaphore,
+) -> None:
+    has_left = False  # then answers go nowhere, so that `_receive` learns of it, too
     with outbound:
         async for item in outbound:
-            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            message = item.message
+            text = message.model_dump_json(by_alias=True, exclude_unset=True)
             try:
-                await websocket.send_bytes(text.encode())
+                if not has_left:
+                    await websocket.send_bytes(text.encode())
             except (WebSocketDisconnect, RuntimeError):
-                return  # the bridge left before its answer was sent
+                has_left = True
+            if getattr(message, "id", None) is not None and not hasattr(message, "method"):
+                under_way.release()  # an answer, not a request of the engine's own
