@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -99,3 +101,14 @@ def test_any_tex_stays_as_it_is_written(tex: str, marker: str) -> None:
     assert [(link.target, link.line) for link in note.links] == [("A", tex.count("\n") + 1)]
     assert not note.tags
     assert not note.headings
+
+
+def test_a_list_twice_as_long_takes_about_twice_as_long_to_read() -> None:
+    def seconds(items: int) -> float:
+        text = ("- " + "x" * 200 + "\n") * items
+        began = time.process_time()
+        parse_note("List.md", text.encode())
+        return time.process_time() - began
+
+    seconds(100)  # loads what is loaded once
+    assert min(seconds(8_000) for _ in range(2)) < 3.0 * seconds(4_000) + 0.1

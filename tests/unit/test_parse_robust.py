@@ -139,3 +139,25 @@ def test_of_a_picture_written_into_the_text_its_name_is_read_and_not_its_data(
     (block,) = note.blocks
     assert block.text.split() == ["Before.", "sketch", "After."]
     assert block.lines.first == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# {}\n\nText.", "---\ntitle: {}\n---\nText.", "---\naliases: [{}]\n---\nText.",
+     "# A\n\n## {}\n\nText."],
+)  # fmt: skip
+def test_names_without_end_are_cut_and_headings_like_that_are_found_as_text(text: str) -> None:
+    words = "endless name " * 1_000 + "last"
+    note = parse_note("n.md", text.format(words).encode())
+    headings = [*note.headings, *(part for block in note.blocks for part in block.heading)]
+    assert all(len(str(name)) < 400 for name in (note.title, *note.aliases, *headings))
+    if note.headings:
+        assert any("last" in block.text for block in note.blocks)
+    else:
+        assert any("endless name" in name for name in (note.title, *note.aliases))
+
+
+def test_a_name_of_usual_length_is_kept_whole() -> None:
+    name = "A name as long as a file's may be " * 7
+    note = parse_note("n.md", f"# {name}\n\nText.".encode())
+    assert note.title == name.strip() and [block.text for block in note.blocks] == ["Text."]

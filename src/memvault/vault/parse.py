@@ -14,7 +14,7 @@ from memvault.vault.documents import PDF, parse_pages
 from memvault.vault.frontmatter.read import Header, read_header, strings_of
 from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
-from memvault.vault.markdown.blocks import read_blocks
+from memvault.vault.markdown.blocks import read_blocks, short_name
 from memvault.vault.markdown.plugins import clean_tag
 from memvault.vault.markdown.wikilink import Wikilink, find_wikilinks, plain_text
 
@@ -99,7 +99,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     title = _header_title(header)
     return ParsedNote(
         path=path,
-        title=title or content.title or name_of(path),
+        title=short_name(title) or content.title or name_of(path),
         content_hash=content_hash(data),
         frontmatter=header.values,
         blocks=tuple(content.blocks),
@@ -123,7 +123,7 @@ def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> P
         warnings += ("the PDF has no text that can be read: it is scanned, damaged or locked",)
     return ParsedNote(
         path=path,
-        title=title or stem_of(path),
+        title=short_name(title) or stem_of(path),
         content_hash=hash,
         frontmatter={"type": "pdf"},
         blocks=tuple(blocks),
@@ -212,7 +212,7 @@ def _header_aliases(header: Header) -> Iterator[str]:
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in names if name))
+    return tuple(dict.fromkeys(short_name(name) for name in names if name))
 
 
 def _strings_under(header: Header, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -31,6 +31,7 @@ _HTML_UNREAD = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 CELL_GAP = " | "
+MAX_NAME_CHARS = 300  # of a title, heading or alias; no file can be named longer
 
 
 @dataclass(slots=True)
@@ -102,13 +103,17 @@ class _Reader:
         if not text:
             return
         content = self._content
+        name = short_name(text)
         level = int(opening.tag[1])
         if level == 1 and not (content.blocks or content.headings):
-            content.title = text
-        heading = Heading(text, level, lines.first)
+            content.title = name
+        heading = Heading(name, level, lines.first)
         content.headings.append(heading)
         self._above = [*(above for above in self._above if above.level < level), heading]
         self._path = tuple(above.text for above in self._above)
+        if name != text:  # a text that is marked as a heading by mistake is still found
+            self._block(inline, lines)
+            return
         whole = LabelledSentence(0, len(inline.text))
         self._links_tags_and_fields(inline, [whole], [Sentence(text, lines.first)], lines.first)
 
@@ -256,6 +261,14 @@ def _sentence_at(parts: list[LabelledSentence], at: int, offset: int) -> int:
     while at + 1 < len(parts) and parts[at + 1].start <= offset:
         at += 1
     return at
+
+
+def short_name(text: str) -> str:
+    """A title, heading or alias of a length that every chunk of the note can carry."""
+    if len(text) <= MAX_NAME_CHARS:
+        return text
+    cut = text[: MAX_NAME_CHARS - 1]
+    return (cut.rpartition(" ")[0] or cut).rstrip() + "…"
 
 
 def _one_line(text: str) -> str:

@@ -35,9 +35,18 @@ def _inline(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _has_displayed(state: StateBlock) -> bool:
+    """Whether there is ``$$`` in the text. It is searched once, since the rule is tried at every
+    paragraph and list item."""
+    known: tuple[str, bool] | None = state.env.get(DISPLAYED)
+    if known is None or known[0] is not state.src:
+        known = state.env[DISPLAYED] = (state.src, DISPLAYED in state.src)
+    return known[1]
+
+
 def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a paragraph with a formula of several lines, none of which starts another block."""
-    if silent or DISPLAYED not in state.src:
+    """A paragraph with a formula of several lines, of which none starts another block."""
+    if silent or not _has_displayed(state):
         return False
     terminators = state.md.block.ruler.getRules("paragraph")
     parent, state.parentType = state.parentType, "paragraph"

@@ -56,7 +56,8 @@ _BASE64 = re.compile(
     r"(?<![\w+/=-])(?:[A-Za-z0-9+/_-]{4}[ \t]?\r?\n?){5,4000}[A-Za-z0-9+/_-]{0,4}={0,2}"
 )
 _BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}={0,6}(?!\w)")
-_HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){12,4000}(?![0-9a-fA-F])")
+# Nothing is asked of what follows: of a run longer than this, every later part would be tried too.
+_HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){12,4000}")
 _BINARY = re.compile(r"(?<!\d)(?:[01]{8}[\s,]?){6,2000}")
 _DECIMAL = re.compile(r"(?<!\d)(?:\d{2,3}[\s,;-]{1,2}){11,2000}\d{2,3}(?!\d)")
 _PERCENT = re.compile(r"(?:[\w.~+-]{0,40}%[0-9a-fA-F]{2}){4,400}[\w.~+-]{0,80}")
