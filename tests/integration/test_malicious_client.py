@@ -114,6 +114,25 @@ def test_a_claim_that_the_person_writes_too_is_verified(call: Caller, container:
     assert claim["verification"]["confirmed_by"] == ["Marlin.md"]
 
 
+@pytest.mark.parametrize(
+    ("number", "form"),
+    enumerate(["> {}", "~~{}~~", "- [ ] {}", "## Not true\n\n{}", "Eve says: {}", "{}"]),
+)
+def test_what_the_person_quotes_strikes_out_or_denies_confirms_no_claim(
+    call: Caller, container: Container, number: int, form: str
+) -> None:
+    place = ("Orkney", "Lerwick", "Kirkwall", "Stromness", "Tobermory", "Ullapool")[number]
+    said = f"The rent of the {place} hut is {4100 + number} EUR."
+    write(container, f"Person {place}.md", f"# Person {place}\n\n{form.format(said)}\n")
+    stored = call(
+        "store_memory", content=f"We know this: {said}", title=f"Told {place}", rationale=WHY
+    )
+    query = f"What is the rent of the {place} hut?"
+    nodes = call("recall_memory", "other", query=query, allow_unverified=True)["nodes"]
+    claim = next(each for each in nodes if each["path"] == stored["path"])
+    assert claim["verified"] is (form == "{}")
+
+
 def test_the_persons_note_is_never_withheld_nor_called_a_claim(
     call: Caller, container: Container
 ) -> None:

@@ -36,6 +36,7 @@ from memvault.verification.clause import (
     readable,
     stems_among,
 )
+from memvault.verification.doubt import is_doubtful
 
 MAX_KEY_WORDS = 4
 MAX_VALUE_WORDS = 4
@@ -151,6 +152,8 @@ class _Sentence:
             if wanted is not None and self._attributes.isdisjoint(wanted):
                 return []
             self._claims = [each.claim() for each in stated]
+            if stated and is_doubtful(self._raw, about.source.heading):
+                self._claims = [replace(claim, asserted=False) for claim in self._claims]
             if stated and TAKEN_BACK.match(readable(self._behind)):
                 self._claims = [replace(claim, outdated=True) for claim in self._claims]
         return self._claims

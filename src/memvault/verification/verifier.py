@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memvault.model.errors import StoreUnavailable
+from memvault.model.errors import MemvaultError, StoreUnavailable
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
@@ -25,6 +25,7 @@ from memvault.verification.agreement import Verdict, compare, independent, is_ol
 from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
+from memvault.verification.doubt import is_set_apart
 from memvault.verification.reading import Passages
 from memvault.verification.sensitive_topics import Gate, sensitive_topic_of
 
@@ -81,6 +82,7 @@ class Verifier:
         read: Callable[[str], bytes],
     ) -> None:
         self._gate = Gate(read)
+        self._read = read
         self._vectors = vectors
         self._memory_of = memory_of
         self._find_names = find_names
@@ -322,7 +324,19 @@ class Verifier:
         is_person = said == "person" or (
             said == "import" and self._origin(claim).witness != "import"
         )
-        return is_person and independent(claim, witness)
+        return is_person and independent(claim, witness) and not self._is_set_apart(witness)
+
+    def _is_set_apart(self, claim: Claim) -> bool:
+        """Whether its note quotes it, strikes it out or has yet to do it."""
+        source = claim.source
+        if source.is_property:
+            return False
+        try:
+            text = self._read(source.path).decode("utf-8", "replace")
+        except MemvaultError:
+            return True
+        lines = text.splitlines()[source.lines.first - 1 : source.lines.last]
+        return is_set_apart(lines, claim.sentence, claim.shown)
 
     def _weighed(
         self, claims: Sequence[Claim], pool: Sequence[Claim]

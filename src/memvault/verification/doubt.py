@@ -1,0 +1,79 @@
+"""Text that states nothing in its own right: what others say, dreams, stories, denials and quotes.
+
+Such text confirms nothing and contradicts nothing, even in the person's own note.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memvault.verification.clause import readable
+
+# By language: who says, dreams or doubts it, and that it is not so.
+_WORDS = {
+    "en": r"says?|saying|said|tells?|told|(?:writes?|wrote|mentions?|mentioned) (?:that|to|us|me)|"
+    r"answer(?:s|ed)|repl(?:y|ies|ied)|according to|dreamt|dreamed|(?:i|we|he|she|they) dreams?|"
+    r"nightmares?|lied|(?:a|all) lies?|untrue|not true|nonsense|fake[ds]?|hoax|scams?|fraud|"
+    r"phishing|made[- ]up(?! of)|fictional|fictitious|jokes?|joking|kidding|prank|monopoly|"
+    r"hearsay|gossip|so-called",
+    "de": r"sagt(?:e|en)?|schreibt|schrieb|laut|angeblich|geträumt|träumte?|gelogen|lüge|unsinn|"
+    r"vielleicht|vermutlich|kann sein|könnte|stimmt nicht|nicht wahr|scherz|gerüchte?",
+    "fr": r"selon|a dit|dit que|peut-être|prétend(?:ument)?|rêvé|mensonge|pas vrai|rumeurs?",
+    "es": r"según|dice que|dijo|quizás?|tal vez|supuestamente|soñé|mentira|no es verdad|"
+    r"rumor(?:es)?",
+    "it": r"dice che|ha detto|forse|presunt[oa]|sognato|bugia|non è vero",
+    "pt": r"diz que|disse|talvez|supostamente|sonhei|não é verdade|boatos?",
+    "nl": r"volgens|zegt|misschien|gedroomd|leugens?|niet waar|zogenaamd|verzonnen",
+    "ru": r"по словам|сказал[аи]?|говорит|говорят|якобы|возможно|приснилось|ложь|неправда|слухи",
+}
+_DOUBT = re.compile(rf"\b(?:{'|'.join(_WORDS.values())})\b", re.IGNORECASE)
+_STORY = re.compile(
+    r"\bin (?:the|a|an|my|his|her|our|this) (?:\w+ )?(?:novel|story|tale|film|movie|game|play|book|"
+    r"series|sketch|quiz|comic|dream)\b(?! (?:industry|business|budget|team|version|world|of)\b)",
+    re.IGNORECASE,
+)
+_DENIED_BEHIND = re.compile(
+    r"[,;:.–—(-]\s*(?:\w+[ ]){0,4}(?:wrong|false|incorrect|mistaken|mistake)\W*$", re.IGNORECASE
+)
+_HEADING = re.compile(
+    r"\b(?:not true|untrue|rumou?rs?|hearsay|gossip|myths?|lies|jokes?|fakes?|scams?|phishing|"
+    r"nonsense|dreams?|quotations|nicht wahr|gerüchte|lügen|träume|pas vrai|rumeurs|mensonges|"
+    r"rumores|mentiras|sueños|boatos|bugie|niet waar|leugens|слухи|неправда)\b|"
+    r"(?:^|> )(?:wrong|false|incorrect)\b",
+    re.IGNORECASE,
+)
+
+_QUOTE = re.compile(r"\s*(?:[-*+]\s+)?>")
+_CALLOUT = re.compile(r"[\s>]*\[!(?!quote|cite)")
+_STRUCK = re.compile(r"~~.*?(?:~~|$)")
+_OPEN_TASK = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+\[ \]")
+
+
+def is_doubtful(sentence: str, heading: str) -> bool:
+    """Whether a sentence, or the headings above it, say that this is no statement of its writer."""
+    patterns = (_DOUBT, _STORY, _DENIED_BEHIND)
+    return any(each.search(sentence) for each in patterns) or bool(_HEADING.search(heading))
+
+
+def is_set_apart(lines: list[str], sentence: str, shown: str) -> bool:
+    """Whether a sentence of these lines of Markdown is quoted, struck out or an open task. A
+    callout is the writer's own.
+
+    Args:
+        shown: the value that it states.
+    """
+    plain = readable(sentence)
+    found = [k for k, line in enumerate(lines) if plain in readable(line.replace("~~", ""))]
+    found = found or [k for k, line in enumerate(lines) if shown in line]
+    return bool(found) and all(_is_marked(lines, number, shown) for number in found)
+
+
+def _is_marked(lines: list[str], number: int, shown: str) -> bool:
+    line = lines[number]
+    if _OPEN_TASK.match(line) or any(shown in match[0] for match in _STRUCK.finditer(line)):
+        return True
+    if not _QUOTE.match(line):
+        return False
+    while number > 0 and _QUOTE.match(lines[number - 1]):
+        number -= 1
+    return _CALLOUT.match(lines[number]) is None
