@@ -49,6 +49,10 @@ NOTES = {
     "projects/Regatta.md": '---\ntype: project\nlead: "[[Greta Lund]]"\n---\n# Regatta\n\n'
     "Lead: [[Greta Lund]] since 15 September 2025\n",
     "notes/Regatta kickoff.md": "---\ndate: 2025-06-09\n---\n[[Nils Lund]] leads the Regatta.\n",
+    "projects/Jetty.md": '---\ntype: project\nlead: "[[Greta Lund]]"\n---\n# Jetty\n\nOf oak.\n',
+    "notes/Jetty kickoff.md": "---\ndate: 2025-06-09\n---\n[[Nils Lund]] leads the Jetty.\n",
+    "notes/Lantern.md": "---\ndate: 2025-06-09\n---\nThe budget of Lantern is 75,000 EUR.\n",
+    "permanent/Lantern claim.md": "The budget of Lantern is 90,000 EUR.\n",
     "notes/Review.md": "# Review\n\n[[Wifi]] directly contradicts [[Wifi again]] on the bird.\n",
     "permanent/API.md": "# API\n\nThe API migrated to OAuth2 in v2.1.\n",
     **{
@@ -66,7 +70,7 @@ NOTES = {
     },
 }
 
-CLAIMS = ("permanent/Refund policy.md", "permanent/Studio.md")
+CLAIMS = ("permanent/Refund policy.md", "permanent/Studio.md", "permanent/Lantern claim.md")
 
 
 @pytest.fixture(scope="module")
@@ -222,6 +226,17 @@ def test_what_holds_since_a_day_is_not_contradicted_by_what_was_said_before(call
     assert "verification" not in node(answer, "projects/Regatta.md")
     before = node(answer, "notes/Regatta kickoff.md")
     assert before["verification"]["status"] == "contradicted"
+
+
+def test_the_persons_note_without_a_day_is_not_contradicted_by_what_was_said_before(call):
+    answer = call("recall_memory", query="Who leads the Jetty?")
+    assert "verification" not in node(answer, "projects/Jetty.md")
+
+
+def test_a_clients_claim_without_a_day_is_contradicted_by_what_the_person_said_before(call):
+    answer = call("recall_memory", query="What is the budget of Lantern?", allow_unverified=True)
+    claim = node(answer, "permanent/Lantern claim.md")
+    assert claim["verification"]["status"] == "contradicted"
 
 
 def test_a_note_that_reports_a_contradiction_of_others_is_not_contradicted(call):

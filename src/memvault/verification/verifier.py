@@ -385,6 +385,10 @@ class Verifier:
         own, theirs = self._memory_of(claim.source.note_id), self._memory_of(other.source.note_id)
         if theirs is not None and theirs.verified:
             return own is None or not own.verified
+        if moment(claim) is None and own is not None and self._origin(claim).is_person:
+            # The person's note without a day says what holds since it was written.
+            day = moment(other)
+            return day is None or day >= own.created_at.date()
         return not is_older(other, claim)
 
     def _disputed(self, claim: Claim, differing: Sequence[Claim]) -> bool:
