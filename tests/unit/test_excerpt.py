@@ -317,9 +317,18 @@ def test_properties_that_a_question_names_are_shown_above_what_the_note_says(she
     assert shelf.shown("what is the height of Gull Rock?", text, 200).text[:11] == "height: 12\n"
     assert shelf.shown("who are the keepers?", text, 200).text == f"keeper: Ida Berg\n{ANSWER}"
     assert shelf.shown("is Ida there?", text, 200).text == f"keeper: Ida Berg\n{ANSWER}"
-    assert shelf.shown("does the beacon burn?", text, 200).text == ANSWER
     of_it = shelf.shown("what is Gull Rock?", text, 200).text
     assert of_it == f"fuel: kerosene\nkeeper: Ida Berg\n{ANSWER}"
+
+
+def test_other_properties_are_shown_in_room_that_is_left(shelf):
+    text = f"---\nkeeper: Ida Berg\nfuel: kerosene\n---\n# Gull Rock\n\n{ANSWER}\n"
+    shown = shelf.shown("who looks after the tower?", text, 200)
+    assert (shown.text, shown.lines.first) == (f"keeper: Ida Berg\nfuel: kerosene\n{ANSWER}", 1)
+    assert (
+        shelf.shown("who looks after the tower?", text, 100).text == f"keeper: Ida Berg\n{ANSWER}"
+    )
+    assert shelf.shown("who looks after the tower?", text, 60).text == ANSWER
 
 
 def test_of_a_long_note_the_passage_that_was_found_is_shown_without_reading_the_note(shelf):

@@ -12,7 +12,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
-from memvault.search.context.properties import asked_properties
+from memvault.search.context.properties import asked_properties, first_properties
 from memvault.search.context.scoring import Scores, scores
 from memvault.search.dates import AskedTime
 from memvault.search.time_spans import Calendar
@@ -20,6 +20,7 @@ from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 CUT = "…"
+OTHERS_SHARE = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
 # Code that plugins of Obsidian replace by query results: the code itself says nothing.
 _QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
@@ -140,13 +141,26 @@ class Excerpts:
                 found, known, zip(*scored, strict=True), named, limits, strict=True
             )
         ]
-        return [_below(each, excerpt) for each, excerpt in zip(named, excerpts, strict=True)]
+        return [
+            _below(properties or self._others(hit.memory, excerpt, limit), excerpt)
+            for hit, properties, excerpt, limit in zip(found, named, excerpts, limits, strict=True)
+        ]
 
     def _properties(self, memory: Memory, query: str) -> str:
-        named = asked_properties(memory, query)
+        return self._shown(memory, asked_properties(memory, query))
+
+    def _others(self, memory: Memory, excerpt: Excerpt, limit: int) -> str:
+        """Properties that the question does not name, in room that the excerpt leaves: they may
+        answer it in other words."""
+        if memory.provenance.is_mixed:  # a client's property would make the excerpt a client's
+            return ""
+        room = min(limit // OTHERS_SHARE, limit - len(excerpt.text.encode()))
+        return self._shown(memory, first_properties(memory, room))
+
+    def _shown(self, memory: Memory, lines: list[str]) -> str:
         if self._own_only and not memory.verified:
-            named = [each for each in named if memory.provenance.of_property(each).is_person]
-        return "\n".join(named)
+            lines = [each for each in lines if memory.provenance.of_property(each).is_person]
+        return "\n".join(lines)
 
 
 def _below(properties: str, excerpt: Excerpt) -> Excerpt:

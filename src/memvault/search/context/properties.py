@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 
 from memvault.model.memory import Memory
 from memvault.search.context.outline import terms_in
@@ -34,13 +35,7 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
     plain words if it has no other word ("Who is Ida Berg?")."""
     names = {term for name in (memory.title, *memory.aliases) for term in terms_of(name)}
     asked = terms_of(query) - names
-    fields = [
-        (key, value, said)
-        for key, value in memory.metadata.items()
-        if key.casefold() not in NOT_FIELDS
-        and (said := shown_value(value))
-        and not _is_bookkeeping(memory, key.casefold(), said)
-    ]
+    fields = list(_fields(memory))
     if asked:
         chosen = [f"{key}: {said}" for key, _, said in fields if asked & terms_of(f"{key} {said}")]
     else:
@@ -50,6 +45,28 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
             if not isinstance(value, bool) and _PLAIN.fullmatch(said) and terms_of(said) - names
         ]
     return chosen[:MAX_PROPERTIES]
+
+
+def first_properties(memory: Memory, room: int) -> list[str]:
+    """``key: value`` of a note's first fields that take up to ``room`` UTF-8 bytes together."""
+    chosen = []
+    for key, _, said in islice(_fields(memory), MAX_PROPERTIES):
+        line = f"{key}: {said}"
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        chosen.append(line)
+    return chosen
+
+
+def _fields(memory: Memory) -> Iterator[tuple[str, object, str]]:
+    """The keys, values and shown values of the fields that a person set."""
+    for key, value in memory.metadata.items():
+        if key.casefold() in NOT_FIELDS:
+            continue
+        said = shown_value(value)
+        if said and not _is_bookkeeping(memory, key.casefold(), said):
+            yield key, value, said
 
 
 def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
