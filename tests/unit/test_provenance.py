@@ -16,8 +16,9 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
-from memvault.curation.provenance import Provenances, added
+from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
+from memvault.curation.sentence_digests import added
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange

@@ -8,17 +8,15 @@ recognised by their own sentences in it.
 
 from __future__ import annotations
 
-import re
 import threading
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
+from memvault.curation.sentence_digests import VERIFIED_DIGESTS, Unit, units
 from memvault.model.change import Actor, Change, ChangeKind, FileChange
 from memvault.model.provenance import (
     PERSON,
@@ -27,13 +25,9 @@ from memvault.model.provenance import (
     OriginKind,
     OriginSpan,
     Provenance,
-    plain_words,
-    written_form,
 )
-from memvault.vault.compose import bare_lines
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.vault.markdown.labelled_sentences import sentences_in
 
 # Keys of an entry's data.
 ADDED = "added"  # digests of the sentences that the change added
@@ -41,129 +35,18 @@ SPOKEN = "spoken"  # for an import: digests of the person's sentences in the con
 WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
-_FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
-_FINGERPRINT_SHARE = 0.5  # of these that the renamed note must have
+_FINGERPRINT_SHARE = 0.5  # of its `fingerprint` that a renamed note must have
 # A copy of a note that is still there must have more: notes of one template share some.
 _COPY_SHARE, _COPY_SENTENCES = 0.9, 3
-_SNIFFED = 8192  # bytes of a file that show whether it is text
-_SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
 # Changes that only restore sentences whose origin is known.
 _REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECONSTRUCTED})
 
 
-class Unit(NamedTuple):
-    """A sentence of one line; a line of the frontmatter is one, too.
-
-    Attributes:
-        written: see `written_form`.
-        before: the same of the sentence before it.
-        text: as in the note.
-    """
-
-    line: int
-    written: str
-    before: str
-    is_body: bool
-    text: str
-
-    @property
-    def words(self) -> str:
-        return plain_words(self.text)
-
-    @property
-    def digest(self) -> str:
-        return _digest(self.written)
-
-    @property
-    def digests(self) -> tuple[str, str, str]:
-        """Each of these in the journal makes the sentence its writer's: that of the sentence, that
-        of the sentence in its place, and the short one of its words in journals until format 25."""
-        return self.digest, _digest(f"{self.before}\n{self.written}"), _short_digest(self.words)
-
-
-def units(data: bytes) -> Iterator[Unit]:
-    """The sentences of a note, line by line; lines of ASCII punctuation alone are left out."""
-    lines = bare_lines(data.decode("utf-8", "replace"))
-    head = _frontmatter_lines(lines)
-    before = ""
-    for number, line in enumerate(lines, 1):
-        parts = [line] if number <= head else sentences_in(line)
-        for part in parts:
-            written = written_form(part)
-            if _SAYS_SOMETHING.search(written):
-                yield Unit(number, written, before, number > head, part)
-                before = written
-
-
-def _frontmatter_lines(lines: list[str]) -> int:
-    if not lines or lines[0].strip("\ufeff ").rstrip() != "---":
-        return 0
-    closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---")
-    return next(closing, 0)
-
-
-def _digest(written: str) -> str:
-    return blake2b(written.encode(), digest_size=16).hexdigest()
-
-
-def _short_digest(words: str) -> str:
-    return blake2b(words.encode(), digest_size=6).hexdigest() if words else ""
-
-
 def spoken_key(path: str) -> str:
     """The key in `Change.memo` for the person's sentences in the imported note at this path."""
     return f"{SPOKEN}:{path}"
-
-
-_VERIFIED = "verified true"
-_VERIFIED_DIGESTS = frozenset((_digest("verified: true"), _short_digest(_VERIFIED)))
-
-
-def says_verified(data: bytes) -> bool:
-    """Whether the frontmatter says ``verified: true``."""
-    return any(u.words == _VERIFIED for u in units(data) if not u.is_body)
-
-
-def added(before: bytes | None, after: bytes) -> list[str]:
-    """Digests of the sentences that the later version has and the earlier has not, and of those
-    that it has in another order, in their new place; none for bytes that are no text."""
-    if b"\0" in after[:_SNIFFED]:
-        return []
-    old, new = list(units(before)) if before else [], list(units(after))
-    known = {unit.written for unit in old}
-    found = [unit.digest for unit in new if unit.written not in known]
-    found += [unit.digests[1] for unit in _moved(old, new)]
-    return list(dict.fromkeys(found))
-
-
-def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
-    """The sentences of which each version has one, and which are not in the same order: all but a
-    longest increasing sequence of their places (patience sorting)."""
-    places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
-    again = Counter(unit.written for unit in new)
-    common = [u for u in new if counts[u.written] == 1 and again[u.written] == 1]
-    tops: list[int] = []  # the least last place of a sequence of each length
-    at: list[int] = []  # of each common sentence the length of the sequence that it ends
-    for unit in common:
-        place = places[unit.written]
-        length = bisect_left(tops, place)
-        tops[length : length + 1] = [place]
-        at.append(length)
-    moved, length = [], len(tops) - 1
-    for unit, own in zip(reversed(common), reversed(at), strict=True):
-        if own == length:
-            length -= 1
-        else:
-            moved.append(unit)
-    return moved[::-1]
-
-
-def fingerprint(before: bytes) -> tuple[str, ...]:
-    """The digests of the note's longest sentences, which identify it after a rename."""
-    longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
-    return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
 
 
 @dataclass(slots=True)
@@ -375,7 +258,7 @@ class Provenances:
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
-        if _VERIFIED_DIGESTS.isdisjoint(file.added):
+        if VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
         for at in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):

@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 
 from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.provenance import Provenances, units
+from memvault.curation.provenance import Provenances
+from memvault.curation.sentence_digests import units
 from memvault.model.change import SYSTEM, Actor
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
-from memvault.curation.provenance import added, fingerprint, says_verified
+from memvault.curation.sentence_digests import added, fingerprint, says_verified
 from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault

@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from memvault.config.settings import LimitSettings
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.provenance import added
+from memvault.curation.sentence_digests import added
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError, RateLimited
 from memvault.vault.files import Vault

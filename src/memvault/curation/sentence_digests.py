@@ -1,0 +1,126 @@
+"""Digests of a note's sentences, by which the journal records who wrote each of them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memvault.model.provenance import plain_words, written_form
+from memvault.vault.compose import bare_lines
+from memvault.vault.markdown.labelled_sentences import sentences_in
+
+_FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
+_SNIFFED = 8192  # bytes of a file that show whether it is text
+_SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
+
+
+class Unit(NamedTuple):
+    """A sentence of one line; a line of the frontmatter is one, too.
+
+    Attributes:
+        written: see `written_form`.
+        before: the same of the sentence before it.
+        text: as in the note.
+    """
+
+    line: int
+    written: str
+    before: str
+    is_body: bool
+    text: str
+
+    @property
+    def words(self) -> str:
+        return plain_words(self.text)
+
+    @property
+    def digest(self) -> str:
+        return _digest(self.written)
+
+    @property
+    def digests(self) -> tuple[str, str, str]:
+        """Each of these in the journal makes the sentence its writer's: that of the sentence, that
+        of the sentence in its place, and the short one of its words in journals until format 25."""
+        return self.digest, _digest(f"{self.before}\n{self.written}"), _short_digest(self.words)
+
+
+def units(data: bytes) -> Iterator[Unit]:
+    """The sentences of a note, line by line; lines of ASCII punctuation alone are left out."""
+    lines = bare_lines(data.decode("utf-8", "replace"))
+    head = _frontmatter_lines(lines)
+    before = ""
+    for number, line in enumerate(lines, 1):
+        parts = [line] if number <= head else sentences_in(line)
+        for part in parts:
+            written = written_form(part)
+            if _SAYS_SOMETHING.search(written):
+                yield Unit(number, written, before, number > head, part)
+                before = written
+
+
+def _frontmatter_lines(lines: list[str]) -> int:
+    if not lines or lines[0].strip("\ufeff ").rstrip() != "---":
+        return 0
+    closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---")
+    return next(closing, 0)
+
+
+def _digest(written: str) -> str:
+    return blake2b(written.encode(), digest_size=16).hexdigest()
+
+
+def _short_digest(words: str) -> str:
+    return blake2b(words.encode(), digest_size=6).hexdigest() if words else ""
+
+
+_VERIFIED = "verified true"
+VERIFIED_DIGESTS = frozenset((_digest("verified: true"), _short_digest(_VERIFIED)))
+
+
+def says_verified(data: bytes) -> bool:
+    """Whether the frontmatter says ``verified: true``."""
+    return any(u.words == _VERIFIED for u in units(data) if not u.is_body)
+
+
+def added(before: bytes | None, after: bytes) -> list[str]:
+    """Digests of the sentences that the later version has and the earlier has not, and of those
+    that it has in another order, in their new place; none for bytes that are no text."""
+    if b"\0" in after[:_SNIFFED]:
+        return []
+    old, new = list(units(before)) if before else [], list(units(after))
+    known = {unit.written for unit in old}
+    found = [unit.digest for unit in new if unit.written not in known]
+    found += [unit.digests[1] for unit in _moved(old, new)]
+    return list(dict.fromkeys(found))
+
+
+def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
+    """The sentences of which each version has one, and which are not in the same order: all but a
+    longest increasing sequence of their places (patience sorting)."""
+    places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
+    again = Counter(unit.written for unit in new)
+    common = [u for u in new if counts[u.written] == 1 and again[u.written] == 1]
+    tops: list[int] = []  # the least last place of a sequence of each length
+    at: list[int] = []  # of each common sentence the length of the sequence that it ends
+    for unit in common:
+        place = places[unit.written]
+        length = bisect_left(tops, place)
+        tops[length : length + 1] = [place]
+        at.append(length)
+    moved, length = [], len(tops) - 1
+    for unit, own in zip(reversed(common), reversed(at), strict=True):
+        if own == length:
+            length -= 1
+        else:
+            moved.append(unit)
+    return moved[::-1]
+
+
+def fingerprint(before: bytes) -> tuple[str, ...]:
+    """The digests of the note's longest sentences, which identify it after a rename."""
+    longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
+    return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
