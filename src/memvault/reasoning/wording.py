@@ -7,13 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memvault.verification.amounts import (
-    Amount,
-    AmountKind,
-    amounts_in,
-    month_named,
-    number_named,
-)
+from memvault.verification.amount_words import month_named, number_named
+from memvault.verification.amounts import Amount, AmountKind, amounts_in
 from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
 
 KINDS = {

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from memvault.search.relations.edge_templates import literals
 from memvault.text.stems import stem
 from memvault.text.words import letter_runs, name_key
-from memvault.verification.amounts import STOPS, Amount, AmountKind, amounts_in, is_unit
+from memvault.verification.amount_words import STOPS, is_unit
+from memvault.verification.amounts import Amount, AmountKind, amounts_in
 from memvault.verification.claims import Claim, Source
 
 
