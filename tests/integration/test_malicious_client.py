@@ -85,6 +85,24 @@ def test_on_a_sensitive_question_only_the_persons_own_properties_are_shown(
     assert "price: 2890 EUR" in laptop["content"] and "1 EUR" not in laptop["content"]
 
 
+def test_a_day_that_a_client_sets_makes_no_word_of_the_persons_out_of_date(
+    call: Caller, container: Container
+) -> None:
+    root = container.vault.root
+    then = "---\ndate: 2019-05-01\n---\nThe deposit of Marlin is 70 EUR.\n"
+    (root / "Then.md").write_text(then, encoding="utf-8")
+    now = "---\ndate: 2026-02-01\n---\nThe deposit of Marlin is 95 EUR.\n"
+    (root / "Now.md").write_text(now, encoding="utf-8")
+    container.indexing.scan()
+    query = "What is the deposit of Marlin?"
+    status = {n["path"]: n.get("verification") for n in call("recall_memory", query=query)["nodes"]}
+    assert status["Then.md"]["status"] == "contradicted" and status["Now.md"] is None
+    call("edit_memory", target="Now.md", operation="set_property", property="date",
+         content="2010-01-01", rationale=WHY)  # fmt: skip
+    found = {n["path"]: n.get("verification") for n in call("recall_memory", query=query)["nodes"]}
+    assert found["Then.md"]["status"] == "contradicted"
+
+
 def test_prompts_and_resources_state_no_claim_without_a_mark(call: Caller) -> None:
     _, subject, sentence, value = filled(CLAIMS[0], 0)
     call("store_memory", content=sentence, title=f"O {subject}", rationale=WHY)

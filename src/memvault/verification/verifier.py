@@ -21,6 +21,7 @@ from memvault.model.search import Conflict, ConflictKind, Evidence, Hit, Scope, 
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
 from memvault.text.entities import NameMatcher
+from memvault.vault.frontmatter.properties import read_date
 from memvault.verification.agreement import Verdict, compare, independent, is_older, moment
 from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
@@ -418,9 +419,25 @@ def origin_of(claim: Claim, memory: Memory | None) -> Origin:
 
 
 def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
-    when: date | None = memory.date.date() if memory.date is not None else None
+    when = memory.date.date() if memory.date is not None else None
+    if when is not None and not _is_own_day(when, memory):
+        when = None
     return Source(
         memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, when
+    )
+
+
+def _is_own_day(day: date, memory: Memory) -> bool:
+    """Whether a note's day is from its path or its writer's properties, and not from a property
+    that a client set in the person's note."""
+    provenance = memory.provenance
+    if not provenance.is_mixed:
+        return True
+    said = (memory.path, *provenance.own_properties)
+    days = (read_date(text) for text in said)
+    digits = f"{day:%Y %m %d}"  # as `plain_words` leaves a date
+    return any(each is not None and each.date() == day for each in days) or any(
+        digits in text for text in said
     )
 
 
