@@ -22,6 +22,7 @@ from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
 
 MAX_WORDS = 6  # of a question that properties answer
+MAX_READ = 3_000  # notes
 _LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
 _SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest"])
 # What a question says besides the words of properties.
@@ -64,7 +65,11 @@ class PropertyQuestion:
         return cls(words, time, order) if 0 < len(words) <= MAX_WORDS else None
 
     def notes(self, memories: MemoryLookup) -> list[Memory]:
-        """The notes whose properties have all words, in the order that the question asks for."""
+        """The notes whose properties have all words, in the order that the question asks for.
+
+        None where more than `MAX_READ` notes are of the type or have the key: reading them would
+        take longer than the rest of a search.
+        """
         asked = frozenset().union(*self.words.values())
         kinds = [kind for kind in memories.types() if kind != "note" and terms_of(kind) <= asked]
         keys = [key for key in memories.property_keys() if _terms_of_key(key) & asked]
@@ -72,10 +77,19 @@ class PropertyQuestion:
             known = [memory for kind in kinds for memory in memories.of_type(kind)]
         else:
             known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
-        found = [(rank, m) for m in latest_first(known) if (rank := self._rank(m)) is not None]
+        if len(known) > MAX_READ:
+            return []
+        named = frozenset().union(*map(terms_of, kinds), *map(_terms_of_key, keys))
+        values = [word for word, own in self.words.items() if not own <= named]
+        ranks = {
+            memory.id: rank
+            for memory in known
+            if _mentions(memory, values) and (rank := self._rank(memory)) is not None
+        }
+        found = latest_first(memory for memory in known if memory.id in ranks)
         if self.time is not None or self.order:
-            found.sort(key=lambda each: each[0])
-        return [memory for _, memory in found]
+            found.sort(key=lambda memory: ranks[memory.id])
+        return found
 
     def _rank(self, memory: Memory) -> float | None:
         """The place of a note among those that answer; None if it does not answer."""
@@ -122,6 +136,14 @@ class PropertyQuestion:
             if (day := _day(fields[key])) is not None
         )
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
+
+
+def _mentions(memory: Memory, words: list[str]) -> bool:
+    """Whether the values may have these words; a quick look that excludes most notes."""
+    if not words:
+        return True
+    values = composed(str(memory.metadata)).casefold()
+    return all(word in values for word in words)
 
 
 def _terms_of_key(key: str) -> frozenset[int]:
