@@ -160,7 +160,7 @@ def opened(name: str, folder: Path) -> tuple[World, Container]:
         world.write(vault)
     container = Container(vault, Settings(), StateFolder.of_vault(vault))
     container.start(watch=False)
-    until(lambda: (status := container.indexing.standing()) and not status.entities_waiting, 300)
+    until(lambda: (status := container.indexing.status()) and not status.entities_waiting, 300)
     container.live.searcher.warm_up()
     return world, container
 
