@@ -78,11 +78,11 @@ class Listing:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        notice = None
+        notice, catalogue = None, self._indexed.catalogue
         if asks_for_tasks(question):
             hits = self._tasks_about(question, asked, scope)[:limit]
-        elif (properties := PropertyQuestion.of(question, asked)) is not None:
-            found = properties.notes(self._indexed.catalogue)
+        elif (properties := PropertyQuestion.of(question, asked, catalogue)) is not None:
+            found = properties.notes(catalogue)
             memories = [memory for memory in found if in_scope(memory, scope)]
             hits = self._listed(question, memories[:limit])
             notice = _with_properties(len(memories), len(hits)) if memories else None

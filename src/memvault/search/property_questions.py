@@ -55,9 +55,13 @@ class PropertyQuestion:
     order: int
 
     @classmethod
-    def of(cls, question: str, time: AskedTime | None) -> PropertyQuestion | None:
-        """None for a question with no or too many words."""
+    def of(
+        cls, question: str, time: AskedTime | None, memories: MemoryLookup
+    ) -> PropertyQuestion | None:
+        """None for a question that names no type or key of a note, or that has too many words."""
         rest = time.rest if time is not None else question
+        if not _names_any(rest, memories):  # as most do not
+            return None
         others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
         found = words_beyond(others, NEWEST.sub(" ", composed(rest).casefold()), question)
         order = bool(found & _LARGEST) - bool(found & _SMALLEST)
@@ -136,6 +140,14 @@ class PropertyQuestion:
             if (day := _day(fields[key])) is not None
         )
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
+
+
+def _names_any(question: str, memories: MemoryLookup) -> bool:
+    """Whether a word of the question is a type of note or the key of a property."""
+    asked = terms_of(question)
+    return any(kind != "note" and terms_of(kind) <= asked for kind in memories.types()) or any(
+        _terms_of_key(key) & asked for key in memories.property_keys()
+    )
 
 
 def _mentions(memory: Memory, words: list[str]) -> bool:
