@@ -100,6 +100,7 @@ def test_a_client_that_leaves_without_reading_leaves_nothing_behind() -> None:
         socket.left.set()
         socket.reads.set()
         await asyncio.wait_for(serving, 4)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(run())
 

@@ -98,7 +98,7 @@ def office(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> 
     born = soon.replace(year=1980)
     notes = {
         "Quay Mill": f"type: client\nrenewal: {soon}\nrate: 80 EUR",
-        "Old Forge": f"type: client\nrenewal: {later}\nrate: 1,200 EUR",
+        "Old Forge": f"type: client\nrenewal: {later}\nrate: 1.200,50 EUR",
         "Sandbank": f"type: client\nrenewal: {past}\nrate: 95 EUR",
         "Lena Moor": f"type: person\nbirthday: {born}",
         "Boathouse": "type: project\nstage: on hold\nlead: [[Lena Moor]]",
@@ -150,3 +150,10 @@ def test_the_largest_and_the_smallest_value_come_first(office: Searcher) -> None
 
 def test_open_tasks_of_a_person_come_first_the_first_due_first(office: Searcher) -> None:
     assert titles(office, "What does Lena still have to do?")[:2] == ["Snags", "Site visit"]
+
+
+def test_where_relations_are_to_be_explained_they_lead(office: Searcher) -> None:
+    question = "Which projects on hold does Lena Moor lead?"
+    found = office.search(question, allow_unverified=True, patience=5.0).hits
+    boathouse = next(hit for hit in found if hit.memory.title == "Boathouse")
+    assert boathouse.hops

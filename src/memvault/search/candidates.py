@@ -141,7 +141,7 @@ class CandidateFinder:
             notice = NOTHING_THEN
         listed, count = self._listing.matching(query, request.time, limit, scope)
         hits = self._nearest(request, max(limit, POOL))
-        if listed:
+        if listed and request.patience == 0.0:  # else the relations must explain what is found
             known = {hit.memory.id for hit in listed}
             hits = [*listed, *(hit for hit in hits if hit.memory.id not in known)][:limit]
             self.hybrid.read_passages(query, hits)

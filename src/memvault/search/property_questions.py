@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
@@ -25,7 +26,7 @@ MAX_WORDS = 6  # of a question that properties answer
 MAX_READ = 3_000  # notes
 _LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
 _SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest"])
-# What a question says besides the words of properties.
+# Words of such questions besides those of properties.
 _ASKING = "altogether currently kind kinds many much number total which whose property value status"
 # What happens on the day of a property, and need not be its key: "Which contracts end in May?"
 _HAPPENING = (
@@ -37,7 +38,8 @@ _EVERY_YEAR = re.compile(
     r"nasciment|verjaardag|рожден|誕生|生日",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\D{0,3}(\d[\d.,]*)")
+_NUMBER = re.compile(r"\D{0,3}(\d[\d.,' ]*)")
+_THOUSANDS = re.compile(r"[.,' ](?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,5 +170,11 @@ def _day(value: str) -> date | None:
 
 
 def _number(value: str) -> float | None:
+    """The number at the start of a value: "1,200 EUR", "€ 1.200,50", "3.5"."""
     found = _NUMBER.match(value)
-    return float(found[1].replace(",", "").rstrip(".")) if found else None
+    if found is None:
+        return None
+    digits = _THOUSANDS.sub("", found[1]).replace(",", ".").rstrip(". '").split(" ")[0]
+    with suppress(ValueError):  # "1.2.3" is no number
+        return float(digits)
+    return None
