@@ -161,7 +161,7 @@ class Provenances:
         return _provenance(judged, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
-        """Another text whenever the journal says something new of this note."""
+        """A text that changes whenever the journal has a new entry about this note."""
         return self.stamps([(path, note_id)])[0]
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:

@@ -36,7 +36,7 @@ _DUE = re.compile(
     r"vervaldatum|uiterlijk|inleveren|срок|не позднее)\b|期限|締め?切り?|截止|到期",
     re.IGNORECASE,
 )
-_DAY_CHARS = 30  # behind it, in which the day stands
+_DAY_CHARS = 30  # characters after the marker in which the day is
 
 
 class Listing:

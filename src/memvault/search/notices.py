@@ -13,7 +13,7 @@ from memvault.search.request import Candidates
 
 NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
-NEAREST = 3  # notes named where none answers
+NEAREST = 3  # notes named if none answers
 _ALL = re.compile(
     r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|"
     r"combien d(?:e|['’])|tod[oa]s|lista|cuánt[oa]s|quant(?:[ei]|[oa]s)|tutt[ie]|elenca|lijst|"

@@ -13,7 +13,7 @@ _TO_DO = re.compile(
     re.I,
 )
 _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too
-# What is done, or asked of tasks in general: "How do I add a task?", "What is a task?"
+# Questions about finished tasks or tasks in general: "How do I add a task?", "What is a task?"
 _OTHERWISE = re.compile(
     r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
     r"\b(?:did|done|finished|completed|closed|ticked)\b",
@@ -113,7 +113,7 @@ def said_of_tasks(question: str) -> frozenset[str]:
 
 
 def task_words(question: str) -> list[str]:
-    """The English words for what a question in another language says of tasks."""
+    """The English words for tasks and their states that a question in another language names."""
     if not _NOUN.search(question.casefold()):
         return []
     low = _plain(question)

@@ -275,7 +275,7 @@ class _Cutter:
 
 
 def _with_month(day: str, other: str) -> str:
-    """A day that is a mere number, written as the other one is."""
+    """A day that is only a number, written in the form of the other one."""
     bare = _BARE_DAY.fullmatch(day)
     return re.sub(r"\b\d{1,2}(?!\d)", bare[1], other, count=1) if bare else day
 

@@ -141,9 +141,12 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
 
 @lru_cache(maxsize=256)  # a question is read several times
 def languages_of(text: str) -> tuple[tuple[str, ...], bool]:
-    """The languages but English that a question may be in, the likeliest first, and whether it is
-    surely not English: by its script, or by the function words in it. Without more of these than
-    of English ones the languages with a word for a time in it, or one that asks for all."""
+    """The languages other than English that a question may be in, likeliest first, and whether it
+    is surely not English.
+
+    Its script decides, else its function words. If it has as many English ones, only languages with
+    a word for a time in it count, or with a word that asks for all of something.
+    """
     if not text.isascii():
         if re.search("[\u3041-\u30ff]", text):
             return ("japanese",), True

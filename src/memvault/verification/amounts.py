@@ -219,8 +219,11 @@ _SPELLED = re.compile(
 
 
 def may_state_amount(text: str, words: Iterable[str]) -> bool:
-    """Whether a text has a digit or, among its words in lower case, a number's: without, it states
-    no amount."""
+    """Whether a text has a digit or a number word, without which it states no amount.
+
+    Args:
+        words: the words of the text, in lower case.
+    """
     return _DIGIT.search(text) is not None or not ALL_NUMBER_WORDS.isdisjoint(words)
 
 

@@ -161,10 +161,14 @@ class Curator:
         preview: bool = False,
         alone: bool = False,
     ) -> ChangeResult[Result]:
-        """As `perform`, where only staging tells the names and node ids: ``stage`` returns its
-        result with both. ``alone`` is for an operation that depends on which notes there are:
-        nothing else changes the vault while it is staged. A call that made its change already gets
-        that change."""
+        """Like `perform`, but ``stage`` returns its result with the names and node ids.
+
+        A call that made its change already gets that change.
+
+        Args:
+            alone: nothing else changes the vault during staging; for an operation that depends on
+                which notes exist.
+        """
         made = self.made_before(kind, why)
         if made is not None:
             staging = self.stage(as_before=made)

@@ -115,7 +115,7 @@ class History:
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
         self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
-        self._packs: dict[str, list[str]] | None = {}  # of a version: the changes that kept it
+        self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
         self._lock = threading.RLock()
 
     def changes(

@@ -19,8 +19,9 @@ MAX_REFUSED = 3  # ignored numbered names, after which no further number is trie
 
 
 class Staging:
-    """An overlay over the vault. Reading it shows what was staged; the vault is not changed. Not
-    thread-safe: each change has one of its own.
+    """An overlay over the vault: reading shows the staged edits, while the vault stays unchanged.
+
+    Not thread-safe: each change has its own.
 
     Args:
         earlier: files that are seen with these bytes instead, None for no file.
@@ -31,8 +32,8 @@ class Staging:
         self._earlier = dict(earlier or {})
         self._before: dict[str, bytes | None] = dict(self._earlier)  # as the vault has it
         self._now: dict[str, bytes | None] = dict(self._earlier)
-        self._origin: dict[str, str] = {}  # by the staged path of a moved file, its vault path
-        self._created: set[str] = set()  # in one case: some file systems know no other
+        self._origin: dict[str, str] = {}  # staged path of a moved file → its path in the vault
+        self._created: set[str] = set()  # case-folded, since some file systems ignore case
         self._facts: list[Fact] = []
         self._forgets: list[Forgetting] = []
         self._restores: list[str] = []

@@ -111,7 +111,7 @@ class UndoStaging:
     """Stages the reversal of changes, one after another.
 
     Args:
-        content: a version by its hash, None if it is not kept.
+        content: returns a version by its hash, None if it is not kept.
         located: the path that the note of an id was last seen at, None for no note.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """

@@ -45,7 +45,7 @@ def _has_displayed(state: StateBlock) -> bool:
 
 
 def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A paragraph with a formula of several lines, of which none starts another block."""
+    """Parse a paragraph with a formula of several lines, none of which starts another block."""
     if silent or not _has_displayed(state):
         return False
     terminators = state.md.block.ruler.getRules("paragraph")

@@ -79,7 +79,7 @@ _TOOL_NAME = (
 )
 
 CUES: tuple[Cue, ...] = (
-    # Taking back what the model was told before.
+    # Revoking earlier instructions of the model.
     _cue("override", 1.0, "ignore|disregard|forget|overrid|bypass|discard|set aside|attention|follow|drop|neglect|cancel|abandon|skip|obey|reset|erase|clear|unlearn|dismiss|void|overrule",
          _ORDER, r"(?:ignore|disregard|forget|override|overrule|bypass|discard|set aside|pay no attention to|"
          r"stop (?:following|obeying)|drop|do not (?:follow|obey)|don'?t (?:follow|obey)|neglect|cancel|abandon|skip|erase|clear|reset|unlearn|dismiss|void)\s+",
@@ -108,7 +108,7 @@ CUES: tuple[Cue, ...] = (
          r"|\b(?:do anything now|without any (?:restrictions?|rules|filters?|limits?)|(?:has|have|with) no (?:restrictions?|rules|filters?|limits)|stay in character)\b"),
     _cue("persona", 0.7, "disable|switch off|turn off|deactivate|remove|suspend|lift|lower",
          _ORDER, r"(?:disable|switch off|turn off|deactivate|remove|suspend|lift|lower)\s+(?:all |any |your |the )*(?:content |safety |security )?(?:filters?|safeguards?|guardrails?|safety|restrictions?|safety checks?|moderation|ethics|refusals?)"),
-    # Keeping the person out of it.
+    # Hiding actions from the person.
     _cue("secrecy", 0.8, "do not|don't|don’t|never|without|must not|nothing|not to|avoid|refrain|no need|conceal|hide|cannot|dont|shall not",
          _ORDER, r"(?:do not|don['’]?t|never|must not|refrain from|avoid|no need to|not to|shall not|without|nothing)\s+(?:ever |also |even )?"
          r"(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|inform(?:ing)?|disclos(?:e|ing)|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|ask(?:ing)?|report(?:ing)?|let(?:ting)?|consult(?:ing)?|admit(?:ting)?|explain(?:ing)?|bother(?:ing)?|quote|cite|refer)\b"
@@ -122,7 +122,7 @@ CUES: tuple[Cue, ...] = (
          r"no (?:confirmation|approval|permission) (?:is |are )?(?:needed|required|necessary)|no need to ask)"),
     _cue("secrecy", 0.5, "as if|deny|no trace|continue normal|as usual|as though|never happened|pretend",
          r"\b(?:as (?:if|though) (?:nothing|you (?:had )?never|this never)|deny (?:that|having|knowing|any)|leave no trace|(?:continue|proceed|answer|respond|reply) (?:normally|as (?:usual|normal|if))|pretend (?:that )?(?:nothing|this|you did))"),
-    # Carrying data out.
+    # Sending data away.
     _cue("exfiltration", 0.75, "http|www.|@|ftp|://|mailto:",
          _ORDER, _SENDING, r"\b[^!?\n]{0,80}?\b", _SECRETS, r"\b[^!?\n]{0,120}?(?:https?://|www\.|ftp://|mailto:|[\w.+-]+@[\w-]+\.\w)"),
     _cue("exfiltration", 0.75, "http|www.|://|@",
@@ -167,7 +167,7 @@ CUES: tuple[Cue, ...] = (
          r"by order of (?:the )?(?:system|administrator|openai|anthropic|google|developers?)|(?:you (?:have been|are) )(?:granted|authori[sz]ed|cleared|permitted|freed|unlocked)|level[- ]\d+ clearance|(?:request|action|transfer|access|this) (?:is|was|has been) pre-?(?:authori[sz]ed|approved)|already (?:given |gave )?(?:consent(?:ed)?|approved|authori[sz]ed|agreed))"),
     _cue("disguise", 0.5, "decode|decrypt|decipher|unscramble|rot13|base64|backwards|reverse|convert|translate|read",
          _ORDER, r"(?:decode|decrypt|decipher|unscramble|convert|translate|read|reverse)\b[^.!?\n]{0,50}?\b(?:and|then)\s+(?:follow|obey|execute|run|do|carry out|act on|comply|perform)\b"),
-    # Speaking to the model.
+    # Addressing the model.
     _cue("address", 0.6, "|".join(("ai", "a.i.", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "llama", "mistral", "grok", "siri", "neural", "software", "bot", "machine", "automated", "summari", "crawler")),
          r"(?:\b(?:attention|dear|hello|hey|hi|listen|note (?:to|for)|notes? to (?:any|the|all)|message (?:to|for)|instructions? (?:to|for)|for|to|calling|reminder (?:to|for)|warning to|memo to)\s*[,:]?\s+(?:any |all |every |the |an? |my |whichever |future |other |your )*", _MODEL,
          r"s?\s*(?:[:,!—–]|\b(?:reading|reads?|process|that|who|which|only|eyes|summari|index|pars|assist|answer|handl|review|see|access|scann|retriev|using|working)))"),
@@ -209,7 +209,7 @@ CUES: tuple[Cue, ...] = (
     _cue("mention of secrets", 0.15, "password|key|token|credential|prompt|private|conversation|memor|contents of|all notes|every note|safeguard|restriction|system message|your rules|your guidelines|chat history|your instruction|messages", r"\b(?:passwords?|api keys?|access tokens?|credentials?|system prompt|system message|private notes?|(?:chat|conversation) history|conversation|all (?:private )?(?:notes|memories|messages)|(?:every|each|all|any|other) (?:notes?|memor(?:y|ies))|contents of the vault|safeguards?|restrictions|your (?:rules|instructions|guidelines|memory))\b"),
     _cue("mention of the answer", 0.2, "answer|reply|replies|respon|output|summar|recommend|question|request|retriev", r"\b(?:your (?:final |next |own )?(?:answers?|repl(?:y|ies)|responses?|outputs?|summar(?:y|ies)|recommendations?)|(?:all|every|each) (?:future )?(?:answers?|repl(?:y|ies)|responses?|questions?|requests?)|when you (?:summari|answer|reply|respond|retriev))"),
     _cue("mention of itself", 0.15, "this note|this message|these lines|this paragraph|this text|this memory|this file|this document|this record|this page|this entry|the following|below", r"\b(?:this (?:note|message|paragraph|text|memory|file|document|record|page|entry|sentence|line)|these lines|these words|the (?:following|text below|steps below))\b"),
-    # Other languages: taking back instructions, secrecy, speaking to the model.
+    # Other languages: revoking instructions, secrecy, addressing the model.
     _cue("override", 1.0, "ignorier|vergiss|missacht|vergessen|beachte|uberschreib|verwirf|lass|halte dich|folge",
          r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|beachte\w* nicht|uberschreib\w*|verwirf|lass\w*(?=[^.!?]{0,80}\b(?:ausser acht|beiseite)\b))\b[^.!?]{0,50}?\b(?:vorherig\w*|bisherig\w*|fruher\w*|obig\w*|vorig\w*|alle|samtlich\w*|deine|ihre|ursprunglich\w*)\b[^.!?]{0,30}?\b(?:anweisung\w*|regeln?|vorgaben?|instruktion\w*|befehle?|richtlinien?|anleitung\w*|auftrage?|systemprompt)"
          r"|\b(?:beachten?|befolgen?|folgen?)\b[^.!?]{0,30}?\b(?:deine|ihre|bisherig\w*|vorherig\w*|obig\w*)\b[^.!?]{0,20}?\b(?:anweisung\w*|regeln|vorgaben|instruktion\w*|befehle|richtlinien)[^.!?]{0,10}?\bnicht"
