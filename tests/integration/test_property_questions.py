@@ -157,3 +157,57 @@ def test_where_relations_are_to_be_explained_they_lead(office: Searcher) -> None
     found = office.search(question, allow_unverified=True, patience=5.0).hits
     boathouse = next(hit for hit in found if hit.memory.title == "Boathouse")
     assert boathouse.hops
+
+
+@pytest.fixture
+def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+    notes = {
+        "Ropewalk": "type: supplier\nminimum_order: 40\norder_day: 3\nrating: 2",
+        "Tannery": "type: supplier\nminimum_order: 150\norder_day: 1\nrating: 5",
+        "Dyer": "type: supplier\nminimum_order: 50\norder_day: 2\nrating: 4",
+        "Bill A": "type: invoice\nnumber: 4011\namount: 199.90 EUR",
+        "Bill B": "type: invoice\nnumber: 17\namount: 1.250,00 EUR",
+        "Vertrag A": "type: vertrag\nkosten_im_jahr: 90 €",
+        "Vertrag B": "type: vertrag\nkosten_im_jahr: 1.200 €",
+        "Contrat A": "type: contrat\nprix: 250 €",
+        "Contrat B": "type: contrat\nprix: 2 500 €",
+        "Weaving": "type: book\nyear: 2017\npages: 320\nshelf: 2020",
+        "Spinning": "type: book\nyear: 2021\npages: 96\nshelf: 2018",
+    }
+    for title, properties in notes.items():
+        write(f"shop/{title}.md", f"---\n{properties}\n---\nKept in the blue folder.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as one:
+        one.warm_up()
+        yield one
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which suppliers have a minimum order below 50?", {"Ropewalk"}),
+        ("Which suppliers have a minimum order of at most 50 euros?", {"Ropewalk", "Dyer"}),
+        ("suppliers with a rating of 4 or more", {"Tannery", "Dyer"}),
+        ("suppliers with a rating between 4 and 5", {"Tannery", "Dyer"}),
+        ("Which invoices are over 200?", {"Bill B"}),
+        ("Which invoices are under 2000?", {"Bill A", "Bill B"}),
+        ("Which invoices cost less than €1,000?", {"Bill A"}),
+        ("Welche Verträge kosten mehr als 1.000 Euro?", {"Vertrag B"}),
+        ("Quels contrats coûtent moins de 300 euros ?", {"Contrat A"}),
+        ("Which books have more than 100 pages?", {"Weaving"}),
+        ("Which books are from before 2019?", {"Weaving"}),
+        ("Which books appeared since 2020?", {"Spinning"}),
+    ],
+)
+def test_numbers_are_compared_with_the_limit_that_a_question_sets(
+    shop: Searcher, question: str, answers: set[str]
+) -> None:
+    found = shop.search(question, allow_unverified=True)
+    assert {hit.memory.title for hit in found.hits[: len(answers)]} == answers
+    count = "1 note has" if len(answers) == 1 else f"{len(answers)} notes have"
+    assert f"{count} the properties that the question names" in str(found.notice)
+
+
+def test_a_number_that_the_question_does_not_limit_is_not_compared(shop: Searcher) -> None:
+    found = shop.search("Which suppliers deliver under the bridge?", allow_unverified=True)
+    assert "the properties that the question names" not in str(found.notice)

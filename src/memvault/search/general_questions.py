@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
+from memvault.search.comparisons import comparison_in
 from memvault.search.dates import NEWEST, words_beyond
 from memvault.search.task_words import asks_how
 from memvault.search.time_translation import languages_of
@@ -80,7 +81,7 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
     said = words_beyond(_LIST_WORDS.split(), question, question)
     if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question) or asks_how(question):
         return None
-    if _LETTER.search(question):
+    if _LETTER.search(question) or comparison_in(question) is not None:
         return None
     return next(
         (kind for kind in types() if kind != "note" and _are_one(kind, " ".join(said), question)),

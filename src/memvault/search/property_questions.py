@@ -1,5 +1,5 @@
 """Questions that properties answer: "Which clients renew in December?", "How many projects are on
-hold?", "Which project has the largest budget?".
+hold?", "Which project has the largest budget?", "Which invoices are over 200?".
 
 Each word of such a question is a type of note, the key of a property, or a word of its value. Notes
 whose properties have all of them are listed: no text has to fit.
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
 from memvault.model.memory import Memory
+from memvault.search.comparisons import Comparison, comparison_in, first_number, is_amount_of_money
 from memvault.search.context.properties import shown_value, terms_of
 from memvault.search.dates import NEWEST, AskedTime, words_beyond
 from memvault.search.order import latest_first
@@ -30,16 +30,22 @@ _SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest"])
 _ASKING = "altogether currently kind kinds many much number total which whose property value status"
 # What happens on the day of a property, and need not be its key: "Which contracts end in May?"
 _HAPPENING = (
-    "come comes due end ended ending ends expire expired expires expiring fall falls finish "
-    "finished finishes happen happens run runs start started starting starts"
+    "appear appeared appears bought built come comes due end ended ending ends expire expired "
+    "expires expiring fall falls finish finished finishes happen happens made published "
+    "released run runs start started starting starts written"
 )
+# Words for amounts of money, whose property may have another name: "Which lenses cost over 500?"
+_COSTING = frozenset(
+    ("cost", "costs", "costing", "priced", "worth", "kostet", "kosten", "coûte", "coûtent",
+     "cuesta", "cuestan", "costa", "costano", "custa", "custam", "kost", "стоит", "стоят")
+)  # fmt: skip
 _EVERY_YEAR = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
     r"nasciment|verjaardag|рожден|誕生|生日",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\D{0,3}(\d[\d.,' ]*)")
-_THOUSANDS = re.compile(r"[.,' ](?=\d{3}(?!\d))")
+_OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
+_YEAR = re.compile(r"[12]\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +54,14 @@ class PropertyQuestion:
 
     Attributes:
         words: each with its terms; without function words and words that ask.
-        time: of which the day of a property must be.
+        time: of which the day or year of a property must be.
+        limits: within which the number of a property must be.
         order: 1 if the largest value is asked for, -1 if the smallest, else 0.
     """
 
     words: dict[str, frozenset[int]]
     time: AskedTime | None
+    limits: Comparison | None
     order: int
 
     @classmethod
@@ -61,14 +69,19 @@ class PropertyQuestion:
         cls, question: str, time: AskedTime | None, memories: MemoryLookup
     ) -> PropertyQuestion | None:
         """None for a question that names no type or key of a note, or that has too many words."""
-        rest = time.rest if time is not None else question
+        limits = comparison_in(question)
+        if time is not None and (limits is None or not limits.may_be_year):
+            limits = comparison_in(time.rest)
+        elif limits is not None:
+            time = None  # "over 2000" is no year
+        rest = limits.rest if limits is not None else time.rest if time is not None else question
         if not _names_any(rest, memories):  # as most do not
             return None
         others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
         found = words_beyond(others, NEWEST.sub(" ", composed(rest).casefold()), question)
         order = bool(found & _LARGEST) - bool(found & _SMALLEST)
         words = {word: terms_of(word) for word in found - _LARGEST - _SMALLEST}
-        return cls(words, time, order) if 0 < len(words) <= MAX_WORDS else None
+        return cls(words, time, limits, order) if 0 < len(words) <= MAX_WORDS else None
 
     def notes(self, memories: MemoryLookup) -> list[Memory]:
         """The notes whose properties have all words, in the order that the question asks for.
@@ -86,7 +99,11 @@ class PropertyQuestion:
         if len(known) > MAX_READ:
             return []
         named = frozenset().union(*map(terms_of, kinds), *map(_terms_of_key, keys))
-        values = [word for word, own in self.words.items() if not own <= named]
+        values = [
+            word
+            for word, own in self.words.items()
+            if not own <= named and word not in self._may_be_missing
+        ]
         ranks = {
             memory.id: rank
             for memory in known
@@ -96,6 +113,11 @@ class PropertyQuestion:
         if self.time is not None or self.order:
             found.sort(key=lambda memory: ranks[memory.id])
         return found
+
+    @property
+    def _may_be_missing(self) -> frozenset[str]:
+        """The words that no property need have."""
+        return _COSTING if self.limits is not None else frozenset()
 
     def _rank(self, memory: Memory) -> float | None:
         """The place of a note among those that answer; None if it does not answer."""
@@ -110,18 +132,23 @@ class PropertyQuestion:
         named = {
             key: {word for word, own in left.items() if own & _terms_of_key(key)} for key in fields
         }
-        by_key = [key for key, words in named.items() if words]
+        named = {key: words for key, words in named.items() if words}
+        by_key = list(named)
         if not is_typed and not by_key:
             return None
-        values = left.keys() - set[str]().union(*named.values())
+        values = left.keys() - self._may_be_missing.union(*named.values())
         if not self._has_values(values, fields, by_key):
             return None
+        sizes = _numbers(fields, named) if self.limits is not None or self.order else []
+        if self.limits is not None:
+            sizes = [number for number in sizes if self.limits.has(number)]
+            if not sizes:
+                return None
         if self.time is not None:
-            return self._days_until([*by_key] or list(fields), fields, memory)
+            return self._days_until(by_key or list(fields), fields)
         if self.order:
-            sizes = [float(n) for key in by_key if (n := _number(fields[key])) is not None]
             return -self.order * max(sizes) if sizes else None
-        return 0.0 if values else None
+        return 0.0 if values or self.limits is not None else None
 
     def _has_values(self, words: Iterable[str], fields: dict[str, str], by_key: list[str]) -> bool:
         """Whether each word is one of a value; a number must be that of a key that is named."""
@@ -133,15 +160,23 @@ class PropertyQuestion:
             for word in words
         )
 
-    def _days_until(self, keys: list[str], fields: dict[str, str], memory: Memory) -> float | None:
+    def _days_until(self, keys: list[str], fields: dict[str, str]) -> float | None:
         """The first day of these properties that is of the time, as a number; None without one."""
         assert self.time is not None
-        days = (
-            self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
-            for key in keys
-            if (day := _day(fields[key])) is not None
-        )
+        days = (self._day_of_the_time(key, fields[key]) for key in keys)
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
+
+    def _day_of_the_time(self, key: str, value: str) -> date | None:
+        """The day of a property if it is of the time, or the first day of a year that is."""
+        assert self.time is not None
+        if _YEAR.fullmatch(value) and _OF_A_YEAR.search(key):
+            year = int(value)
+            is_of_it = self.time.day_within(date(year, 12, 31)) is not None
+            return self.time.day_within(date(year, 1, 1)) if is_of_it else None
+        day = _day(value)
+        if day is None:
+            return None
+        return self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
 
 
 def _names_any(question: str, memories: MemoryLookup) -> bool:
@@ -169,12 +204,16 @@ def _day(value: str) -> date | None:
     return moment.date() if moment is not None else None
 
 
-def _number(value: str) -> float | None:
-    """The number at the start of a value: "1,200 EUR", "€ 1.200,50", "3.5"."""
-    found = _NUMBER.match(value)
-    if found is None:
-        return None
-    digits = _THOUSANDS.sub("", found[1]).replace(",", ".").rstrip(". '").split(" ")[0]
-    with suppress(ValueError):  # "1.2.3" is no number
-        return float(digits)
-    return None
+def _numbers(fields: dict[str, str], named: dict[str, set[str]]) -> list[float]:
+    """The numbers of the properties that have most of the words that name properties; without such
+    words, the number of a note that has one only, or one in a currency."""
+    numbers = {
+        key: number
+        for key, value in fields.items()
+        if _day(value) is None and (number := first_number(value)) is not None
+    }
+    if named:
+        most = max(map(len, named.values()))
+        return [numbers[key] for key in numbers if len(named.get(key, ())) == most]
+    paid = [numbers[key] for key in numbers if is_amount_of_money(fields[key])]
+    return paid or (list(numbers.values()) if len(numbers) == 1 else [])

@@ -1,0 +1,135 @@
+"""Limits that a question sets for a number: "over 200", "at least 3", "between 50 and 100 EUR"."""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+
+_OVER = (
+    "more than|over|above|exceeding|(?:great|larg|bigg|high|long|heavi|dear)er than|"
+    "more expensive than|mehr als|über|(?:größ|läng|höh|teur)er als|plus de|supérieure?s? à|"
+    "au-dessus de|plus chers? que|más de|mayor(?:es)? (?:de|que)|superior(?:es)? a|por encima de|"
+    "più di|oltre|superior[ei] a|mais de|acima de|maior(?:es)? (?:do )?que|meer dan|boven|"
+    "(?:hog|grot|lang|duurd)er dan|больше|более|свыше|>"
+)
+_AT_LEAST = (
+    "at least|(?:no|not) (?:less|fewer) than|mindestens|wenigstens|au moins|al menos|por lo menos|"
+    "como mínimo|almeno|pelo menos|no mínimo|minstens|ten minste|не менее|>=|≥"
+)
+_UNDER = (
+    "less than|under|below|fewer than|(?:small|low|short|cheap|light)er than|weniger als|unter|"
+    "(?:klein|kürz|niedrig|billig)er als|moins de|inférieure?s? à|en dessous de|moins chers? que|"
+    "menos de|menor(?:es)? (?:de|que)|inferior(?:es)? a|por debajo de|meno di|sotto|inferior[ei] a|"
+    "abaixo de|menor(?:es)? (?:do )?que|minder dan|onder|(?:lag|klein|kort|goedkop)er dan|"
+    "меньше|менее|ниже|<"
+)
+_AT_MOST = (
+    "at most|up to|(?:no|not) more than|höchstens|maximal|bis zu|au plus|au maximum|como mucho|"
+    "como máximo|al massimo|fino a|no máximo|hoogstens|maximaal|не более|<=|≤"
+)
+_OR_MORE = (
+    "(?:or|and) (?:more|over|above|higher|up)|oder mehr|und mehr|ou plus|et plus|o más|y más|o più|"
+    "ou mais|of meer|en meer|или больше|или более"
+)
+_OR_LESS = (
+    "(?:or|and) (?:less|fewer|under|below|lower)|oder weniger|ou moins|o menos|o meno|ou menos|"
+    "of minder|или меньше|или менее"
+)
+_BETWEEN = "between|zwischen|entre|tra|fra|tussen|между"
+_AND = "and|und|et|y|e|en|и|-|–"
+_CURRENCY = (
+    r"(?:[€$£¥₽]|\b(?:eur|euros?|usd|dollars?|gbp|pounds?|chf|francs?|franken|jpy|yen|rub)\b)"
+)
+_MONEY = re.compile(_CURRENCY, re.IGNORECASE)
+_FACTORS = {"k": 1e3, "tsd": 1e3, "thousand": 1e3, "mil": 1e3, "million": 1e6, "mio": 1e6}
+_WORDS = {
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
+    "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
+}  # fmt: skip
+_NUMBER = (
+    rf"{_CURRENCY}?\s*(\d{{1,15}}(?:[.,' ]\d{{1,15}}){{0,5}}|{'|'.join(_WORDS)})"
+    rf"\s*(?:({'|'.join(_FACTORS)})\b)?\.?\s*{_CURRENCY}?"
+)
+_ANY_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_FIRST_NUMBER = re.compile(rf"\D{{0,3}}?{_NUMBER}", re.IGNORECASE)
+_THOUSANDS = re.compile(r"[.,' ](?=\d{3}(?!\d))")
+
+
+def _pattern(phrases: str, behind: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{phrases})\s*{behind}(?![\w/:]|[.,]\d)", re.IGNORECASE)
+
+
+_START, _END = r"(?<![\w.,])", r"(?!\w)"
+# The longer phrases first: "no more than 5" contains "more than 5".
+_LIMITS = (
+    (_pattern(_AT_LEAST, _NUMBER), True, True),
+    (_pattern(_AT_MOST, _NUMBER), False, True),
+    (_pattern(_OVER, _NUMBER), True, False),
+    (_pattern(_UNDER, _NUMBER), False, False),
+    (re.compile(rf"{_START}{_NUMBER}\s*(?:{_OR_MORE}){_END}", re.IGNORECASE), True, True),
+    (re.compile(rf"{_START}{_NUMBER}\s*(?:{_OR_LESS}){_END}", re.IGNORECASE), False, True),
+)
+_RANGE = _pattern(_BETWEEN, rf"{_NUMBER}\s*(?:{_AND})\s*{_NUMBER}")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The numbers from ``low`` to ``high``, both included; ``rest`` is the question without it."""
+
+    low: float
+    high: float
+    rest: str
+
+    def has(self, number: float) -> bool:
+        return self.low <= number <= self.high
+
+    @property
+    def may_be_year(self) -> bool:
+        """Whether a limit has four digits, so that it may be taken for a year."""
+        return any(1_000 <= limit < 10_000 for limit in (self.low, self.high))
+
+
+def comparison_in(question: str) -> Comparison | None:
+    """The limits that a question sets for a number; None if it sets none."""
+    if _ANY_NUMBER.search(question) is None:  # as in most questions
+        return None
+    if between := _RANGE.search(question):
+        low, high = sorted((_value(*between.group(1, 2)), _value(*between.group(3, 4))))
+        return Comparison(low, high, _without(question, between))
+    low, high, rest = -math.inf, math.inf, question
+    for pattern, is_least, is_included in _LIMITS:
+        if found := pattern.search(rest):
+            limit = _value(*found.group(1, 2))
+            if is_least:
+                low = max(low, limit if is_included else math.nextafter(limit, math.inf))
+            else:
+                high = min(high, limit if is_included else math.nextafter(limit, -math.inf))
+            rest = _without(rest, found)
+    return Comparison(low, high, rest) if rest != question else None
+
+
+def first_number(value: str) -> float | None:
+    """The number at the start of a value: "1,200 EUR", "€ 1.200,50", "3.5", "2k"."""
+    found = _FIRST_NUMBER.match(value)
+    if found is None or math.isnan(number := _value(*found.group(1, 2))):
+        return None
+    return number
+
+
+def is_amount_of_money(value: str) -> bool:
+    """Whether a value begins with a number and names a currency."""
+    return first_number(value) is not None and _MONEY.search(value) is not None
+
+
+def _value(digits: str, factor: str | None) -> float:
+    """The number that its digits write, with points or commas; NaN for "1.2.3"."""
+    plain = _THOUSANDS.sub("", _WORDS.get(digits.casefold(), digits)).replace(",", ".")
+    with suppress(ValueError):
+        return float(plain) * _FACTORS.get((factor or "").casefold(), 1.0)
+    return math.nan
+
+
+def _without(question: str, found: re.Match[str]) -> str:
+    return f"{question[: found.start()]} {question[found.end() :]}"
