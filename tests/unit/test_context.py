@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
-from memvault.model.search import ConflictKind, Evidence, FoundBy, Hit, Hop
+from memvault.model.search import (
+    ConflictKind,
+    Evidence,
+    FoundBy,
+    Hit,
+    Hop,
+    Status,
+    Verification,
+)
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.outline import Outlines
@@ -556,3 +564,38 @@ def test_the_learning_score_is_the_geometric_mean_modulated_by_affect_and_phase(
     assert score(0.36, 0.64, 1.5) > score(0.36, 0.64) > score(0.36, 0.64, 0.5)
     assert score(0.36, 0.64, phi=math.pi / 3) == pytest.approx(0.48 * math.sqrt(0.5))
     assert score(1.0, 1.0, phi=math.pi) == 0.0
+
+
+@pytest.mark.parametrize("form", [None, *Form])
+def test_a_note_without_text_is_quoted_by_the_properties_that_answer(notes, form):
+    notes.add("Bill 17.md", "---\namount: 240 EUR\npaid: no\n---\n", metadata={"amount": "240 EUR"})
+    notes.add("Empty.md", "---\nlang: fr\n---\n", metadata={"lang": "fr"})
+    found = notes.found("Bill 17.md", "Empty.md", "Bakery.md", relevances=[0.9, 0.9, 0.2])
+    budget = ContextBudget(200)
+    context = notes.distiller.distil("What is the amount of bill 17?", found, budget, form)
+    assert context.text.count("amount: 240 EUR") == 1
+    assert "lang" not in context.text
+    assert context.excerpts[0].memory.path == "Bill 17.md"
+
+
+@pytest.mark.parametrize("form", [None, *Form])
+def test_a_superseded_note_is_marked_and_gives_way_where_space_is_short(notes, form):
+    notes.add("Plan.md", "# Plan\n\nThe wall is repaired with concrete in April.\n")
+    notes.add("New plan.md", "# New plan\n\nThe wall is repaired with granite in May.\n")
+    said = ConflictKind.SUPERSESSION.value
+    newer = Evidence("new", "New plan", "New plan.md", LineRange(1, 1), "supersedes Plan", said)
+    status = Verification(Status.CONTRADICTED, 0.3, by_person=True, answers=True)
+
+    def context(room: int, by: Evidence) -> str:
+        old, new = notes.found("Plan.md", "New plan.md", relevances=[0.9, 0.8])
+        old.verification = replace(status, contradicted_by=(by,))
+        budget = ContextBudget(room)
+        query = "With what is the wall repaired?"
+        return notes.distiller.distil(query, [old, new], budget, form).text
+
+    assert "(superseded by New plan)" in context(300, newer)
+    small = context(45, newer)
+    assert "granite" in small
+    assert "concrete" not in small
+    claimed = context(300, replace(newer, is_claim=True))
+    assert "superseded" not in claimed

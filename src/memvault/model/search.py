@@ -284,6 +284,19 @@ class Verification:
     def verified(self) -> bool:
         return self.status is Status.VERIFIED
 
+    @property
+    def superseded_by(self) -> str | None:
+        """The title of the note that supersedes the memory, unless only another's claim says so of
+        the person's words."""
+        return next(
+            (
+                each.title
+                for each in self.contradicted_by
+                if each.said == ConflictKind.SUPERSESSION and not (each.is_claim and self.by_person)
+            ),
+            None,
+        )
+
 
 FIRST_LINE = LineRange(1, 1)
 UNCHECKED = Verification(Status.UNVERIFIED, 0.0, by_person=False, answers=False)

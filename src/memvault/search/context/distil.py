@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
-from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
+from memvault.search.context.forms import JOINED, Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines, Statement
 from memvault.search.context.properties import asked_properties, relevant_properties
 from memvault.search.context.scoring import Scores, scores
@@ -82,23 +82,43 @@ class Distiller:
                 raw if all of it fits, else structured if most relevant sentences are short facts,
                 else narrative.
         """
-        outlined = [
-            (hit, outline)
-            for hit, outline in zip(found, self._outlines.of(found), strict=True)
-            if outline is not None and outline.tokens
-        ]
-        hits, outlines = [hit for hit, _ in outlined], [outline for _, outline in outlined]
+        hits: list[Hit] = []
+        outlines: list[Outline] = []
+        textless: set[str] = set()
+        for hit, outline in zip(found, self._outlines.of(found), strict=True):
+            if outline is not None and outline.tokens:
+                hits.append(hit)
+                outlines.append(outline)
+            elif outline is not None and (properties := self._properties(query, hit.memory)):
+                hits.append(hit)
+                outlines.append(properties)
+                textless.add(hit.memory.id)
         vector = self._embedder.embed_query(query)
         task = _Distilling(
             query,
             hits,
             outlines,
             scored=scores(query, vector, hits, outlines),
+            textless=textless,
             named=tags([hit.memory.id for hit in hits], self._starting),
             room=room,
             tokens=self._embedder.tokens,
         )
         return task.context(form)
+
+    def _properties(self, query: str, memory: Memory) -> Outline | None:
+        """The outline of a note without text: its properties that concern the question, as its one
+        sentence; None without such properties."""
+        properties = quotable(memory, asked_properties(memory, query))
+        return self._outlines.of_text(JOINED.join(properties)) if properties else None
+
+
+def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
+    """The ``key: value`` lines without those that another set in the person's note, where they
+    would pass for the person's."""
+    is_whole = memory.verified or not memory.provenance.is_mixed
+    own = memory.provenance.of_property
+    return tuple(line for line in properties if is_whole or own(line).is_person)
 
 
 def with_writer(statement: Statement, memory: Memory) -> Statement:
@@ -125,6 +145,7 @@ class _Distilling:
         outlines: Sequence[Outline],
         *,
         scored: Sequence[Scores],
+        textless: Collection[str],
         named: dict[str, str],
         room: ContextBudget,
         tokens: TokenCounter,
@@ -133,6 +154,7 @@ class _Distilling:
         self._hits = hits
         self._outlines = list(outlines)
         self._scores = scored
+        self._textless = textless
         self._tags = named
         self._room = room
         self._tokens = tokens
@@ -183,8 +205,9 @@ class _Distilling:
                 self._tags[memory.id],
                 self._properties(form, memory),
                 named=not self._room.terse,
+                superseded_by=hit.verification.superseded_by,
             )
-            for memory in memories
+            for hit, memory in zip(self._hits, memories, strict=True)
         ]
         if self._beside is None:
             given = self._room.beside
@@ -198,12 +221,11 @@ class _Distilling:
         )
 
     def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
-        """The properties to quote, without those that another set in the person's note, where they
-        would pass for the person's."""
+        """The properties to quote in front of the sentences."""
+        if memory.id in self._textless:
+            return ()  # they are its sentence
         fitting = relevant_properties if form is Form.STRUCTURED else asked_properties
-        found, provenance = fitting(memory, self._query), memory.provenance
-        is_whole = memory.verified or not provenance.is_mixed
-        return tuple(line for line in found if is_whole or provenance.of_property(line).is_person)
+        return quotable(memory, fitting(memory, self._query))
 
     def _sentences(self) -> list[Part]:
         return parts_of.sentences(self._outlines, self._scores)
@@ -276,7 +298,8 @@ class _Distilling:
 
     def _excerpts(self, form: Form, chosen: Collection[Part]) -> list[Excerpt]:
         excerpts = []
-        for place, memory in enumerate(hit.memory for hit in self._hits):
+        for place, hit in enumerate(self._hits):
+            memory = hit.memory
             own = [part for part in chosen if part.memory == place]
             if not own:
                 continue
@@ -295,6 +318,7 @@ class _Distilling:
                     ),
                     properties=self._properties(form, memory),
                     named=not self._room.terse,
+                    superseded_by=hit.verification.superseded_by,
                 )
             )
         return excerpts

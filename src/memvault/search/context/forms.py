@@ -56,7 +56,7 @@ _ENDED = re.compile(r"[.!?…:;,。！？।؟۔][\"'”’»)\]」』）*]*\Z")
 _LONG = LineRange(1000, 1000)
 
 
-_JOINED = " · "  # between properties
+JOINED = " · "  # between properties
 
 
 class Form(StrEnum):
@@ -71,7 +71,8 @@ class Excerpt:
     """The shown part of one memory, in the order of its note.
 
     ``properties`` are frontmatter fields relevant to the question (``status: done``). ``named``
-    asks for the title above prose that does not contain it.
+    asks for the title above prose that does not contain it. ``superseded_by`` is the title of the
+    memory that supersedes this one.
     """
 
     memory: Memory
@@ -80,6 +81,7 @@ class Excerpt:
     code: tuple[Code, ...] = ()
     properties: tuple[str, ...] = ()
     named: bool = True
+    superseded_by: str | None = None
 
     @property
     def lines(self) -> LineRange:
@@ -112,13 +114,24 @@ def written(form: Form, excerpts: Sequence[Excerpt]) -> str:
 
 
 def frame(
-    form: Form, memory: Memory, tag: str, properties: Sequence[str] = (), *, named: bool = True
+    form: Form,
+    memory: Memory,
+    tag: str,
+    properties: Sequence[str] = (),
+    *,
+    named: bool = True,
+    superseded_by: str | None = None,
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
     head = _header(form, memory, tag, _LONG)
     if form is Form.NARRATIVE:
         head = f"{memory.title} [{tag}]" if named else f"[{tag}]"
-    return head + _JOINED.join(properties)
+    return head + JOINED.join(properties) + _outdated(superseded_by)
+
+
+def _outdated(superseded_by: str | None) -> str:
+    """The mark behind the tag or header of a memory that another supersedes."""
+    return f" (superseded by {superseded_by})" if superseded_by is not None else ""
 
 
 def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
@@ -127,13 +140,15 @@ def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
 
 
 def _raw(excerpt: Excerpt) -> str:
-    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines)
+    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + _outdated(
+        excerpt.superseded_by
+    )
     return "\n".join([head, *_property_line(excerpt), *_in_place(excerpt)])
 
 
 def _property_line(excerpt: Excerpt) -> list[str]:
     """The line of its properties, if it has any."""
-    return [_JOINED.join(excerpt.properties)] if excerpt.properties else []
+    return [JOINED.join(excerpt.properties)] if excerpt.properties else []
 
 
 def _in_place(excerpt: Excerpt) -> list[str]:
@@ -155,10 +170,11 @@ def _in_place(excerpt: Excerpt) -> list[str]:
 
 def _narrative(excerpt: Excerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
-    text = "\n".join([*_property_line(excerpt), f"{_flowing(excerpt.statements)} [{excerpt.tag}]"])
+    said = f"{_flowing(excerpt.statements)} [{excerpt.tag}]{_outdated(excerpt.superseded_by)}"
+    text = "\n".join([*_property_line(excerpt), said])
     title = excerpt.memory.title
-    said = not excerpt.named or title.casefold() in text.casefold()
-    return text if said else f"{title}\n{text}"
+    is_named = not excerpt.named or title.casefold() in text.casefold()
+    return text if is_named else f"{title}\n{text}"
 
 
 def _flowing(statements: Sequence[Statement]) -> str:
@@ -171,14 +187,18 @@ def _flowing(statements: Sequence[Statement]) -> str:
 
 
 def _structured(excerpt: Excerpt) -> str:
-    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines)
+    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + _outdated(
+        excerpt.superseded_by
+    )
     said = (f"- {each.quoted}" for each in excerpt.statements if each.shown)
     return "\n".join([head, *_property_line(excerpt), *said])
 
 
 def _code_focused(excerpt: Excerpt) -> str:
     """Code first, each piece with the sentence before it, then the other sentences."""
-    head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)
+    head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines) + _outdated(
+        excerpt.superseded_by
+    )
     lines = [head, *_property_line(excerpt)]
     told: set[int] = set()  # places of statements
     for each in excerpt.code:

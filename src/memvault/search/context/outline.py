@@ -21,7 +21,7 @@ from cachetools import LRUCache
 from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
-from memvault.model.search import Hit
+from memvault.model.search import FIRST_LINE, Hit
 from memvault.search.context.note_text import MAX_BYTES, NoteText, sized, unsized
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import (
@@ -152,6 +152,13 @@ class Outlines:
         below = tuple(replace(each, lead=len(statements) - 1) for each in code if statements)
         unknown = np.zeros((1, self._embedder.dimension), np.float16)
         return Outline(statements, below, unknown, unknown, 0)
+
+    def of_text(self, text: str) -> Outline:
+        """An outline of one sentence, without a vector."""
+        tokens = self._embedder.tokens.count(text)
+        statement = _statement(Unit(text, FIRST_LINE, (), 0), text, tokens, 0)
+        unknown = np.zeros((1, self._embedder.dimension), np.float16)
+        return Outline((statement,), (), unknown, unknown, tokens)
 
     def _texts(self, found: Mapping[int, Hit]) -> dict[int, NoteText]:
         """The texts to outline, without those of deleted notes."""

@@ -37,7 +37,7 @@ from memvault.stores.vectors import bm25
 
 BEHIND = 0.05  # share by which a listed note scores less than the note before it
 CLAIM = 0.5  # weight of a memory in others' words; one in the person's words has 1
-
+SUPERSEDED = 0.5  # weight of a memory that another supersedes
 
 DENSE = 0.6  # share of the cosine
 ABOVE = 0.5  # weight of a word of title or headings
@@ -133,7 +133,11 @@ class _Scorer:
     ) -> None:
         self._weights = weights
         self._asked = frozenset(weights)
-        self._relevance = hit.relevance * (CLAIM if hit.memory.is_claim else 1.0)
+        self._relevance = (
+            hit.relevance
+            * (CLAIM if hit.memory.is_claim else 1.0)
+            * (SUPERSEDED if hit.verification.superseded_by is not None else 1.0)
+        )
         self._outline = outline
         self._title = _terms_above(hit.memory.title) & self._asked
         self._above: dict[tuple[str, ...], frozenset[int]] = {}
