@@ -599,3 +599,27 @@ def test_a_superseded_note_is_marked_and_gives_way_where_space_is_short(notes, f
     assert "concrete" not in small
     claimed = context(300, replace(newer, is_claim=True))
     assert "superseded" not in claimed
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How much was the kettle?", "price: 49 EUR"),
+        ("When did I get the kettle?", "bought: 2024-11-02"),
+        ("Is the kettle still under guarantee?", "warranty_until: 2027-11-02"),
+        ("How heavy is the kettle?", "weight: 2 kg"),
+    ],
+)
+def test_a_property_in_other_words_than_the_question_is_quoted(notes, question, answer):
+    notes.add(
+        "Kettle.md",
+        "# Kettle\n\nStands next to the sink. It whistles.\n",
+        metadata={
+            "maker": "Alvord",
+            "price": "49 EUR",
+            "bought": "2024-11-02",
+            "warranty_until": "2027-11-02",
+            "weight": "2 kg",
+        },
+    )
+    assert answer in notes.context(question, "Kettle.md", room=60).text

@@ -12,7 +12,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
-from memvault.search.context.properties import asked_properties, first_properties
+from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
 from memvault.search.dates import AskedTime
 from memvault.search.time_spans import Calendar
@@ -86,6 +86,7 @@ class Excerpts:
     ) -> None:
         self._outlines = outlines
         self._embedder = embedder
+        self._chooser = PropertyChooser(embedder)
         self._own_only = own_only
         self._calendar = calendar
 
@@ -124,7 +125,7 @@ class Excerpts:
             scores(each, vector(), found, known)
             for each, vector in zip(asked, vectors, strict=True)
         ]
-        named = [self._properties(hit.memory, query) for hit in found]
+        named = [self._shown(hit.memory, self._chooser.asked(hit.memory, query)) for hit in found]
         excerpts = [
             _excerpt(
                 hit.memory.title,
@@ -133,41 +134,43 @@ class Excerpts:
                     _of_the_time(time, hit.memory, outline, _own(*each))
                     for each in zip(asked, own, repeat(outline))
                 ],
-                limit - min(len(properties.encode()), limit // 2),
+                limit - min(sum(len(line.encode()) + 1 for line in lines), limit // 2),
             )
             if outline.statements
             else Excerpt(hit.text, hit.heading, hit.lines)
-            for hit, outline, own, properties, limit in zip(
+            for hit, outline, own, lines, limit in zip(
                 found, known, zip(*scored, strict=True), named, limits, strict=True
             )
         ]
         return [
-            _below(properties or self._others(hit.memory, excerpt, limit), excerpt)
-            for hit, properties, excerpt, limit in zip(found, named, excerpts, limits, strict=True)
+            _below([*lines, *self._others(query, hit.memory, lines, excerpt, limit)], excerpt)
+            for hit, lines, excerpt, limit in zip(found, named, excerpts, limits, strict=True)
         ]
 
-    def _properties(self, memory: Memory, query: str) -> str:
-        return self._shown(memory, asked_properties(memory, query))
-
-    def _others(self, memory: Memory, excerpt: Excerpt, limit: int) -> str:
-        """Properties that the question does not name, in room that the excerpt leaves: they may
-        answer it in other words."""
+    def _others(
+        self, query: str, memory: Memory, lines: Sequence[str], excerpt: Excerpt, limit: int
+    ) -> list[str]:
+        """Properties besides these lines, in room that the excerpt leaves, unless the question
+        names some: they may answer it in other words."""
         if memory.provenance.is_mixed:  # a client's property would make the excerpt a client's
-            return ""
-        room = min(limit // OTHERS_SHARE, limit - len(excerpt.text.encode()))
-        return self._shown(memory, first_properties(memory, room))
+            return []
+        if named_properties(memory, query):
+            return []
+        room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
+        others = first_properties(memory, min(limit // OTHERS_SHARE, room), without=lines)
+        return self._shown(memory, others)
 
-    def _shown(self, memory: Memory, lines: list[str]) -> str:
+    def _shown(self, memory: Memory, lines: list[str]) -> list[str]:
         if self._own_only and not memory.verified:
-            lines = [each for each in lines if memory.provenance.of_property(each).is_person]
-        return "\n".join(lines)
+            return [line for line in lines if memory.provenance.of_property(line).is_person]
+        return lines
 
 
-def _below(properties: str, excerpt: Excerpt) -> Excerpt:
+def _below(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     if not properties:
         return excerpt
-    lines = LineRange(1, excerpt.lines.last)
-    return Excerpt(f"{properties}\n{excerpt.text}".rstrip(), excerpt.heading, lines)
+    text = "\n".join([*properties, excerpt.text]).rstrip()
+    return Excerpt(text, excerpt.heading, LineRange(1, excerpt.lines.last))
 
 
 def questions_in(query: str) -> list[str]:

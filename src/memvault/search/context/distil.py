@@ -14,7 +14,7 @@ from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import JOINED, Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines, Statement
-from memvault.search.context.properties import asked_properties, relevant_properties
+from memvault.search.context.properties import PropertyChooser
 from memvault.search.context.scoring import Scores, scores
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder
@@ -70,6 +70,7 @@ class Distiller:
         self._outlines = outlines
         self._embedder = embedder
         self._starting = starting
+        self._chooser = PropertyChooser(embedder)
 
     def distil(
         self, query: str, found: Sequence[Hit], room: ContextBudget, form: Form | None = None
@@ -100,6 +101,7 @@ class Distiller:
             outlines,
             scored=scores(query, vector, hits, outlines),
             textless=textless,
+            chooser=self._chooser,
             named=tags([hit.memory.id for hit in hits], self._starting),
             room=room,
             tokens=self._embedder.tokens,
@@ -109,7 +111,7 @@ class Distiller:
     def _properties(self, query: str, memory: Memory) -> Outline | None:
         """The outline of a note without text: its properties that concern the question, as its one
         sentence; None without such properties."""
-        properties = quotable(memory, asked_properties(memory, query))
+        properties = quotable(memory, self._chooser.asked(memory, query))
         return self._outlines.of_text(JOINED.join(properties)) if properties else None
 
 
@@ -146,6 +148,7 @@ class _Distilling:
         *,
         scored: Sequence[Scores],
         textless: Collection[str],
+        chooser: PropertyChooser,
         named: dict[str, str],
         room: ContextBudget,
         tokens: TokenCounter,
@@ -155,6 +158,7 @@ class _Distilling:
         self._outlines = list(outlines)
         self._scores = scored
         self._textless = textless
+        self._chooser = chooser
         self._tags = named
         self._room = room
         self._tokens = tokens
@@ -224,8 +228,8 @@ class _Distilling:
         """The properties to quote in front of the sentences."""
         if memory.id in self._textless:
             return ()  # they are its sentence
-        fitting = relevant_properties if form is Form.STRUCTURED else asked_properties
-        return quotable(memory, fitting(memory, self._query))
+        choose = self._chooser.relevant if form is Form.STRUCTURED else self._chooser.asked
+        return quotable(memory, choose(memory, self._query))
 
     def _sentences(self) -> list[Part]:
         return parts_of.sentences(self._outlines, self._scores)

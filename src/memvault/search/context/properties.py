@@ -3,55 +3,125 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import islice
 
 from memvault.model.memory import Memory
+from memvault.search.comparisons import first_number
 from memvault.search.context.outline import terms_in
+from memvault.text.embedding import Embedder
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.vault.frontmatter.properties import read_date
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 MAX_PROPERTIES = 6  # properties that are shown
 LONGEST = 80  # characters of a value
+MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
+_ASKS_DAY = re.compile(
+    r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:much|many|long|far|old|large|big|heavy|high|tall)\b|"
+    r"\b(?:wie ?viele?|combien|cuánt[oa]s?|quant[oaie]|hoeveel|сколько)\b|いくら|多少",
+    re.IGNORECASE,
+)
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
 
-def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
-    """``key: value`` of the note's type, project, date, and of `asked_properties`."""
+def relevant_properties(memory: Memory, question: str) -> tuple[str, ...]:
+    """``key: value`` of the note's type, project, date, and of `named_properties`."""
+    return _with_constant_ones(memory, named_properties(memory, question))
+
+
+def named_properties(memory: Memory, question: str) -> list[str]:
+    """``key: value`` of fields with a word of the question besides the note's names; of all in
+    plain words if it has no other word ("Who is Ida Berg?")."""
+    asked, names = terms_of(question), _terms_of_names(memory)
+    fields = list(_fields(memory))
+    if asked <= names:
+        return [
+            f"{key}: {shown}"
+            for key, value, shown in fields
+            if not isinstance(value, bool) and _PLAIN.fullmatch(shown) and terms_of(shown) - names
+        ]
+    wanted = asked - names
+    return [f"{key}: {shown}" for key, _, shown in fields if wanted & terms_of(f"{key} {shown}")]
+
+
+def _with_constant_ones(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
     always = {
         "type": memory.type if memory.type != "note" else None,
         "project": memory.project,
         "date": memory.date.date().isoformat() if memory.date is not None else None,
     }
     found = [f"{key}: {value}" for key, value in always.items() if value]
-    return (*found, *asked_properties(memory, query))[:MAX_PROPERTIES]
+    return (*found, *properties)[:MAX_PROPERTIES]
 
 
-def asked_properties(memory: Memory, query: str) -> list[str]:
-    """``key: value`` of fields with a word of the question besides the note's names; of all in
-    plain words if it has no other word ("Who is Ida Berg?")."""
-    names = {term for name in (memory.title, *memory.aliases) for term in terms_of(name)}
-    asked = terms_of(query) - names
-    fields = list(_fields(memory))
-    if asked:
-        chosen = [f"{key}: {said}" for key, _, said in fields if asked & terms_of(f"{key} {said}")]
-    else:
-        chosen = [
-            f"{key}: {said}"
-            for key, value, said in fields
-            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and terms_of(said) - names
-        ]
-    return chosen[:MAX_PROPERTIES]
+def _terms_of_names(memory: Memory) -> set[int]:
+    return {term for name in (memory.title, *memory.aliases) for term in terms_of(name)}
 
 
-def first_properties(memory: Memory, room: int) -> list[str]:
+class PropertyChooser:
+    """Chooses the properties of a note that answer a question, by words and by meaning.
+    Thread-safe."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._keys = PhraseVectors(embedder)
+
+    def relevant(self, memory: Memory, question: str) -> tuple[str, ...]:
+        """``key: value`` of the note's type, project, date, and of the properties `asked` for."""
+        return _with_constant_ones(memory, self.asked(memory, question))
+
+    def asked(self, memory: Memory, question: str) -> list[str]:
+        """`named_properties`, after those whose keys are nearest to the question in meaning ("How
+        much was it?": ``price``)."""
+        nearest = self._nearest_fields(memory, question)
+        named = named_properties(memory, question)
+        return list(dict.fromkeys([*nearest, *named]))[:MAX_PROPERTIES]
+
+    def nearest_keys(self, text: str, keys: Sequence[str], least: float = -1.0) -> list[str]:
+        """The keys that have at least this cosine with a text, the nearest first."""
+        if not keys:
+            return []
+        wanted = self._embedder.embed_query(text)
+        vectors = self._keys.of(map(words_of_key, keys))
+        cosines = {key: float(vectors[words_of_key(key)] @ wanted) for key in keys}
+        near = [key for key in keys if cosines[key] >= least]
+        return sorted(near, key=lambda key: -cosines[key])
+
+    def _nearest_fields(self, memory: Memory, question: str) -> list[str]:
+        """``key: value`` of the field nearest to a question; where it asks for a day or a number,
+        of the two nearest that have one."""
+        shown = {key: value for key, _, value in _fields(memory)}
+        of_kind: list[str] = []
+        if _ASKS_DAY.search(question):
+            of_kind = [key for key, value in shown.items() if read_date(value) is not None]
+        elif _ASKS_NUMBER.search(question):
+            of_kind = [
+                key
+                for key, value in shown.items()
+                if first_number(value) is not None and read_date(value) is None
+            ]
+        elif terms_of(question) <= _terms_of_names(memory):
+            return []
+        if of_kind:
+            near = self.nearest_keys(question, of_kind)[:2]
+        else:
+            near = self.nearest_keys(question, list(shown), MIN_NEARNESS)[:1]
+        return [f"{key}: {shown[key]}" for key in near]
+
+
+def first_properties(memory: Memory, room: int, without: Sequence[str] = ()) -> list[str]:
     """``key: value`` of a note's first fields that take up to ``room`` UTF-8 bytes together."""
-    chosen = []
-    for key, _, said in islice(_fields(memory), MAX_PROPERTIES):
-        line = f"{key}: {said}"
+    chosen: list[str] = []
+    lines = (f"{key}: {shown}" for key, _, shown in _fields(memory))
+    for line in islice((line for line in lines if line not in without), MAX_PROPERTIES):
         room -= len(line.encode()) + 1
         if room < 0:
             break
@@ -74,6 +144,11 @@ def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
     if key == "source":
         return any(span.origin.name == said for span in memory.provenance.spans)
     return key in BOOKKEEPING and not memory.provenance.is_person
+
+
+def words_of_key(key: str) -> str:
+    """The key of a property as words: "minimum order" for ``minimum_order``."""
+    return key.replace("_", " ").replace("-", " ")
 
 
 @lru_cache(maxsize=5_000)
