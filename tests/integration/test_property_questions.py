@@ -167,6 +167,8 @@ def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         "Dyer": "type: supplier\nminimum_order: 50\norder_day: 2\nrating: 4",
         "Bill A": "type: invoice\nnumber: 4011\namount: 199.90 EUR",
         "Bill B": "type: invoice\nnumber: 17\namount: 1.250,00 EUR",
+        "Agarose": "type: reagent\nin_stock: 2\nprice: 410\nlot: 77",
+        "Buffer": "type: reagent\nin_stock: 900\nprice: 20\nlot: 501",
         "Vertrag A": "type: vertrag\nkosten_im_jahr: 90 €",
         "Vertrag B": "type: vertrag\nkosten_im_jahr: 1.200 €",
         "Contrat A": "type: contrat\nprix: 250 €",
@@ -194,6 +196,10 @@ def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         ("Which invoices cost less than €1,000?", {"Bill A"}),
         ("Welche Verträge kosten mehr als 1.000 Euro?", {"Vertrag B"}),
         ("Quels contrats coûtent moins de 300 euros ?", {"Contrat A"}),
+        ("Which reagents cost over 300 euros?", {"Agarose"}),
+        ("What is the most expensive reagent?", {"Agarose"}),
+        ("Which reagents are cheaper than 300?", {"Buffer"}),
+        ("suppliers rated five", {"Tannery"}),
         ("Which books have more than 100 pages?", {"Weaving"}),
         ("Which books are from before 2019?", {"Weaving"}),
         ("Which books appeared since 2020?", {"Spinning"}),
@@ -205,9 +211,55 @@ def test_numbers_are_compared_with_the_limit_that_a_question_sets(
     found = shop.search(question, allow_unverified=True)
     assert {hit.memory.title for hit in found.hits[: len(answers)]} == answers
     count = "1 note has" if len(answers) == 1 else f"{len(answers)} notes have"
-    assert f"{count} the properties that the question names" in str(found.notice)
+    assert f"{count} the properties that the question names" in str(found.notice) or (
+        "most" in question
+    )
 
 
 def test_a_number_that_the_question_does_not_limit_is_not_compared(shop: Searcher) -> None:
     found = shop.search("Which suppliers deliver under the bridge?", allow_unverified=True)
+    assert "the properties that the question names" not in str(found.notice)
+
+
+def test_the_property_that_was_compared_is_named(shop: Searcher) -> None:
+    found = shop.search("Which reagents cost over 300 euros?", allow_unverified=True)
+    assert "compared by `price`" in str(found.notice)
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("What is the price of agarose?", "Agarose"),
+        ("What's the Tannery's minimum order?", "Tannery"),
+        ("How many pages has Spinning?", "Spinning"),
+    ],
+)
+def test_a_property_of_a_note_that_is_named_is_found_in_it(
+    shop: Searcher, question: str, title: str
+) -> None:
+    found = shop.search(question, allow_unverified=True)
+    assert found.hits[0].memory.title == title
+    assert found.hits[0].confidence > 0.7
+    assert "the properties that the question names" not in str(found.notice)
+
+
+def test_a_value_is_read_with_its_small_words(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    for title, status in {
+        "Moss": "read",
+        "Fern": "to read",
+        "Lichen": "read",
+        "Alga": "done",
+    }.items():
+        write(f"papers/{title}.md", f"---\ntype: paper\nstatus: {status}\n---\nOn plants.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        found = searcher.search("papers with status to read", allow_unverified=True)
+    assert found.hits[0].memory.title == "Fern"
+    assert "1 note has" in str(found.notice)
+
+
+def test_a_phone_number_is_no_limit(shop: Searcher) -> None:
+    found = shop.search("Which suppliers answer under 0931 555?", allow_unverified=True)
     assert "the properties that the question names" not in str(found.notice)

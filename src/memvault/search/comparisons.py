@@ -42,17 +42,16 @@ _AND = "and|und|et|y|e|en|и|-|–"
 _CURRENCY = (
     r"(?:[€$£¥₽]|\b(?:eur|euros?|usd|dollars?|gbp|pounds?|chf|francs?|franken|jpy|yen|rub)\b)"
 )
-_MONEY = re.compile(_CURRENCY, re.IGNORECASE)
 _FACTORS = {"k": 1e3, "tsd": 1e3, "thousand": 1e3, "mil": 1e3, "million": 1e6, "mio": 1e6}
-_WORDS = {
+NUMBER_WORDS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
     "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
 }  # fmt: skip
 _NUMBER = (
-    rf"{_CURRENCY}?\s*(\d{{1,15}}(?:[.,' ]\d{{1,15}}){{0,5}}|{'|'.join(_WORDS)})"
+    rf"{_CURRENCY}?\s*((?!0\d)\d{{1,15}}(?:[.,' ]\d{{1,15}}){{0,5}}|{'|'.join(NUMBER_WORDS)})"
     rf"\s*(?:({'|'.join(_FACTORS)})\b)?\.?\s*{_CURRENCY}?"
 )
-_ANY_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_ANY_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _FIRST_NUMBER = re.compile(rf"\D{{0,3}}?{_NUMBER}", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[.,' ](?=\d{3}(?!\d))")
 
@@ -118,14 +117,9 @@ def first_number(value: str) -> float | None:
     return number
 
 
-def is_amount_of_money(value: str) -> bool:
-    """Whether a value begins with a number and names a currency."""
-    return first_number(value) is not None and _MONEY.search(value) is not None
-
-
 def _value(digits: str, factor: str | None) -> float:
     """The number that its digits write, with points or commas; NaN for "1.2.3"."""
-    plain = _THOUSANDS.sub("", _WORDS.get(digits.casefold(), digits)).replace(",", ".")
+    plain = _THOUSANDS.sub("", NUMBER_WORDS.get(digits.casefold(), digits)).replace(",", ".")
     with suppress(ValueError):
         return float(plain) * _FACTORS.get((factor or "").casefold(), 1.0)
     return math.nan

@@ -11,6 +11,7 @@ from datetime import date
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL
+from memvault.search.context.properties import PropertyChooser
 from memvault.search.dates import AskedTime, asks_only_for_tasks, words_beyond_plans
 from memvault.search.general_questions import (
     asks_only_for_latest,
@@ -25,6 +26,7 @@ from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
+from memvault.text.embedding import Embedder
 from memvault.text.words import composed, some_words
 
 MAX_WITH_TASKS = 200  # notes
@@ -42,8 +44,9 @@ _DAY_CHARS = 30  # characters after the marker in which the day is
 class Listing:
     """Lists notes; safe in any thread."""
 
-    def __init__(self, hybrid: HybridSearch, indexed: Indexed) -> None:
+    def __init__(self, hybrid: HybridSearch, indexed: Indexed, embedder: Embedder) -> None:
         self._hybrid = hybrid
+        self._nearest_keys = PropertyChooser(embedder).nearest_keys
         self._indexed = indexed
 
     def of(self, question: str, asked: AskedTime | None, limit: int, scope: Scope) -> list[Hit]:
@@ -82,10 +85,11 @@ class Listing:
         if asks_for_tasks(question):
             hits = self._tasks_about(question, asked, scope)[:limit]
         elif (properties := PropertyQuestion.of(question, asked, catalogue)) is not None:
-            found = properties.notes(catalogue)
-            memories = [memory for memory in found if in_scope(memory, scope)]
+            answer = properties.answer(catalogue, self._nearest_keys)
+            memories = [memory for memory in answer.notes if in_scope(memory, scope)]
             hits = self._listed(question, memories[:limit])
-            notice = _with_properties(len(memories), len(hits)) if memories else None
+            if memories and answer.is_list:
+                notice = _with_properties(len(memories), len(hits), answer.compared)
         else:
             return [], None
         for hit in hits:
@@ -162,10 +166,11 @@ def _first_due(hit: Hit) -> date:
     return min((day for found in days for day in found), default=date.max)
 
 
-def _with_properties(count: int, shown: int) -> str:
+def _with_properties(count: int, shown: int, compared: str | None) -> str:
     notes = "1 note has" if count == 1 else f"{count} notes have"
+    by = f", compared by `{compared}`" if compared is not None else ""
     rest = f"; {shown} of them are here. Ask for more results to see all" if shown < count else ""
-    return f"{notes} the properties that the question names{rest}."
+    return f"{notes} the properties that the question names{by}{rest}."
 
 
 def _words(text: str) -> set[str]:

@@ -1,31 +1,31 @@
 """Questions that properties answer: "Which clients renew in December?", "How many projects are on
 hold?", "Which project has the largest budget?", "Which invoices are over 200?".
 
-Each word of such a question is a type of note, the key of a property, or a word of its value. Notes
-whose properties have all of them are listed: no text has to fit.
+Each word of such a question is a type of note, the key of a property, a word of its value, or a
+word of the note's title. Notes that have all of them are listed: no text has to fit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from memvault.model.memory import Memory
-from memvault.search.comparisons import Comparison, comparison_in, first_number, is_amount_of_money
-from memvault.search.context.properties import shown_value, terms_of
+from memvault.search.comparisons import Comparison, comparison_in
+from memvault.search.context.properties import terms_of
 from memvault.search.dates import NEWEST, AskedTime, words_beyond
+from memvault.search.note_properties import NoteProperties, day_of, terms_of_key
 from memvault.search.order import latest_first
 from memvault.search.scope import MemoryLookup
-from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
-from memvault.vault.frontmatter.properties import read_date
 
 MAX_WORDS = 6  # of a question that properties answer
 MAX_READ = 3_000  # notes
+MIN_NEARNESS = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 _LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
-_SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest"])
+_SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
 # Words of such questions besides those of properties.
 _ASKING = "altogether currently kind kinds many much number total which whose property value status"
 # What happens on the day of a property, and need not be its key: "Which contracts end in May?"
@@ -34,11 +34,6 @@ _HAPPENING = (
     "expires expiring fall falls finish finished finishes happen happens made published "
     "released run runs start started starting starts written"
 )
-# Words for amounts of money, whose property may have another name: "Which lenses cost over 500?"
-_COSTING = frozenset(
-    ("cost", "costs", "costing", "priced", "worth", "kostet", "kosten", "coûte", "coûtent",
-     "cuesta", "cuestan", "costa", "costano", "custa", "custam", "kost", "стоит", "стоят")
-)  # fmt: skip
 _EVERY_YEAR = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
     r"nasciment|verjaardag|рожден|誕生|生日",
@@ -46,6 +41,25 @@ _EVERY_YEAR = re.compile(
 )
 _OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
+_POSSESSIVE = re.compile(r"['’]s\b")
+
+NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
+"""The keys that have at least this cosine with a text, the nearest first
+(`context.properties.PropertyChooser.nearest_keys`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyAnswer:
+    """The notes that a question asks for, in the order that it asks for.
+
+    Attributes:
+        compared: the key of the numbers that were compared, if the question names none.
+        is_list: whether the question asks for all such notes, rather than for one by its title.
+    """
+
+    notes: Sequence[Memory] = ()
+    compared: str | None = None
+    is_list: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +67,14 @@ class PropertyQuestion:
     """The words of a question that properties may answer.
 
     Attributes:
+        text: the question without its times.
         words: each with its terms; without function words and words that ask.
         time: of which the day or year of a property must be.
         limits: within which the number of a property must be.
         order: 1 if the largest value is asked for, -1 if the smallest, else 0.
     """
 
+    text: str
     words: dict[str, frozenset[int]]
     time: AskedTime | None
     limits: Comparison | None
@@ -74,96 +90,85 @@ class PropertyQuestion:
             limits = comparison_in(time.rest)
         elif limits is not None:
             time = None  # "over 2000" is no year
-        rest = limits.rest if limits is not None else time.rest if time is not None else question
+        text = time.rest if time is not None else question
+        rest = limits.rest if limits is not None else text
         if not _names_any(rest, memories):  # as most do not
             return None
         others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
-        found = words_beyond(others, NEWEST.sub(" ", composed(rest).casefold()), question)
+        rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
+        found = words_beyond(others, rest, question)
         order = bool(found & _LARGEST) - bool(found & _SMALLEST)
         words = {word: terms_of(word) for word in found - _LARGEST - _SMALLEST}
-        return cls(words, time, limits, order) if 0 < len(words) <= MAX_WORDS else None
+        return cls(text, words, time, limits, order) if 0 < len(words) <= MAX_WORDS else None
 
-    def notes(self, memories: MemoryLookup) -> list[Memory]:
-        """The notes whose properties have all words, in the order that the question asks for.
+    def answer(self, memories: MemoryLookup, nearest: NearestKeys) -> PropertyAnswer:
+        """The notes that have all words.
 
         None where more than `MAX_READ` notes are of the type or have the key: reading them would
         take longer than the rest of a search.
         """
-        asked = frozenset().union(*self.words.values())
-        kinds = [kind for kind in memories.types() if kind != "note" and terms_of(kind) <= asked]
-        keys = [key for key in memories.property_keys() if _terms_of_key(key) & asked]
-        if kinds:
-            known = [memory for kind in kinds for memory in memories.of_type(kind)]
+        terms = frozenset().union(*self.words.values())
+        types = [each for each in memories.types() if each != "note" and terms_of(each) <= terms]
+        keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
+        if types:
+            known = [memory for each in types for memory in memories.of_type(each)]
         else:
             known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
         if len(known) > MAX_READ:
-            return []
-        named = frozenset().union(*map(terms_of, kinds), *map(_terms_of_key, keys))
-        values = [
-            word
-            for word, own in self.words.items()
-            if not own <= named and word not in self._may_be_missing
-        ]
-        ranks = {
-            memory.id: rank
-            for memory in known
-            if _mentions(memory, values) and (rank := self._rank(memory)) is not None
-        }
-        found = latest_first(memory for memory in known if memory.id in ranks)
+            return PropertyAnswer()
+        notes = [NoteProperties(memory, self.words) for memory in known]
+        keys = [key for key in keys if any(key in note.fields for note in notes)]
+        named = frozenset[int]().union(*map(terms_of, types), *map(terms_of_key, keys))
+        values = {word for word, terms in self.words.items() if not terms <= named}
+        compared = None
+        if (self.limits is not None or self.order) and not keys:
+            # Words that no note has say what is compared: "Which lenses cost over 500?"
+            values = {word for word in values if any(note.mentions(word) for note in notes)}
+            numbers = sorted({key for note in notes for key in note.numbers})
+            compared = next(iter(nearest(self.text, numbers, MIN_NEARNESS)), None)
+            if compared is None:
+                return PropertyAnswer()
+        notes = [note for note in notes if all(map(note.mentions, values))]
+        asked = values | {word for word, terms in self.words.items() if terms <= named}
+        ranks = {note.memory.id: self._rank(note, asked, compared) for note in notes}
+        notes = _with_whole_values(
+            [note for note in notes if ranks[note.memory.id] is not None], self.text
+        )
+        found = latest_first(note.memory for note in notes)
         if self.time is not None or self.order:
-            found.sort(key=lambda memory: ranks[memory.id])
-        return found
+            found.sort(key=lambda memory: ranks[memory.id] or 0.0)
+        is_list = not any(note.is_named_by(values) for note in notes)
+        return PropertyAnswer(found, compared, is_list)
 
-    @property
-    def _may_be_missing(self) -> frozenset[str]:
-        """The words that no property need have."""
-        return _COSTING if self.limits is not None else frozenset()
+    def _rank(self, note: NoteProperties, words: set[str], compared: str | None) -> float | None:
+        """The place of a note among those that answer; None if it does not answer.
 
-    def _rank(self, memory: Memory) -> float | None:
-        """The place of a note among those that answer; None if it does not answer."""
-        fields = {
-            key: said
-            for key, value in memory.metadata.items()
-            if key.casefold() not in NOT_FIELDS and (said := shown_value(value))
-        }
-        of_type = terms_of(memory.type) if memory.type != "note" else frozenset[int]()
-        left = {word: own for word, own in self.words.items() if not own <= of_type}
-        is_typed = len(left) < len(self.words)
-        named = {
-            key: {word for word, own in left.items() if own & _terms_of_key(key)} for key in fields
-        }
-        named = {key: words for key, words in named.items() if words}
-        by_key = list(named)
-        if not is_typed and not by_key:
+        Args:
+            words: those that the note must have.
+            compared: the key of its number that is compared, if the question names none.
+        """
+        if not note.words_of_type and not note.named:
             return None
-        values = left.keys() - self._may_be_missing.union(*named.values())
-        if not self._has_values(values, fields, by_key):
+        values = words - note.words_of_type.union(*note.named.values())
+        if not note.has_all(values):
             return None
-        sizes = _numbers(fields, named) if self.limits is not None or self.order else []
+        sizes = note.numbers_named()
+        if compared is not None:
+            sizes = [note.numbers[compared]] if compared in note.numbers else []
         if self.limits is not None:
             sizes = [number for number in sizes if self.limits.has(number)]
             if not sizes:
                 return None
         if self.time is not None:
-            return self._days_until(by_key or list(fields), fields)
+            return self._days_until(note)
         if self.order:
             return -self.order * max(sizes) if sizes else None
         return 0.0 if values or self.limits is not None else None
 
-    def _has_values(self, words: Iterable[str], fields: dict[str, str], by_key: list[str]) -> bool:
-        """Whether each word is one of a value; a number must be that of a key that is named."""
-        return all(
-            any(
-                word in some_words(composed(fields[key]))
-                for key in (by_key if by_key and word.isdigit() else fields)
-            )
-            for word in words
-        )
-
-    def _days_until(self, keys: list[str], fields: dict[str, str]) -> float | None:
-        """The first day of these properties that is of the time, as a number; None without one."""
-        assert self.time is not None
-        days = (self._day_of_the_time(key, fields[key]) for key in keys)
+    def _days_until(self, note: NoteProperties) -> float | None:
+        """The first day of the properties that are named, or of all, that is of the time, as a
+        number; None without one."""
+        days = (self._day_of_the_time(key, note.fields[key]) for key in note.named or note.fields)
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
     def _day_of_the_time(self, key: str, value: str) -> date | None:
@@ -173,7 +178,7 @@ class PropertyQuestion:
             year = int(value)
             is_of_it = self.time.day_within(date(year, 12, 31)) is not None
             return self.time.day_within(date(year, 1, 1)) if is_of_it else None
-        day = _day(value)
+        day = day_of(value)
         if day is None:
             return None
         return self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
@@ -182,38 +187,29 @@ class PropertyQuestion:
 def _names_any(question: str, memories: MemoryLookup) -> bool:
     """Whether a word of the question is a type of note or the key of a property."""
     asked = terms_of(question)
-    return any(kind != "note" and terms_of(kind) <= asked for kind in memories.types()) or any(
-        _terms_of_key(key) & asked for key in memories.property_keys()
+    return any(each != "note" and terms_of(each) <= asked for each in memories.types()) or any(
+        terms_of_key(key) & asked for key in memories.property_keys()
     )
 
 
-def _mentions(memory: Memory, words: list[str]) -> bool:
-    """Whether the values may have these words; a quick look that excludes most notes."""
-    if not words:
-        return True
-    values = composed(str(memory.metadata)).casefold()
-    return all(word in values for word in words)
-
-
-def _terms_of_key(key: str) -> frozenset[int]:
-    return terms_of(key.replace("_", " ").replace("-", " "))
-
-
-def _day(value: str) -> date | None:
-    moment = read_date(value)
-    return moment.date() if moment is not None else None
-
-
-def _numbers(fields: dict[str, str], named: dict[str, set[str]]) -> list[float]:
-    """The numbers of the properties that have most of the words that name properties; without such
-    words, the number of a note that has one only, or one in a currency."""
-    numbers = {
-        key: number
-        for key, value in fields.items()
-        if _day(value) is None and (number := first_number(value)) is not None
-    }
-    if named:
-        most = max(map(len, named.values()))
-        return [numbers[key] for key in numbers if len(named.get(key, ())) == most]
-    paid = [numbers[key] for key in numbers if is_amount_of_money(fields[key])]
-    return paid or (list(numbers.values()) if len(numbers) == 1 else [])
+def _with_whole_values(notes: Sequence[NoteProperties], text: str) -> list[NoteProperties]:
+    """The notes without those of which a value has the same terms as another that is in the text
+    as it is, but fewer words: "read", where the question says "to read"."""
+    asked = f" {' '.join(some_words(composed(text)))} "
+    terms = terms_of(text)
+    longest: dict[tuple[str, frozenset[int]], int] = {}
+    lengths: list[dict[tuple[str, frozenset[int]], int]] = []
+    for note in notes:
+        own = {}
+        for key, value in note.fields.items():
+            if (of_value := terms_of(value)) and of_value <= terms:
+                words = " ".join(some_words(composed(value)))
+                own[key, of_value] = len(words) if f" {words} " in asked else 0
+        for each, length in own.items():
+            longest[each] = max(length, longest.get(each, 0))
+        lengths.append(own)
+    return [
+        note
+        for note, own in zip(notes, lengths, strict=True)
+        if all(length == longest[each] for each, length in own.items())
+    ]

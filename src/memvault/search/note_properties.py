@@ -1,0 +1,114 @@
+"""The properties of one note, as a question for properties reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import date
+from functools import cached_property
+
+from memvault.model.memory import Memory
+from memvault.search.comparisons import NUMBER_WORDS, first_number
+from memvault.search.context.properties import shown_value, terms_of, words_of_key
+from memvault.text.relations import NOT_FIELDS
+from memvault.text.words import composed, some_words
+from memvault.vault.frontmatter.properties import read_date
+
+
+class NoteProperties:
+    """A note's properties, its type and its names, by the words of a question.
+
+    Args:
+        words: the words of the question, each with its terms.
+    """
+
+    def __init__(self, memory: Memory, words: Mapping[str, frozenset[int]]) -> None:
+        self.memory = memory
+        self._words = words
+
+    @cached_property
+    def fields(self) -> dict[str, str]:
+        """The shown value of each property that a person set, by its key."""
+        return {
+            key: shown
+            for key, value in self.memory.metadata.items()
+            if key.casefold() not in NOT_FIELDS and (shown := shown_value(value))
+        }
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The number of each property that has one at its start and is no day."""
+        return {
+            key: number
+            for key, value in self.fields.items()
+            if day_of(value) is None and (number := first_number(value)) is not None
+        }
+
+    @cached_property
+    def words_of_type(self) -> frozenset[str]:
+        """The words that the note's type has."""
+        of_type = terms_of(self.memory.type) if self.memory.type != "note" else frozenset[int]()
+        return frozenset(word for word, terms in self._words.items() if terms <= of_type)
+
+    @cached_property
+    def named(self) -> dict[str, set[str]]:
+        """The words that the key of each property has, without keys that have none."""
+        left = {w: terms for w, terms in self._words.items() if w not in self.words_of_type}
+        found = {
+            key: {word for word, terms in left.items() if terms & terms_of_key(key)}
+            for key in self.fields
+        }
+        return {key: words for key, words in found.items() if words}
+
+    def mentions(self, word: str) -> bool:
+        """Whether a value or name may have the word; a quick look that excludes most notes."""
+        return word in self._text or NUMBER_WORDS.get(word, word) in self._text
+
+    def has_all(self, words: Collection[str]) -> bool:
+        """Whether each word is one of a value or of the note's names; a number must be that of a
+        property that is named, if any is."""
+        return all(self._has(word) for word in words)
+
+    def is_named_by(self, words: Collection[str]) -> bool:
+        """Whether each word is one of the note's title or aliases."""
+        return bool(words) and self._words_of_names.issuperset(words)
+
+    def numbers_named(self) -> list[float]:
+        """The numbers of the properties whose keys have the most words of the question."""
+        most = max(map(len, self.named.values()), default=0)
+        return [n for key, n in self.numbers.items() if len(self.named.get(key, ())) == most > 0]
+
+    def _has(self, word: str) -> bool:
+        number = NUMBER_WORDS.get(word, word)
+        keys = self.named if self.named and number.isdigit() else self.fields
+        if any(not {word, number}.isdisjoint(self._words_of_value[key]) for key in keys):
+            return True
+        # A link leads to what is asked for: relations answer that.
+        return word in self._words_of_names and not any("[[" in self.fields[k] for k in self.named)
+
+    @cached_property
+    def _words_of_value(self) -> dict[str, frozenset[str]]:
+        return {key: _words(value) for key, value in self.fields.items()}
+
+    @cached_property
+    def _words_of_names(self) -> frozenset[str]:
+        return _words(" ".join((self.memory.title, *self.memory.aliases)))
+
+    @cached_property
+    def _text(self) -> str:
+        names = " ".join((self.memory.title, *self.memory.aliases))
+        return composed(f"{names} {self.memory.metadata}").casefold()
+
+
+def terms_of_key(key: str) -> frozenset[int]:
+    """The terms of a property's key."""
+    return terms_of(words_of_key(key))
+
+
+def day_of(value: str) -> date | None:
+    """The day that a value states; None if it states none."""
+    moment = read_date(value)
+    return moment.date() if moment is not None else None
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(some_words(composed(text)))
