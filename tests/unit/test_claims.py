@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memvault.reasoning.bayes.question import answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
-from memvault.verification.amounts import PATTERNS, AmountKind, amounts_in, matches, same
+from memvault.verification.amount_parsing import PATTERNS, amounts_in, matches
+from memvault.verification.amounts import AmountKind, equal_amounts
 from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of
@@ -116,7 +117,7 @@ def test_words_that_are_numbers_or_months_elsewhere_are_no_values_by_themselves(
 
 def test_a_sum_by_the_year_says_nothing_of_one_by_the_month_in_other_languages() -> None:
     (year,), (month,) = amounts_in("1 200 € par an"), amounts_in("100 € par mois")
-    assert same(year, month) is None
+    assert equal_amounts(year, month) is None
 
 
 @pytest.mark.parametrize(
@@ -148,14 +149,14 @@ def test_a_rough_value_neither_confirms_nor_contradicts_what_is_near():
     (rough,) = amounts_in("about 500 EUR")
     (near,) = amounts_in("498 EUR")
     (far,) = amounts_in("900 EUR")
-    assert same(rough, near) is None
-    assert same(rough, far) is False
+    assert equal_amounts(rough, near) is None
+    assert equal_amounts(rough, far) is False
 
 
 def test_a_month_agrees_with_a_day_in_it_only_as_far_as_it_goes():
     (month,), (day,), (other,) = (amounts_in(t) for t in ("May 2026", "3 May 2026", "June 2026"))
-    assert same(month, day) is None
-    assert same(month, other) is False
+    assert equal_amounts(month, day) is None
+    assert equal_amounts(month, other) is False
     assert month.kind is AmountKind.DATE
 
 

@@ -36,13 +36,15 @@ from memvault.reasoning.wording import (
     denies,
     said_by,
 )
-from memvault.verification.amounts import AmountKind, same
+from memvault.verification.amounts import AmountKind, equal_amounts
 from memvault.verification.clause import canonical, stems_of
 
 COVERED = 0.6  # least share of a statement's words in a sentence on the same subject
 _OWN = 0.5  # least share without title and headings, for a sentence that supports or denies it
 _COVERED_BUT_NAME = 0.34  # least share if the sentence has another name
-_DERIVED = 5  # least letters of a stem, if a longer stem that begins with it counts as the same
+_DERIVED = (
+    5  # least letters of a stem, if a longer stem that begins with it counts as the equal_amounts
+)
 _SAME_WORD = 0.62  # cosine from which two words count as synonyms
 _KINDRED = (0.28, 0.9)  # range of the cosine of two words of one category and different meaning
 _CONFIDENCE = {"word": 0.6, "name": 0.8}  # of differing words and names; values have 0.9
@@ -345,7 +347,7 @@ class _Comparison:
         """
         pairs = [
             [
-                same(a, b) is not False
+                equal_amounts(a, b) is not False
                 for b in self._theirs.amounts
                 if (a.kind, a.unit) == (b.kind, b.unit)
             ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memvault.reasoning.wording import TOKEN, Statement, said_by
-from memvault.verification.amounts import Amount, AmountKind, same
+from memvault.verification.amounts import Amount, AmountKind, equal_amounts
 from memvault.verification.clause import canonical, stems_of
 
 _APART = 6  # added to a distance for each comma or "and" in between
@@ -97,7 +97,9 @@ def _is_of_same_day_or_hour(ours: Statement, theirs: Statement, number: str) -> 
             and any(amount.start <= at < amount.end for at in starts)
         ]
 
-    return any(same(one, other) for one in times_with(ours) for other in times_with(theirs))
+    return any(
+        equal_amounts(one, other) for one in times_with(ours) for other in times_with(theirs)
+    )
 
 
 def accompanies_opposite(ours: Statement, theirs: Statement, opposite: str, word: str) -> bool:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amount_words import month_named, number_named
-from memvault.verification.amounts import Amount, AmountKind, amounts_in
+from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
 
 KINDS = {

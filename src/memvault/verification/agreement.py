@@ -6,7 +6,7 @@ from datetime import date
 from enum import Enum
 
 from memvault.model.graph import SINGLE_VALUED
-from memvault.verification.amounts import Amount, AmountKind, same
+from memvault.verification.amounts import Amount, AmountKind, equal_amounts
 from memvault.verification.claims import NAME, Claim
 from memvault.verification.clause import ROLE_VERBS, canonical, stems_of
 
@@ -85,12 +85,12 @@ def _same_time(one: Claim, other: Claim) -> bool:
     second = [each for each in other.when if not other.updates]
     if not first and not second:
         return True
-    return any(same(a, b) for a in first for b in second)
+    return any(equal_amounts(a, b) for a in first for b in second)
 
 
 def _equal(one: Claim, other: Claim) -> bool | None:
     if isinstance(one.value, Amount) and isinstance(other.value, Amount):
-        return same(one.value, other.value)
+        return equal_amounts(one.value, other.value)
     if isinstance(one.value, Amount) or isinstance(other.value, Amount):
         return None
     if one.value == other.value:

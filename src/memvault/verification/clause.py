@@ -10,8 +10,9 @@ from typing import NamedTuple
 from memvault.search.relations.edge_templates import literals
 from memvault.text.stems import stem
 from memvault.text.words import letter_runs, name_key
+from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amount_words import STOPS, is_unit
-from memvault.verification.amounts import Amount, AmountKind, amounts_in
+from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.claims import Claim, Source
 
 

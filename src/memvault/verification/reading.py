@@ -13,7 +13,8 @@ from cachetools import LRUCache
 
 from memvault.search.relations.values import sentences
 from memvault.text.words import letter_runs, name_key
-from memvault.verification.amounts import Amount, AmountKind, may_state_amount
+from memvault.verification.amount_parsing import may_state_amount
+from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.claim_patterns import role_words, roles_in
 from memvault.verification.claims import NAME, TEXT, Claim, Source
 from memvault.verification.clause import (

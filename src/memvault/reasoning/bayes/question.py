@@ -21,7 +21,8 @@ from memvault.reasoning.bayes.influences import HEDGED
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
 from memvault.text.entities import NameMatcher
 from memvault.verification.agreement import independent, same_attribute
-from memvault.verification.amounts import Amount, amounts_in, same
+from memvault.verification.amount_parsing import amounts_in
+from memvault.verification.amounts import Amount, equal_amounts
 from memvault.verification.claims import Claim
 from memvault.verification.clause import FindNames, stems_of
 
@@ -318,7 +319,7 @@ def _of_one_matter(first: Claim, other: Claim) -> bool:
 
 def _equal(one: Claim, other: Claim) -> bool:
     if isinstance(one.value, Amount) and isinstance(other.value, Amount):
-        return same(one.value, other.value) is True
+        return equal_amounts(one.value, other.value) is True
     return one.value == other.value
 
 
