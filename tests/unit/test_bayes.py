@@ -41,8 +41,8 @@ from memvault.reasoning.bayes.question import (
     read_question,
 )
 from memvault.verification.amounts import Amount
+from memvault.verification.claim_extraction import claims_of
 from memvault.verification.claims import Claim, Source
-from memvault.verification.reading import claims_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECONDS = 5.0
@@ -266,16 +266,16 @@ def test_the_surroundings_are_bounded_and_the_strongest_come_first():
 def claim(note: str, value: str, **fields) -> Claim:
     own = {
         "subjects": frozenset({"boat"}),
-        "named": True,
+        "names_subject": True,
         "attribute": frozenset({"skipper"}),
         "label": "skipper",
         "value": "name:" + value.lower(),
-        "shown": value,
+        "value_text": value,
         "sentence": f"{value} is the skipper, says {note}.",
         "source": Source(note, note + ".md", note),
-        "context": frozenset(),
-        "around": frozenset(),
-        "about_title": frozenset(),
+        "sentence_stems": frozenset(),
+        "heading_stems": frozenset(),
+        "title_stems": frozenset(),
     }
     return Claim(**{**own, **fields})
 
@@ -354,7 +354,7 @@ def stated(sentence: str, title: str = "Tents") -> list[Claim]:
 @pytest.mark.parametrize(("model", "value"), [("Otter", "2 kg"), ("Badger", "6 kg")])
 def test_of_several_values_the_one_of_what_is_asked_about_answers(sentence, model, value):
     found = answering(stated(sentence), f"What does the {model} tent weigh?")
-    assert {each.shown for each in found if isinstance(each.value, Amount)} == {value}
+    assert {each.value_text for each in found if isinstance(each.value, Amount)} == {value}
 
 
 def test_a_sentence_about_something_else_does_not_answer():

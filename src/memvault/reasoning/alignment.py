@@ -37,7 +37,7 @@ from memvault.reasoning.wording import (
     said_by,
 )
 from memvault.verification.amounts import AmountKind, equal_amounts
-from memvault.verification.clause import canonical, stems_of
+from memvault.verification.claim_stems import canonical_stem, stems_of
 
 COVERED = 0.6  # least share of a statement's words in a sentence on the same subject
 _OWN = 0.5  # least share without title and headings, for a sentence that supports or denies it
@@ -132,7 +132,7 @@ class _Comparison:
             self._alike = self._synonyms(self._other)
             self._other -= self._alike.keys()
         self._turned = self._other & {
-            canonical(word) for word in ours.low if OPPOSITE.get(word, set()) & theirs.low
+            canonical_stem(word) for word in ours.low if OPPOSITE.get(word, set()) & theirs.low
         }
         self._other -= self._turned
         heavy = words - LIGHT or words
@@ -198,7 +198,7 @@ class _Comparison:
         shared |= ours.of("word").intersection(chain(*scopes))
         opposed = denies(scopes, shared) != denies(ours.denials, self._told)
         opposite_of = (other for word in theirs.low for other in OPPOSITE.get(word, ()))
-        reversed_ = {canonical(other) for other in opposite_of}
+        reversed_ = {canonical_stem(other) for other in opposite_of}
         alone = self._missing and any(len(scope) < 2 for scope in ours.denials)
         said = self._values_are_stated() and self._own >= _OWN
         if opposed and said and not alone and not reversed_ & ours.denied:
@@ -314,7 +314,7 @@ class _Comparison:
         Then the statement's object is missing ("with the dentist"), or another word replaces it
         ("the new sofa", "the new kitchen").
         """
-        of = {canonical(match[1]) for match in _OF_WHAT.finditer(self._ours.text)}
+        of = {canonical_stem(match[1]) for match in _OF_WHAT.finditer(self._ours.text)}
         return bool(of & self._missing) or any(True for _ in self._replaced())
 
     def _is_other_occasion(self, kind: str) -> bool:
@@ -390,7 +390,7 @@ class _Comparison:
             if own:
                 if not accompanies_opposite(ours, theirs, its[0], word):
                     continue
-            elif len(self._missing - {canonical(word)}) > 1:
+            elif len(self._missing - {canonical_stem(word)}) > 1:
                 continue
             elif word in _TOO_COMMON:
                 continue  # too common to replace the other

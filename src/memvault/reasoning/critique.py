@@ -24,15 +24,13 @@ from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
-from memvault.verification.claim_patterns import opposed, tool_usages_in
+from memvault.verification.claim_extraction import claims_of
+from memvault.verification.claim_patterns import tool_usages_in, usage_conflict
+from memvault.verification.claim_stems import stems_of
 from memvault.verification.claims import Claim, Source
-from memvault.verification.clause import (
-    HEDGED,
-    FindNames,
-    readable,
-    stems_of,
-)
-from memvault.verification.reading import claims_of
+from memvault.verification.clause_words import HEDGED
+from memvault.verification.readable import readable
+from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier, source_of
 
 MAX_SENTENCES = 12  # of the reasoning
@@ -250,7 +248,7 @@ class Critic:
             if memory is None or compare(claim, other) is not Verdict.DIFFERS:
                 continue
             shared = jaccard(claim.attribute, other.attribute)
-            sure = shared * (1.0 if claim.named and other.named else _BY_ITS_NOTE)
+            sure = shared * (1.0 if claim.names_subject and other.names_subject else _BY_ITS_NOTE)
             sure = (1.0 + sure) / 2.0 if memory.verified else sure
             dated = isinstance(other.value, Amount) and other.value.kind in (
                 AmountKind.DATE,
@@ -265,8 +263,8 @@ class Critic:
                 other.sentence[:MAX_CHARS],
                 kind,
                 sure,
-                f"The reasoning says {claim.label}: {claim.shown}; "
-                f"the note says {other.label}: {other.shown}.",
+                f"The reasoning says {claim.label}: {claim.value_text}; "
+                f"the note says {other.label}: {other.value_text}.",
             )
 
     def _advice(self, found: Sequence[Contradiction]) -> Advice:
@@ -313,7 +311,9 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
         if HEDGED.search(f" {other.lower()} ") is not None:
             continue
         for claim in claims:
-            sure = max((opposed(claim, told) for told in tool_usages_in(other)), default=0.0)
+            sure = max(
+                (usage_conflict(claim, usage) for usage in tool_usages_in(other)), default=0.0
+            )
             if sure > 0.0:
                 yield _contradiction(
                     passage, other, ConflictType.FACTUAL, sure,

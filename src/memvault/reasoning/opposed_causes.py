@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from memvault.verification.clause import DENIED, NEGATED, stems_of
+from memvault.verification.claim_stems import stems_of
+from memvault.verification.clause_words import DENIED, NEGATED
 
 _RAISES = re.compile(
     r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memvault.reasoning.wording import TOKEN, Statement, said_by
 from memvault.verification.amounts import Amount, AmountKind, equal_amounts
-from memvault.verification.clause import canonical, stems_of
+from memvault.verification.claim_stems import canonical_stem, stems_of
 
 _APART = 6  # added to a distance for each comma or "and" in between
 _NEARER = 0.15  # least difference of two sums of 1 / distance for one word to be nearer
@@ -106,10 +106,10 @@ def accompanies_opposite(ours: Statement, theirs: Statement, opposite: str, word
     """Whether the statement's other words are nearer to the opposite than to the word itself."""
     low = [match[0].lower() for match in TOKEN.finditer(theirs.text)]
     at, its = low.index(word), low.index(opposite)
-    mine = {key for key in said_by(ours) if key != canonical(word)}
+    mine = {key for key in said_by(ours) if key != canonical_stem(word)}
     score = 0.0
     for place, each in enumerate(low):
-        if canonical(each) not in mine or each in (word, opposite):
+        if canonical_stem(each) not in mine or each in (word, opposite):
             continue
         between = low[min(place, at) : max(place, at)]
         beyond = low[min(place, its) : max(place, its)]
@@ -162,7 +162,7 @@ def _is_comparable(one: Amount, other: Amount, said: frozenset[str]) -> bool:
             return False
         if AmountKind.DATE in kinds or AmountKind.COUNT not in kinds:
             return AmountKind.TIME not in kinds
-        return canonical(one.unit or other.unit) in said
+        return canonical_stem(one.unit or other.unit) in said
     if kinds == {AmountKind.COUNT} and one.unit in said:
         return True
     return one.unit != "" and one.unit == other.unit

@@ -18,7 +18,8 @@ from memvault.reasoning.wording import TOKEN, Statement
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as NoteSentence
 from memvault.stores.graph_view import GraphView
-from memvault.verification.clause import FindNames, stems_of
+from memvault.verification.claim_stems import stems_of
+from memvault.verification.vault_names import FindNames
 
 _WORTH = 0.34  # least share of the statement's words that a compared sentence has
 _MAX_WORDS = 20_000  # words whose vectors are cached

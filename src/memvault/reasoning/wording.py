@@ -10,7 +10,9 @@ from typing import NamedTuple
 from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amount_words import month_named, number_named
 from memvault.verification.amounts import Amount, AmountKind
-from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
+from memvault.verification.claim_stems import canonical_stem, stems_of
+from memvault.verification.clause_words import HEDGED
+from memvault.verification.vault_names import FindNames
 
 KINDS = {
     "month": " ".join(calendar.month_name[1:]).lower(),
@@ -162,7 +164,9 @@ def _within(amounts: Sequence[Amount], word: Word) -> Word:
     number = number_named(word.text) if word.start == amount.start else None
     if number is not None:
         return word._replace(kind="number", key=f"{number:g}")
-    return word._replace(kind="word", key=canonical(word.text)) if word.kind == "name" else word
+    return (
+        word._replace(kind="word", key=canonical_stem(word.text)) if word.kind == "name" else word
+    )
 
 
 def _neighbour(word: Word, other: Word | None) -> str:

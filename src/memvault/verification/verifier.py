@@ -13,22 +13,21 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memvault.model.errors import MemvaultError, StoreUnavailable
-from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.provenance import Origin, OriginKind
 from memvault.model.search import Conflict, ConflictKind, Evidence, Hit, Scope, Status, Verification
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
-from memvault.text.entities import NameMatcher
 from memvault.vault.frontmatter.properties import read_date
-from memvault.verification.agreement import Verdict, compare, independent, is_older, moment
+from memvault.verification.agreement import Verdict, compare, day_of, independent, is_older
 from memvault.verification.amounts import AmountKind
+from memvault.verification.claim_extraction import Passages
+from memvault.verification.claim_stems import stems_of
 from memvault.verification.claims import NAME, Claim, Source
-from memvault.verification.clause import FindNames, stems_of
 from memvault.verification.doubt import is_set_apart
-from memvault.verification.reading import Passages
 from memvault.verification.sensitive_topics import Gate, sensitive_topic_of
+from memvault.verification.vault_names import FindNames
 
 WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
 MAX_READ = 3  # first memories that are read in full for a value of the requested kind
@@ -127,7 +126,7 @@ class Verifier:
             for claim in self._answers(asked, part, rank)
         ]
         told = self.witnesses(own, scope) if own else []
-        bearing = (w for w in told if any(compare(c, w) is not Verdict.APART for c in own))
+        bearing = (w for w in told if any(compare(c, w) is not Verdict.UNRELATED for c in own))
         return list(dict.fromkeys((*own, *bearing)))
 
     def _answering(self, query: str, hits: Sequence[Hit]) -> list[list[Claim]]:
@@ -337,7 +336,7 @@ class Verifier:
         except MemvaultError:
             return True
         lines = text.splitlines()[source.lines.first - 1 : source.lines.last]
-        return is_set_apart(lines, claim.sentence, claim.shown)
+        return is_set_apart(lines, claim.sentence, claim.value_text)
 
     def _weighed(
         self, claims: Sequence[Claim], pool: Sequence[Claim]
@@ -377,7 +376,7 @@ class Verifier:
         source = claim.source
         memory = self._memory_of(source.note_id)
         is_claim = not self._origin(claim).is_person and not (memory and memory.verified)
-        said = f"{claim.label}: {claim.shown}"
+        said = f"{claim.label}: {claim.value_text}"
         return Evidence(
             source.note_id, source.title, source.path, source.lines, claim.sentence, said, is_claim
         )
@@ -386,27 +385,14 @@ class Verifier:
         own, theirs = self._memory_of(claim.source.note_id), self._memory_of(other.source.note_id)
         if theirs is not None and theirs.verified:
             return own is None or not own.verified
-        if moment(claim) is None and own is not None and self._origin(claim).is_person:
+        if day_of(claim) is None and own is not None and self._origin(claim).is_person:
             # The person's note without a day says what holds since it was written.
-            day = moment(other)
+            day = day_of(other)
             return day is None or day >= own.created_at.date()
         return not is_older(other, claim)
 
     def _disputed(self, claim: Claim, differing: Sequence[Claim]) -> bool:
         return any(self._holds_against(other, claim) for other in differing)
-
-
-def names_in(rules: NameMatcher) -> FindNames:
-    """A function that finds the certain names of the vault in a text, without tags."""
-
-    def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
-        return [
-            (mention.start, mention.end, mention.name.target)
-            for mention in rules.find(text, exclude=exclude)
-            if mention.certain and mention.name.kind != NodeKind.TAG
-        ]
-
-    return find
 
 
 def origin_of(claim: Claim, memory: Memory | None) -> Origin:
@@ -443,11 +429,11 @@ def _is_own_day(day: date, memory: Memory) -> bool:
 
 def _with_their_days(claims: Sequence[Claim]) -> list[Claim]:
     """The claims of a note without those that another one repeats with a day."""
-    since = [claim for claim in claims if moment(claim) is not None]
+    since = [claim for claim in claims if day_of(claim) is not None]
     return [
         claim
         for claim in claims
-        if moment(claim) is not None
+        if day_of(claim) is not None
         or all(compare(claim, other) is not Verdict.AGREES for other in since)
     ]
 

@@ -14,17 +14,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memvault.model.graph import NodeKind
 from memvault.model.note import LineRange
 from memvault.model.search import NodeRef
 from memvault.reasoning.bayes.influences import HEDGED
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
-from memvault.text.entities import NameMatcher
 from memvault.verification.agreement import independent, same_attribute
 from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amounts import Amount, equal_amounts
+from memvault.verification.claim_stems import stems_of
 from memvault.verification.claims import Claim
-from memvault.verification.clause import FindNames, stems_of
 
 _CONDITION = re.compile(
     r"(?P<word>\bwhat (?:would happen |happens |will happen )?if\b|\b(?:even )?if\b"
@@ -79,19 +77,6 @@ def read_question(text: str) -> Question:
         conditions.append(Condition(match["said"].strip(), not denied, done))
     matter = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
     return Question(matter, tuple(conditions), _OF_CHANCE.search(matter) is not None)
-
-
-def names_asked(rules: NameMatcher) -> FindNames:
-    """A function that finds the spans of a question that name nodes, ignoring case and tags."""
-
-    def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
-        return [
-            (mention.start, mention.end, mention.name.target)
-            for mention in rules.find(text, exclude=exclude, question=True)
-            if mention.name.kind != NodeKind.TAG
-        ]
-
-    return find
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +221,7 @@ def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
 
 def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> bool:
     """Whether a claim's sentence, with title and headings, has all names and most words asked."""
-    told = stems_of(claim.sentence) | claim.around
+    told = stems_of(claim.sentence) | claim.heading_stems
     return named <= told and len(asked & told) >= MIN_COVERED * len(asked)
 
 
@@ -251,7 +236,7 @@ def _with_value_of_best_part(
     ]
     if len(rivals) < 2:
         return claim
-    known = claim.around | stems_of(claim.source.title)
+    known = claim.heading_stems | stems_of(claim.source.title)
     parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]
     values = [(each.unit, each.parts) for each in rivals]
     own_part = parts[values.index((own.unit, own.parts))] if (own.unit, own.parts) in values else ()
@@ -262,7 +247,7 @@ def _with_value_of_best_part(
     if fit.count(fit[best]) > 1:
         return None
     value = rivals[best]
-    return replace(claim, value=value, shown=claim.sentence[value.start : value.end])
+    return replace(claim, value=value, value_text=claim.sentence[value.start : value.end])
 
 
 def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
@@ -324,7 +309,7 @@ def _equal(one: Claim, other: Claim) -> bool:
 
 
 def _shown(claim: Claim) -> str:
-    return claim.shown.strip(" .*_")
+    return claim.value_text.strip(" .*_")
 
 
 # The start of text after the last value that qualifies it: "200 MB for the Plus plan".

@@ -37,9 +37,9 @@ from memvault.reasoning.bayes.question import (
 )
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.agreement import is_older, moment
+from memvault.verification.agreement import day_of, is_older
 from memvault.verification.claims import Claim
-from memvault.verification.clause import FindNames
+from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import origin_of
 
 LOOKED_AT = 20  # memories that may state the answer
@@ -257,7 +257,7 @@ class Reasoner:
         An unconfirmed claim weighs no more than any claim of the person.
         """
         told = [
-            (each, memory, moment_of(memory, moment(each.claim)))
+            (each, memory, moment_of(memory, day_of(each.claim)))
             for each in contest.witnesses
             if (memory := self._memory_of(each.claim.source.note_id)) is not None
         ]
