@@ -26,12 +26,13 @@ from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.claim_extraction import claims_of
 from memvault.verification.claim_patterns import tool_usages_in, usage_conflict
+from memvault.verification.claim_sources import source_of
 from memvault.verification.claim_stems import stems_of
 from memvault.verification.claims import Claim, Source
 from memvault.verification.clause_words import HEDGED
 from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames
-from memvault.verification.verifier import Verifier, source_of
+from memvault.verification.verifier import Verifier
 
 MAX_SENTENCES = 12  # of the reasoning
 FOUND_FOR_EACH = 8  # memories per sentence

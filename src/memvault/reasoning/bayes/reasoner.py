@@ -38,9 +38,9 @@ from memvault.reasoning.bayes.question import (
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
 from memvault.verification.agreement import day_of, is_older
+from memvault.verification.claim_sources import origin_of
 from memvault.verification.claims import Claim
 from memvault.verification.vault_names import FindNames
-from memvault.verification.verifier import origin_of
 
 LOOKED_AT = 20  # memories that may state the answer
 WHOLE_NOTE = "what the note itself says"
