@@ -19,7 +19,7 @@ from memvault.model.search import Hit, Scope
 from memvault.reasoning.alignment import Relation
 from memvault.reasoning.opposed_causes import causes_opposed, jaccard
 from memvault.reasoning.sentence_matching import Match, SentenceMatcher
-from memvault.reasoning.wording import LIGHT, Statement
+from memvault.reasoning.sentence_words import LIGHT, SentenceWords
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
@@ -192,14 +192,14 @@ class Critic:
             if len(stems_of(part)) < _CLAUSE_WORDS or not self._says_something(part):
                 continue
             match = self._matcher.best(part, hits)
-            if match is None or match.alignment.covered < _PART_COVERED:
+            if match is None or match.alignment.coverage < _PART_COVERED:
                 continue
             if match.alignment.relation is not Relation.SUPPORTS:
                 yield _mismatch(match)
 
     def _says_something(self, part: str) -> bool:
         """Whether a part has words besides names and values: "Ada from 3 to 10 May" has none."""
-        words = Statement(part, self._find_names).words.get("word", {})
+        words = SentenceWords(part, self._find_names).words.get("word", {})
         return any(word[0].islower() for key, word in words.items() if key not in LIGHT)
 
     # -- the memories to compare ---------------------------------------------------------------
@@ -294,10 +294,9 @@ def _passage(hit: Hit) -> _Passage:
 
 def _mismatch(match: Match) -> Contradiction:
     found = match.alignment
-    kind = ConflictType.TEMPORAL if found.dated else ConflictType.FACTUAL
-    explanation = (
-        f"The reasoning says {' '.join(found.ours)}; the note says {' '.join(found.theirs)}."
-    )
+    kind = ConflictType.TEMPORAL if found.both_dated else ConflictType.FACTUAL
+    stated, noted = " ".join(found.statement_words), " ".join(found.sentence_words)
+    explanation = f"The reasoning says {stated}; the note says {noted}."
     if found.relation is Relation.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
     snippet = match.sentence[:MAX_CHARS]
