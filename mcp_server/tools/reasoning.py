@@ -27,16 +27,9 @@ from mcp_server.tools.toolbox import Tools, node_named
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
-from memvault.reasoning.bayes.effects import (
-    Chain,
-    Consequence,
-    Direction,
-    Effects,
-    Inference,
-    Inferred,
-    Omni,
-)
+from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
+from memvault.reasoning.bayes.omni_inference import Inference, Inferred, Omni
 from memvault.reasoning.bayes.question import EvidenceUsed
 from memvault.reasoning.bayes.reasoner import ProbabilityQuery
 from memvault.search.scope import in_scope

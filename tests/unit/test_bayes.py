@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from memvault.model.errors import CausalInferenceError
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.bayes import inference
-from memvault.reasoning.bayes.inference import elimination_cost, load_pgmpy, posterior, propagate
-from memvault.reasoning.bayes.influences import (
-    Influence,
-    Kind,
-    belief,
-    moment_of,
-    recency,
-    weight,
-    wilson,
+from memvault.reasoning.bayes.belief_propagation import propagate
+from memvault.reasoning.bayes.competing_values import (
+    SOMETHING_ELSE,
+    VALUE,
+    add_contest,
+    answering,
+    contest_of,
 )
+from memvault.reasoning.bayes.inference import elimination_cost, posterior
+from memvault.reasoning.bayes.influences import Influence, Kind
 from memvault.reasoning.bayes.network import (
     TRUE,
     Network,
@@ -32,14 +32,9 @@ from memvault.reasoning.bayes.network import (
     surroundings,
     truth_table,
 )
-from memvault.reasoning.bayes.question import (
-    SOMETHING_ELSE,
-    VALUE,
-    add_contest,
-    answering,
-    contest_of,
-    read_question,
-)
+from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
+from memvault.reasoning.bayes.question import read_question
+from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight, wilson
 from memvault.verification.amounts import Amount
 from memvault.verification.claim_extraction import claims_of
 from memvault.verification.claims import Claim, Source

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.bayes.question import answering
+from memvault.reasoning.bayes.competing_values import answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amount_parsing import PATTERNS, amounts_in, matches
 from memvault.verification.amounts import AmountKind, equal_amounts

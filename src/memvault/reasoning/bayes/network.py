@@ -11,11 +11,17 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from memvault.reasoning.bayes.influences import Influence, Kind, belief
+from memvault.reasoning.bayes.influences import Influence, Kind
+from memvault.reasoning.bayes.source_weights import belief
 
 FALSE, TRUE = 0, 1
 TRUTH = ("false", "true")
 LEAK = 0.5  # share of its own belief that a node with causes keeps if they are all false
+
+IMPOSSIBLE = (
+    "Causal query failed: the evidence cannot hold together by what the notes say. Leave out what "
+    "contradicts the rest, or ask with do to see what would follow."
+)
 
 Table = npt.NDArray[np.float64]
 

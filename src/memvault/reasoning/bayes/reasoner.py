@@ -10,31 +10,25 @@ from memvault.config.settings import ReasoningSettings
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.bayes.inference import posterior
-from memvault.reasoning.bayes.influences import (
-    REPLACED,
-    Influence,
-    Influences,
-    Stated,
-    moment_of,
-    recency,
-    weight,
-    wilson,
-)
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
-from memvault.reasoning.bayes.question import (
+from memvault.reasoning.bayes.competing_values import (
     VALUE,
     CompetingValues,
-    EvidenceUsed,
-    Outcome,
-    ProbabilityAnswer,
-    Question,
     Witness,
     add_contest,
     answering,
     contest_of,
+)
+from memvault.reasoning.bayes.inference import posterior
+from memvault.reasoning.bayes.influences import Influence, Influences, Stated
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
+from memvault.reasoning.bayes.question import (
+    EvidenceUsed,
+    Outcome,
+    ProbabilityAnswer,
+    Question,
     read_question,
 )
+from memvault.reasoning.bayes.source_weights import REPLACED, moment_of, recency, weight, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
 from memvault.verification.agreement import day_of, is_older
