@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.bayes.competing_values import answering
+from memvault.reasoning.bayes.competing_values import claims_answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amount_parsing import PATTERNS, amounts_in, matches
 from memvault.verification.amounts import AmountKind, equal_amounts
@@ -258,7 +258,7 @@ def test_two_verbs_of_one_subject_have_each_their_value(joint: str) -> None:
     ]  # fmt: skip
     for question, value in (("How long are snapshots kept?", "7 days"),
                             ("How often are snapshots saved?", "5 minutes")):  # fmt: skip
-        assert {each.value_text for each in answering(found, question)} == {value}
+        assert {each.value_text for each in claims_answering(found, question)} == {value}
 
 
 def test_of_two_clauses_each_has_its_own_subject() -> None:

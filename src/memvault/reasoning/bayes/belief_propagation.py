@@ -12,7 +12,7 @@ from memvault.model.errors import CausalInferenceError
 from memvault.reasoning.bayes.network import IMPOSSIBLE, Network
 
 Floats = npt.NDArray[np.float64]
-SETTLED = 1e-6  # a smaller change of every message counts as convergence
+CONVERGED = 1e-6  # a smaller change of every message counts as convergence
 DAMPED_AFTER = 20  # rounds after which changing messages probably oscillate in a loop
 DAMPING = 0.2  # share of its previous value that a message keeps from then on
 
@@ -24,14 +24,14 @@ class Beliefs:
     """The result of belief propagation.
 
     Attributes:
-        of: maps variables to the probabilities of their states.
+        probabilities: by variable, those of its states.
         iterations: number of rounds of messages.
-        settled: whether the messages converged.
+        converged: whether the messages stopped changing.
     """
 
-    of: dict[str, Floats]
+    probabilities: dict[str, Floats]
     iterations: int
-    settled: bool
+    converged: bool
 
 
 def propagate(
@@ -52,31 +52,37 @@ def propagate(
         key: np.asarray(likelihoods.get(key, np.ones(network.cardinality(key))), dtype=float)
         for key in network.variables
     }
-    told: Messages = {
+    to_variables: Messages = {
         (number, key): np.full(network.cardinality(key), 1.0 / network.cardinality(key))
         for number, scope in enumerate(scopes)
         for key in scope
     }
     touching: dict[str, list[int]] = {key: [] for key in network.variables}
-    for number, key in told:
+    for number, key in to_variables:
         touching[key].append(number)
-    iterations, settled = 0, False
-    while iterations < most_iterations and not settled:
+    iterations, converged = 0, False
+    while iterations < most_iterations and not converged:
         iterations += 1
-        asked = {
-            (number, key): _product(seen[key], [told[o, key] for o in touching[key] if o != number])
-            for number, key in told
+        to_factors = {
+            (number, key): _product(
+                seen[key], [to_variables[o, key] for o in touching[key] if o != number]
+            )
+            for number, key in to_variables
         }
-        fresh = {
-            (number, key): _summed(tables[number], scopes[number], key, number, asked)
-            for number, key in told
+        new = {
+            (number, key): _summed(tables[number], scopes[number], key, number, to_factors)
+            for number, key in to_variables
         }
-        change = max(float(np.abs(fresh[each] - told[each]).max()) for each in told)
-        settled = change < SETTLED
-        kept = DAMPING if iterations > DAMPED_AFTER else 0.0
-        told = {each: kept * told[each] + (1.0 - kept) * fresh[each] for each in told}
-    of = {key: _product(seen[key], [told[n, key] for n in touching[key]]) for key in touching}
-    return Beliefs(of, iterations, settled)
+        change = max(float(np.abs(new[each] - to_variables[each]).max()) for each in to_variables)
+        converged = change < CONVERGED
+        old = DAMPING if iterations > DAMPED_AFTER else 0.0
+        to_variables = {
+            each: old * to_variables[each] + (1.0 - old) * new[each] for each in to_variables
+        }
+    probabilities = {
+        key: _product(seen[key], [to_variables[n, key] for n in touching[key]]) for key in touching
+    }
+    return Beliefs(probabilities, iterations, converged)
 
 
 def _product(seen: Floats, messages: Sequence[Floats]) -> Floats:
@@ -87,7 +93,7 @@ def _product(seen: Floats, messages: Sequence[Floats]) -> Floats:
 
 
 def _summed(
-    table: Floats, scope: tuple[str, ...], target: str, number: int, asked: Messages
+    table: Floats, scope: tuple[str, ...], target: str, number: int, to_factors: Messages
 ) -> Floats:
     """A factor's message: its table times incoming messages, summed over other variables."""
     value = table
@@ -95,7 +101,7 @@ def _summed(
         if key != target:
             shape = [1] * len(scope)
             shape[axis] = -1
-            value = value * asked[number, key].reshape(shape)
+            value = value * to_factors[number, key].reshape(shape)
     others = tuple(axis for axis, key in enumerate(scope) if key != target)
     return _normal(value.sum(axis=others))
 

@@ -60,7 +60,7 @@ class CompetingValues:
     witnesses: tuple[Witness, ...]
 
 
-def contest_of(
+def competing_values_of(
     claims: Sequence[Claim], group_of: Callable[[Claim], str] = lambda _: ""
 ) -> CompetingValues | None:
     """The competing values of the first claim's attribute; None if no note states one.
@@ -71,35 +71,39 @@ def contest_of(
         group_of: gives the group that made an unconfirmed claim, "" for the person. A group counts
             once for a value. The person's claims come first.
     """
-    usable = sorted((each for each in claims if not each.outdated), key=lambda c: group_of(c) != "")
+    usable = sorted(
+        (claim for claim in claims if not claim.outdated), key=lambda c: group_of(c) != ""
+    )
     if not usable:
         return None
-    first = next((each for each in usable if not each.negated), usable[0])
-    told = [each for each in usable if each is first or _of_one_matter(first, each)]
+    first = next((claim for claim in usable if not claim.negated), usable[0])
+    comparable = [c for c in usable if c is first or _have_same_attribute(first, c)]
     values: list[Claim] = []
     witnesses: list[Witness] = []
-    for claim in sorted(told, key=lambda c: (c.negated, group_of(c) != "", not c.asserted)):
-        number = next((k for k, each in enumerate(values) if _equal(each, claim)), None)
-        if number is None:
+    for claim in sorted(comparable, key=lambda c: (c.negated, group_of(c) != "", not c.asserted)):
+        index = next((k for k, value in enumerate(values) if _equal(value, claim)), None)
+        if index is None:
             if claim.negated or len(values) == MAX_VALUES:
                 continue
-            number = len(values)
+            index = len(values)
             values.append(claim)
-        known = [each for each in witnesses if each.value == number]
+        known = [witness for witness in witnesses if witness.value == index]
         group = group_of(claim)
-        if group and any(each.group == group for each in known):
+        if group and any(witness.group == group for witness in known):
             continue
-        if all(independent(each.claim, claim) for each in known):
+        if all(independent(witness.claim, claim) for witness in known):
             share = (1.0 if claim.asserted else HEDGED) * (CLAIMED if group else 1.0)
-            witnesses.append(Witness(claim, number, share, group))
+            witnesses.append(Witness(claim, index, share, group))
     if not witnesses:
         return None
     return CompetingValues(
-        first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MAX_WITNESSES])
+        first.label,
+        tuple(_plain_value(claim) for claim in values),
+        tuple(witnesses[:MAX_WITNESSES]),
     )
 
 
-def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
+def claims_answering(claims: Sequence[Claim], question: str) -> list[Claim]:
     """The claims that answer the question, each with the value that its sentence gives for it.
 
     A sentence such as "the limit is 5 MB for Standard and 200 MB for Plus" has several values of
@@ -108,38 +112,40 @@ def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
     no part is best, the claim is dropped. A claim is also dropped if another sentence of its note
     on the same attribute fits the question better.
     """
-    asked = stems_of(question)
-    named = stems_of(" ".join(_CAPITALISED.findall(question)))
-    about = [each for each in claims if _is_about(each, asked, named)]
-    fitted = (_with_value_of_best_part(each, asked, named) for each in about)
-    moved = [each for each in fitted if each is not None]
-    return [each for each in moved if not any(_fits_better(o, each, asked) for o in moved)]
+    stems = stems_of(question)
+    names = stems_of(" ".join(_CAPITALISED.findall(question)))
+    about = [claim for claim in claims if _is_about(claim, stems, names)]
+    corrected = (_with_value_of_best_part(claim, stems, names) for claim in about)
+    found = [claim for claim in corrected if claim is not None]
+    return [c for c in found if not any(_fits_better(other, c, stems) for other in found)]
 
 
-def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> bool:
-    """Whether a claim's sentence, with title and headings, has all names and most words asked."""
-    told = stems_of(claim.sentence) | claim.heading_stems
-    return named <= told and len(asked & told) >= MIN_COVERED * len(asked)
+def _is_about(claim: Claim, stems: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a claim's sentence, with title and headings, has all names and most words."""
+    present = stems_of(claim.sentence) | claim.heading_stems
+    return names <= present and len(stems & present) >= MIN_COVERED * len(stems)
 
 
 def _with_value_of_best_part(
-    claim: Claim, asked: frozenset[str], named: frozenset[str]
+    claim: Claim, stems: frozenset[str], names: frozenset[str]
 ) -> Claim | None:
     own = claim.value
     if not isinstance(own, Amount):
         return claim
     rivals = [
-        each for each in amounts_in(claim.sentence) if each.kind is own.kind and not each.earlier
+        amount
+        for amount in amounts_in(claim.sentence)
+        if amount.kind is own.kind and not amount.earlier
     ]
     if len(rivals) < 2:
         return claim
     known = claim.heading_stems | stems_of(claim.source.title)
     parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]
-    values = [(each.unit, each.parts) for each in rivals]
+    values = [(rival.unit, rival.parts) for rival in rivals]
     own_part = parts[values.index((own.unit, own.parts))] if (own.unit, own.parts) in values else ()
     if not claim.attribute & set(own_part):  # the attribute belongs to all values of the sentence
         parts = [part - claim.attribute for part in parts]
-    fit = [(len(part & named), len(part & asked)) for part in parts]
+    fit = [(len(part & names), len(part & stems)) for part in parts]
     best = max(range(len(rivals)), key=fit.__getitem__)
     if fit.count(fit[best]) > 1:
         return None
@@ -147,7 +153,7 @@ def _with_value_of_best_part(
     return replace(claim, value=value, value_text=claim.sentence[value.start : value.end])
 
 
-def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
+def _fits_better(other: Claim, claim: Claim, stems: frozenset[str]) -> bool:
     """Whether another sentence of the note on the same attribute fits the question better.
 
     It must have all words of the question that this sentence has, and more.
@@ -156,56 +162,56 @@ def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
         return False
     if not other.attribute & claim.attribute:
         return False
-    return stems_of(claim.sentence) & asked < stems_of(other.sentence) & asked
+    return stems_of(claim.sentence) & stems < stems_of(other.sentence) & stems
 
 
-def add_contest(network: Network, contest: CompetingValues) -> dict[str, int]:
+def add_competing_values(network: Network, competing: CompetingValues) -> dict[str, int]:
     """Add the values and their witnesses to a network that contains the witnesses' memories.
 
     Returns the evidence that each witness made its statement.
     """
-    names = (*contest.values, SOMETHING_ELSE)
+    names = (*competing.values, SOMETHING_ELSE)
     count = len(names)
-    network.add(Variable(VALUE, contest.label, names), (), np.full(count, 1.0 / count))
-    for witness in contest.witnesses:
+    network.add(Variable(VALUE, competing.label, names), (), np.full(count, 1.0 / count))
+    for witness in competing.witnesses:
         unknown = 1.0 / count
-        told = witness.share * _if_right(witness, count) + (1.0 - witness.share) * unknown
+        likelihood = witness.share * _if_right(witness, count) + (1.0 - witness.share) * unknown
         table = np.empty((count, 2, 2))
-        table[:, TRUE, TRUE] = told
+        table[:, TRUE, TRUE] = likelihood
         table[:, FALSE, TRUE] = unknown
         table[:, :, FALSE] = 1.0 - table[:, :, TRUE]
         note = witness.claim.source.note_id
         network.add(Variable(witness.id, witness.claim.source.title), (VALUE, note), table)
-    return {witness.id: TRUE for witness in contest.witnesses}
+    return {witness.id: TRUE for witness in competing.witnesses}
 
 
 def _if_right(witness: Witness, count: int) -> Table:
     """The likelihood of a witness's statement under each value."""
     if witness.claim.negated:
-        spoken = np.full(count, 1.0 / (count - 1))
-        spoken[witness.value] = 0.0
-        return spoken
-    spoken = np.zeros(count)
-    spoken[witness.value] = 1.0
-    return spoken
+        likelihoods = np.full(count, 1.0 / (count - 1))
+        likelihoods[witness.value] = 0.0
+        return likelihoods
+    likelihoods = np.zeros(count)
+    likelihoods[witness.value] = 1.0
+    return likelihoods
 
 
-def _of_one_matter(first: Claim, other: Claim) -> bool:
+def _have_same_attribute(first: Claim, other: Claim) -> bool:
     if not same_attribute(first, other):
         return False
     if isinstance(first.value, Amount) is not isinstance(other.value, Amount):
         return False
-    alike = first.subjects & other.subjects
-    return bool(alike) or not first.subjects or not other.subjects
+    shared = first.subjects & other.subjects
+    return bool(shared) or not first.subjects or not other.subjects
 
 
-def _equal(one: Claim, other: Claim) -> bool:
-    if isinstance(one.value, Amount) and isinstance(other.value, Amount):
-        return equal_amounts(one.value, other.value) is True
-    return one.value == other.value
+def _equal(first: Claim, second: Claim) -> bool:
+    if isinstance(first.value, Amount) and isinstance(second.value, Amount):
+        return equal_amounts(first.value, second.value) is True
+    return first.value == second.value
 
 
-def _shown(claim: Claim) -> str:
+def _plain_value(claim: Claim) -> str:
     return claim.value_text.strip(" .*_")
 
 

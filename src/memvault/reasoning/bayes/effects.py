@@ -47,7 +47,7 @@ class Chain:
         return sum(each.kind is Kind.LOWERS for each in self.links) % 2 == 0
 
     @property
-    def things(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[str, ...]:
         return (self.links[0].cause, *(each.effect for each in self.links))
 
 
@@ -100,34 +100,34 @@ class Effects:
         before = _longest(self._chains(key, Direction.CAUSES, max_depth, around.influences))
         after = _longest(self._chains(key, Direction.EFFECTS, max_depth, around.influences))
         joined = [
-            Chain((*one.links, *other.links))
-            for one in before
-            for other in after
-            if not set(one.things[:-1]) & set(other.things)
+            Chain((*leading.links, *following.links))
+            for leading in before
+            for following in after
+            if not set(leading.nodes[:-1]) & set(following.nodes)
         ]
         found = joined or before or after
-        return sorted(found, key=lambda c: (-c.strength, c.things))[:MAX_CHAINS]
+        return sorted(found, key=lambda c: (-c.strength, c.nodes))[:MAX_CHAINS]
 
     def _chains(
         self, key: str, direction: Direction, depth: int, influences: Sequence[Influence]
     ) -> list[Chain]:
         """All chains from the node, or to it, that visit no node twice."""
         forward = direction is Direction.EFFECTS
-        near: dict[str, list[Influence]] = {}
+        adjacent: dict[str, list[Influence]] = {}
         for each in influences:
-            near.setdefault(each.cause if forward else each.effect, []).append(each)
+            adjacent.setdefault(each.cause if forward else each.effect, []).append(each)
         found: list[Chain] = []
         frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
         for _ in range(depth):
             following: list[tuple[str, tuple[Influence, ...]]] = []
             for end, links in frontier:
                 visited = {key, *(e.effect for e in links), *(e.cause for e in links)}
-                for each in near.get(end, ())[:MAX_PER_NODE]:
-                    far = each.effect if forward else each.cause
-                    if far not in visited:
+                for each in adjacent.get(end, ())[:MAX_PER_NODE]:
+                    next_node = each.effect if forward else each.cause
+                    if next_node not in visited:
                         longer = (*links, each) if forward else (each, *links)
                         found.append(Chain(longer))
-                        following.append((far, longer))
+                        following.append((next_node, longer))
             frontier = following
         return found
 
@@ -135,8 +135,8 @@ class Effects:
         self, network: Network, key: str, end: str, direction: Direction, chain: Chain
     ) -> Consequence:
         if direction is Direction.EFFECTS:
-            first = posterior(network.done({key: FALSE}), end, {}, SECONDS)
-            second = posterior(network.done({key: TRUE}), end, {}, SECONDS)
+            first = posterior(network.intervened({key: FALSE}), end, {}, SECONDS)
+            second = posterior(network.intervened({key: TRUE}), end, {}, SECONDS)
         else:
             first = posterior(network, end, {}, SECONDS)
             second = posterior(network, end, {key: TRUE}, SECONDS)
@@ -153,8 +153,8 @@ class Effects:
 def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
     """The strongest chain to each far end, strongest first."""
     best: dict[str, Chain] = {}
-    for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.things)):
-        end = chain.things[-1] if chain.things[0] == key else chain.things[0]
+    for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.nodes)):
+        end = chain.nodes[-1] if chain.nodes[0] == key else chain.nodes[0]
         best.setdefault(end, chain)
     return list(best.items())
 

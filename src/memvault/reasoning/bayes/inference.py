@@ -54,22 +54,22 @@ def posterior(
     Raises:
         CausalInferenceError: the evidence is impossible.
     """
-    told = network.narrowed([target, *evidence])
-    if any(_never(told, key, evidence) for key in evidence):
+    relevant = network.restricted([target, *evidence])
+    if any(_is_impossible(relevant, key, evidence) for key in evidence):
         raise CausalInferenceError(IMPOSSIBLE)
     if target in evidence:
-        _refuse_impossible(told, target, evidence, seconds)
-        sure = np.eye(told.cardinality(target))[evidence[target]]
-        return Posterior(tuple(map(float, sure)), False)
-    total, largest = elimination_cost(told, target, evidence)
+        _refuse_impossible(relevant, target, evidence, seconds)
+        certain = np.eye(relevant.cardinality(target))[evidence[target]]
+        return Posterior(tuple(map(float, certain)), False)
+    total, largest = elimination_cost(relevant, target, evidence)
     pgmpy = pgmpy_if_loaded()
     in_time = largest <= LARGEST_TABLE and total <= seconds * ENTRIES_PER_SECOND
     if pgmpy is not None and in_time:
-        return Posterior(_exact(pgmpy, told, target, evidence), False)
-    return Posterior(_sampled(told, target, evidence, seconds), True)
+        return Posterior(_exact(pgmpy, relevant, target, evidence), False)
+    return Posterior(_sampled(relevant, target, evidence, seconds), True)
 
 
-def _never(network: Network, key: str, evidence: Mapping[str, int]) -> bool:
+def _is_impossible(network: Network, key: str, evidence: Mapping[str, int]) -> bool:
     """Whether an observed value is impossible for every value of its unobserved parents.
 
     Variable elimination skips fully observed factors, so it does not notice this.
@@ -93,24 +93,26 @@ def elimination_cost(network: Network, target: str, evidence: Mapping[str, int])
     The elimination order is greedy by the size of the created table (MinWeight; Koller and Friedman
     2009, 9.4.3).
     """
-    near: dict[str, set[str]] = {key: set() for key in network.variables if key not in evidence}
+    neighbours: dict[str, set[str]] = {
+        key: set() for key in network.variables if key not in evidence
+    }
     for key, parents in network.parents.items():
-        family = [each for each in (key, *parents) if each in near]
+        family = [each for each in (key, *parents) if each in neighbours]
         for each in family:
-            near[each].update(family)
-    size = {key: network.cardinality(key) for key in near}
+            neighbours[each].update(family)
+    size = {key: network.cardinality(key) for key in neighbours}
     total = largest = 0
-    left = {key for key in near if key != target}
-    while left:
-        cost = {key: prod(size[each] for each in near[key] | {key}) for key in left}
-        best = min(left, key=lambda key: (cost[key], key))
+    remaining = {key for key in neighbours if key != target}
+    while remaining:
+        cost = {key: prod(size[each] for each in neighbours[key] | {key}) for key in remaining}
+        best = min(remaining, key=lambda key: (cost[key], key))
         total += cost[best]
         largest = max(largest, cost[best])
-        around = near.pop(best) - {best}
+        around = neighbours.pop(best) - {best}
         for each in around:
-            near[each] |= around
-            near[each].discard(best)
-        left.remove(best)
+            neighbours[each] |= around
+            neighbours[each].discard(best)
+        remaining.remove(best)
     return total, largest
 
 
@@ -152,10 +154,10 @@ def _sampled(
     weights = squares = 0.0
     end = time.monotonic() + seconds
     while squares == 0.0 or (weights**2 / squares < ENOUGH and time.monotonic() < end):
-        drawn, likely = _batch(network, order, evidence, rng)
-        sums += np.bincount(drawn[target], weights=likely, minlength=len(sums))
-        weights += float(likely.sum())
-        squares += float((likely**2).sum())
+        drawn, likelihoods = _batch(network, order, evidence, rng)
+        sums += np.bincount(drawn[target], weights=likelihoods, minlength=len(sums))
+        weights += float(likelihoods.sum())
+        squares += float((likelihoods**2).sum())
         if squares == 0.0 and time.monotonic() > end:
             raise CausalInferenceError(IMPOSSIBLE)
     return tuple(map(float, sums / weights))
@@ -165,14 +167,14 @@ def _batch(
     network: Network, order: list[str], evidence: Mapping[str, int], rng: np.random.Generator
 ) -> tuple[dict[str, npt.NDArray[np.intp]], Floats]:
     drawn: dict[str, npt.NDArray[np.intp]] = {}
-    likely = np.ones(BATCH)
+    likelihoods = np.ones(BATCH)
     for key in order:
         rows = network.tables[key][tuple(drawn[parent] for parent in network.parents[key])]
         rows = np.broadcast_to(rows, (BATCH, network.cardinality(key)))
         if key in evidence:
             drawn[key] = np.full(BATCH, evidence[key], dtype=np.intp)
-            likely = likely * rows[:, evidence[key]]
+            likelihoods = likelihoods * rows[:, evidence[key]]
         else:
             below = rng.random((BATCH, 1)) > np.cumsum(rows, axis=1)
             drawn[key] = np.minimum(below.sum(axis=1), rows.shape[1] - 1)
-    return drawn, likely
+    return drawn, likelihoods

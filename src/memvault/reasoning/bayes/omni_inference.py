@@ -21,7 +21,7 @@ from memvault.reasoning.bayes.source_weights import wilson
 from memvault.stores.graph_view import GraphView
 
 MAX_PREDICTED = 10
-FANNED = 60  # relations per node that the search for a bridge or an explanation follows
+MAX_RELATIONS = 60  # relations per node that the search for a bridge or an explanation follows
 MAX_VISITED = 400  # nodes that the search for a bridge visits
 MAX_EXPLAINING = 10
 RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
@@ -50,14 +50,14 @@ class Predicted:
 class Inferred:
     """The predictions of an inference.
 
-    For a bridge, ``path`` has its influences or relations in order, and ``stops`` its nodes.
+    For a bridge, ``path`` has its influences or relations in order, ``path_nodes`` its nodes.
     """
 
     predictions: tuple[Predicted, ...]
     iterations: int
-    settled: bool
+    converged: bool
     path: tuple[Influence, ...] = ()
-    stops: tuple[str, ...] = ()
+    path_nodes: tuple[str, ...] = ()
 
     @property
     def overall_confidence(self) -> float:
@@ -67,7 +67,7 @@ class Inferred:
         return sum(each.confidence for each in self.predictions) / len(self.predictions)
 
 
-class Omni:
+class OmniInference:
     """Builds the network that a kind of inference needs and runs belief propagation on it."""
 
     def __init__(self, reasoner: Reasoner, edges: GraphView) -> None:
@@ -93,23 +93,23 @@ class Omni:
             CausalInferenceError: the clamped values contradict each other.
         """
         reader = self._reasoner.influences(clamped)
-        around, path, stops, found = self._around(kind, clamped, wanted, reader, scope)
+        around, path, path_nodes, found = self._surroundings(kind, clamped, wanted, reader, scope)
         network = around.network(reader.sources_of, self._reasoner.name_of)
-        seen = {key: (1.0 - sure, sure) for key, sure in clamped.items()}
-        beliefs = propagate(network, seen, most_iterations)
+        likelihoods = {key: (1.0 - chance, chance) for key, chance in clamped.items()}
+        beliefs = propagate(network, likelihoods, most_iterations)
         keys = list(dict.fromkeys(wanted)) or found
         stating = _stating(around)
         predicted = [
-            self._predicted(key, float(beliefs.of[key][TRUE]), reader, stating)
+            self._predicted(key, float(beliefs.probabilities[key][TRUE]), reader, stating)
             for key in keys
-            if key in beliefs.of and key not in clamped
+            if key in beliefs.probabilities and key not in clamped
         ]
         if kind is not Inference.BRIDGE:
             predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
-        shown = tuple(predicted[: max(MAX_PREDICTED, len(wanted))])
-        return Inferred(shown, beliefs.iterations, beliefs.settled, path, stops)
+        best = tuple(predicted[: max(MAX_PREDICTED, len(wanted))])
+        return Inferred(best, beliefs.iterations, beliefs.converged, path, path_nodes)
 
-    def _around(
+    def _surroundings(
         self,
         kind: Inference,
         clamped: Mapping[str, float],
@@ -124,9 +124,9 @@ class Omni:
                 raise InvalidParams("Invalid params: clamped_nodes - a bridge has two ends")
             first, last = clamped
             path = self._bridge(first, last, reader, scope)
-            stops = (first, *(each.effect for each in path)) if path else ()
-            things = tuple(dict.fromkeys((*stops, *clamped, *wanted)))
-            return Surroundings(things, path), path, stops, list(stops[1:-1])
+            path_nodes = (first, *(each.effect for each in path)) if path else ()
+            nodes = tuple(dict.fromkeys((*path_nodes, *clamped, *wanted)))
+            return Surroundings(nodes, path), path, path_nodes, list(path_nodes[1:-1])
         if kind is Inference.ABDUCTION:
             return (*self._explanations(clamped, wanted, reader, scope),)
         around = surroundings([*clamped, *wanted], reader.of, allowed)
@@ -152,7 +152,7 @@ class Omni:
                 continue
             done.add(key)
             hub = 1.0 if key == first else math.log2(1 + len(self._edges.of(key)))
-            for each in reader.related(key, FANNED):
+            for each in reader.related(key, MAX_RELATIONS):
                 if each.effect in done or not (each.effect == last or allowed(each.effect)):
                     continue
                 further = cost - math.log(max(1e-9, each.strength / hub))
@@ -174,28 +174,34 @@ class Omni:
     ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
         """Candidate explanations: stated causes, and nodes related to several observations."""
         allowed = self._reasoner.allowed(scope)
-        bearing: dict[str, dict[str, Influence]] = {}
+        related: dict[str, dict[str, Influence]] = {}
         for seen in clamped:
-            causal = {i.cause: i for i in reader.of(seen) if i.effect == seen and not i.of_words}
-            for each in reader.related(seen, FANNED):
+            causal = {
+                i.cause: i for i in reader.of(seen) if i.effect == seen and not i.between_notes
+            }
+            for each in reader.related(seen, MAX_RELATIONS):
                 weaker = replace(
                     each, cause=each.effect, effect=seen, strength=RELATED * each.strength
                 )
-                bearing.setdefault(each.effect, {})[seen] = causal.get(each.effect, weaker)
+                related.setdefault(each.effect, {})[seen] = causal.get(each.effect, weaker)
         candidates = [
             key
-            for key, own in bearing.items()
+            for key, by_observation in related.items()
             if key not in clamped
             and allowed(key)
-            and (len(own) > 1 or any(i in reader.of(s) for s, i in own.items()) or key in wanted)
+            and (
+                len(by_observation) > 1
+                or any(i in reader.of(s) for s, i in by_observation.items())
+                or key in wanted
+            )
         ]
         degree = {key: math.log2(2 + len(self._edges.of(key))) for key in candidates}
         candidates.sort(
-            key=lambda key: (-sum(i.strength for i in bearing[key].values()) / degree[key], key)
+            key=lambda key: (-sum(i.strength for i in related[key].values()) / degree[key], key)
         )
-        kept = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
-        influences = tuple(i for key in kept for i in bearing.get(key, {}).values())
-        return Surroundings((*kept, *clamped), influences), (), (), kept
+        explaining = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
+        influences = tuple(i for key in explaining for i in related.get(key, {}).values())
+        return Surroundings((*explaining, *clamped), influences), (), (), explaining
 
     def _predicted(
         self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
@@ -210,8 +216,8 @@ def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for each in around.influences:
         for key in (each.cause, each.effect):
-            own = found.setdefault(key, {})
-            own.update({s.memory_id: s.weight for s in each.stated if s.memory_id != key})
+            weights = found.setdefault(key, {})
+            weights.update({s.memory_id: s.weight for s in each.stated if s.memory_id != key})
     return found
 
 
@@ -219,16 +225,16 @@ def _reached(
     start: Mapping[str, float], influences: Sequence[Influence], *, forward: bool
 ) -> list[str]:
     """Nodes reachable from the clamped ones in one direction, nearest first."""
-    near: dict[str, list[str]] = {}
+    neighbours: dict[str, list[str]] = {}
     for each in influences:
-        one, other = (each.cause, each.effect) if forward else (each.effect, each.cause)
-        near.setdefault(one, []).append(other)
+        start_key, end = (each.cause, each.effect) if forward else (each.effect, each.cause)
+        neighbours.setdefault(start_key, []).append(end)
     reached = dict.fromkeys(start)
     waiting = list(start)
     while waiting:
         key = waiting.pop(0)
-        for far in near.get(key, ()):
-            if far not in reached:
-                reached[far] = None
-                waiting.append(far)
+        for neighbour in neighbours.get(key, ()):
+            if neighbour not in reached:
+                reached[neighbour] = None
+                waiting.append(neighbour)
     return [key for key in reached if key not in start]

@@ -12,17 +12,17 @@ _CONDITION = re.compile(
     r"(?P<word>\bwhat (?:would happen |happens |will happen )?if\b|\b(?:even )?if\b"
     r"|\bgiven(?: that)?\b|\bassuming(?: that)?\b|\bprovided(?: that)?\b"
     r"|\bsuppos(?:e|ing)(?: that)?\b|\bin case\b|\bwere we to\b|\bwithout\b)"
-    r"(?P<said>.*?)(?=,|\?|;|$|\bthen\b|\bhow (?:likely|probable)\b|\bwhat is the\b)",
+    r"(?P<clause>.*?)(?=,|\?|;|$|\bthen\b|\bhow (?:likely|probable)\b|\bwhat is the\b)",
     re.IGNORECASE,
 )
-_DONE = re.compile(r"^(?:what|suppos|were we to|without)", re.IGNORECASE)
+_INTERVENTION = re.compile(r"^(?:what|suppos|were we to|without)", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:not|never|no longer|without|fails?|failed|refused|rejected|denied|cancel(?:s|led|ed)?"
     r"|abandon(?:s|ed)?|stop(?:s|ped)?|drop(?:s|ped)?|skip(?:s|ped)?|remove[sd]?|wrong|false|untrue)\b"
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-_OF_CHANCE = re.compile(
+_ASKS_CHANCE = re.compile(
     r"^\W*(?:will|would|is|are|was|were|does|do|did|has|have|had|can|could|should|might|may)\b"
     r"|\b(?:how (?:likely|probable|certain|sure|confident)|what are the odds)\b"
     r"|\b(?:likelihood|probability|chances?|odds|risk)\b",
@@ -32,11 +32,12 @@ _OF_CHANCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A clause that sets the nodes it names to true or false; ``done`` for an intervention."""
+    """A clause that sets the nodes it names to true or false; ``is_intervention`` if it says
+    what is done, rather than what is seen."""
 
     text: str
     holds: bool
-    done: bool
+    is_intervention: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +45,24 @@ class Question:
     """A question about probability, as read.
 
     Attributes:
-        matter: the question without its conditions.
-        of_chance: whether it asks if a statement is true, rather than who, when or how much.
+        text: the question without its conditions.
+        asks_chance: whether it asks if a statement is true, rather than who, when or how much.
     """
 
-    matter: str
+    text: str
     conditions: tuple[Condition, ...]
-    of_chance: bool
+    asks_chance: bool
 
 
 def read_question(text: str) -> Question:
+    """Parse a question about probability."""
     conditions: list[Condition] = []
     for match in _CONDITION.finditer(text):
-        denied = _DENIED.search(match["word"] + match["said"]) is not None
-        done = _DONE.match(match["word"]) is not None
-        conditions.append(Condition(match["said"].strip(), not denied, done))
-    matter = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
-    return Question(matter, tuple(conditions), _OF_CHANCE.search(matter) is not None)
+        denied = _DENIED.search(match["word"] + match["clause"]) is not None
+        is_intervention = _INTERVENTION.match(match["word"]) is not None
+        conditions.append(Condition(match["clause"].strip(), not denied, is_intervention))
+    rest = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
+    return Question(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
 
 
 @dataclass(frozen=True, slots=True)

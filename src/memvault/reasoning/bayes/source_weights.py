@@ -18,10 +18,10 @@ REPLACED = 0.25  # share that a statement keeps after a later "was changed to" a
 Z95 = 1.959964  # standard normal quantile of a 95% interval
 
 
-def moment_of(memory: Memory, told: date | None = None) -> datetime:
+def moment_of(memory: Memory, day: date | None = None) -> datetime:
     """The day a statement refers to: the day named in its sentence, else the day of the note."""
-    if told is not None:
-        return datetime.combine(told, time.min, UTC)
+    if day is not None:
+        return datetime.combine(day, time.min, UTC)
     return memory.moment
 
 
