@@ -181,7 +181,9 @@ def test_beliefs_spread_exactly_where_there_are_no_loops():
     beliefs = propagate(made, {"c": (0.0, 1.0)}, 100)
     assert beliefs.converged and beliefs.iterations < 60
     for key in "abd":
-        assert beliefs.probabilities[key][TRUE] == pytest.approx(by_counting(made, key, {"c": 1}), abs=1e-4)
+        assert beliefs.probabilities[key][TRUE] == pytest.approx(
+            by_counting(made, key, {"c": 1}), abs=1e-4
+        )
 
 
 def test_to_do_is_not_to_see_where_both_have_one_cause():
