@@ -40,7 +40,7 @@ from memvault.model.search import (
     VerbosityLevel,
     Verification,
 )
-from memvault.reasoning.bayes.influences import wilson
+from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."

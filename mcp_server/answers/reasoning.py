@@ -247,7 +247,7 @@ class InferenceAnswer(Answer):
     predictions: list[PredictionShape]
     inference_path: list[str] | None = optional()
     convergence_iterations: int = taken("iterations")
-    converged: bool = taken("settled")
+    converged: bool
     overall_confidence: Chance
 
 

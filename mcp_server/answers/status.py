@@ -22,7 +22,7 @@ from mcp_server.answers.base import (
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.search import ConflictKind
 from memvault.model.state import SuggestedAction
-from memvault.reasoning.vault_overview import Happening
+from memvault.reasoning.recent_activity import Happening
 
 
 class KnownShape(Shape):
@@ -113,7 +113,7 @@ class MapNodeShape(Shape):
     title: str = taken("name")
     kind: str
     path: str | None = optional()
-    asked: bool
+    asked: bool = taken("is_given")
     weight: Rounded | None = optional()
 
 

@@ -23,7 +23,7 @@ from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.verification.sensitive_topics import GatedQuestion
+from memvault.verification.claim_gate import GatedQuestion
 
 MAX_READ = 12  # memories of a session that are named
 MAX_SESSIONS = 20

@@ -22,7 +22,8 @@ from memvault.model.errors import (
     SessionNotFound,
     StoreUnavailable,
 )
-from memvault.reasoning.memory_map import MAX_NODES, MemoryMap, d3, graphviz, memory_map, mermaid
+from memvault.reasoning.map_exports import d3, graphviz, mermaid
+from memvault.reasoning.memory_map import MAX_NODES, MemoryMap, memory_map
 
 URI = "visualize://{scope}/{topic}{?format,depth,include_weights,highlight_conflicts,limit}"
 SCOPES = ("session", "topic", "node")

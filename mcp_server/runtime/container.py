@@ -78,8 +78,8 @@ from memvault.text.spacy_pipeline import question_parser
 from memvault.vault.files import LONGEST_WRITE_SECONDS, Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
+from memvault.verification.claim_gate import GateLog
 from memvault.verification.immunity import Immunity
-from memvault.verification.sensitive_topics import GateLog
 
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")

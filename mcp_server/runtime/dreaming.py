@@ -36,7 +36,7 @@ from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
 from memvault.model.memory import Memory
 from memvault.model.search import Mode
-from memvault.reasoning.vault_overview import LeadSentences
+from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.vault.parse import parse_note
 
 if TYPE_CHECKING:

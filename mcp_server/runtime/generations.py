@@ -23,7 +23,6 @@ from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.search import Tuning
-from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
@@ -42,7 +41,8 @@ from memvault.stores.open import Stores, open_stores
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
 from memvault.vault.files import Vault
-from memvault.verification.verifier import Verifier, names_in
+from memvault.verification.vault_names import names_in, names_in_question
+from memvault.verification.verifier import Verifier
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ def open_generation(
     critic = Critic(searcher.find, by_id, stores.vectors, names, verifier, matcher=matcher)
     reasoner = Reasoner(
         graph_view, by_id, find=searcher.find, claims_of=verifier.claims,
-        find_names=names_asked(indexer.names), settings=settings.reasoning,
+        find_names=names_in_question(indexer.names), settings=settings.reasoning,
     )  # fmt: skip
     return Generation(
         folder, stores, indexer, indexer.catalogue, graph_view, similarity_index, searcher,

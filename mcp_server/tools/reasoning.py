@@ -27,16 +27,9 @@ from mcp_server.tools.toolbox import Tools, node_named
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
-from memvault.reasoning.bayes.effects import (
-    Chain,
-    Consequence,
-    Direction,
-    Effects,
-    Inference,
-    Inferred,
-    Omni,
-)
+from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
+from memvault.reasoning.bayes.omni_inference import Inference, Inferred, OmniInference
 from memvault.reasoning.bayes.question import EvidenceUsed
 from memvault.reasoning.bayes.reasoner import ProbabilityQuery
 from memvault.search.scope import in_scope
@@ -118,7 +111,7 @@ Iterations = Annotated[
 
 
 class ReasoningTools(Tools):
-    """Tools over `Reasoner`, `Effects` and `Omni`."""
+    """Tools over `Reasoner`, `Effects` and `OmniInference`."""
 
     @tool(annotations=READS, tags=FULL, title="Estimate a probability")
     def probabilistic_query(
@@ -208,7 +201,7 @@ class ReasoningTools(Tools):
         found = self._node(node, scope)
         chains = self._effects().chains(found.id, max_depth, scope)
         level = session.level(verbosity_level)
-        ids = list(dict.fromkeys(k for c in chains for k in c.things if self._is_note(k)))
+        ids = list(dict.fromkeys(k for c in chains for k in c.nodes if self._is_note(k)))
         self._box.record_shown(session, ids)
         return ChainsAnswer(
             node=NodeNameShape.of(found),
@@ -238,8 +231,8 @@ class ReasoningTools(Tools):
         }
         wanted = [self._node(name, scope).id for name in predict_nodes or ()]
         container = self._box.container
-        omni = Omni(container.live.reasoner, container.live.graph_view)
-        found = omni.infer(query_type, clamped, wanted, max_iterations, scope)
+        inference = OmniInference(container.live.reasoner, container.live.graph_view)
+        found = inference.infer(query_type, clamped, wanted, max_iterations, scope)
         ids = [each.key for each in found.predictions if self._is_note(each.key)]
         self._box.record_shown(session, ids)
         return self._inference(found, query_type, ids)
@@ -318,7 +311,7 @@ class ReasoningTools(Tools):
     def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
         return ChainShape.of(
             chain,
-            things=[self._box.container.live.reasoner.name_of(key) for key in chain.things],
+            things=[self._box.container.live.reasoner.name_of(key) for key in chain.nodes],
             links=self._links(chain.links, level),
         )
 
@@ -338,7 +331,7 @@ class ReasoningTools(Tools):
                 )
                 for each in found.predictions
             ],
-            inference_path=[name_of(key) for key in found.stops]
+            inference_path=[name_of(key) for key in found.path_nodes]
             if kind is Inference.BRIDGE
             else None,
             notice=notice,

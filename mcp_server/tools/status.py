@@ -34,7 +34,7 @@ from memvault.model.memory import MemoryActivity
 from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.insights import neighbours
-from memvault.reasoning.vault_overview import RecentEvent, recent
+from memvault.reasoning.recent_activity import RecentEvent, recent
 from memvault.search.scope import in_scope
 
 DAY = timedelta(hours=24)

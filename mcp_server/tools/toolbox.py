@@ -57,7 +57,7 @@ from memvault.model.search import (
 from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.reasoning.critique import Contradiction
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
-from memvault.reasoning.vault_overview import LeadSentences
+from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.search.embeds import Embeds
 from memvault.stores.graph_view import node_ref
 

@@ -21,7 +21,7 @@ from fastmcp import Client
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.settings import LimitSettings
-from memvault.reasoning.bayes.inference import load_pgmpy
+from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import SETTINGS, opened, parser_for

@@ -13,7 +13,8 @@ from memvault.search.pipeline import Searcher
 from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
-from memvault.verification.verifier import Verifier, names_in
+from memvault.verification.vault_names import names_in
+from memvault.verification.verifier import Verifier
 
 
 def viewed(indexer: Indexer) -> GraphView:

@@ -13,7 +13,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.reasoning.bayes.inference import load_pgmpy
+from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
 
 FERRY = "---\ntype: event\nproject: ferry\n---\n"
 NOTES = {

@@ -10,7 +10,7 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import Conflict, Insights
 from memvault.reasoning.insights import insights, neighbours
-from memvault.reasoning.vault_overview import LeadSentences
+from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.stores.graph_view import GraphView
 
 Write = Callable[..., Path]

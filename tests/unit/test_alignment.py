@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.reasoning.alignment import Relation, align
-from memvault.reasoning.wording import Statement
+from memvault.reasoning.sentence_words import SentenceWords
 from memvault.text.embedding import Embedder
 
 NAMES = ("Ada Berg", "Bo Lind")
@@ -19,8 +19,8 @@ def find_names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
     ]
 
 
-def statement(text: str) -> Statement:
-    return Statement(text, find_names)
+def statement(text: str) -> SentenceWords:
+    return SentenceWords(text, find_names)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def statement(text: str) -> Statement:
     ],
 )
 def test_a_number_is_one_however_its_thousands_are_parted(text: str, number: str) -> None:
-    assert statement(text).of("number") == {number}
+    assert statement(text).keys("number") == {number}
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_a_number_is_one_however_its_thousands_are_parted(text: str, number: str
 )
 def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differing, embedder):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is not None and found.relation is Relation.VALUE
-    assert found.ours == (differing,)
+    assert found is not None and found.relation is Relation.OTHER_VALUE
+    assert found.statement_words == (differing,)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_two_appointments_are_not_one_fact(ours, theirs, embedder):
 )
 def test_one_event_on_two_days_or_of_two_lengths_is_a_contradiction(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Health"), embedder.embed)
-    assert found is not None and found.relation is Relation.VALUE
+    assert found is not None and found.relation is Relation.OTHER_VALUE
 
 
 @pytest.mark.parametrize("cited", ["(Gill, 2012, p. 473)", "[@gill2012, p. 473]", "(2012)", "p. 7"])
@@ -127,7 +127,7 @@ def test_the_year_and_the_page_of_a_citation_are_no_values(cited, embedder):
     theirs = f"The task of the pilot is described in detail {cited}."
     assert align(statement("The task of the pilot took 5."), statement(theirs), statement("Study"),
                  embedder.embed) is None  # fmt: skip
-    assert statement(theirs).of("number") == frozenset()
+    assert statement(theirs).keys("number") == frozenset()
 
 
 @pytest.mark.parametrize("text", ["It ends soon (31 May 2027).", "It is fixed (EUR 2000)."])
@@ -168,8 +168,8 @@ def test_a_value_that_belongs_to_something_else_is_a_contradiction(
     ours, theirs, differing, embedder
 ):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is not None and found.relation is Relation.VALUE
-    assert found.ours == (differing,)
+    assert found is not None and found.relation is Relation.OTHER_VALUE
+    assert found.statement_words == (differing,)
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from memvault.model.errors import CausalInferenceError
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.bayes import inference
-from memvault.reasoning.bayes.inference import elimination_cost, load_pgmpy, posterior, propagate
-from memvault.reasoning.bayes.influences import (
-    Influence,
-    Kind,
-    belief,
-    moment_of,
-    recency,
-    weight,
-    wilson,
+from memvault.reasoning.bayes.belief_propagation import propagate
+from memvault.reasoning.bayes.competing_values import (
+    SOMETHING_ELSE,
+    VALUE,
+    add_competing_values,
+    claims_answering,
+    competing_values_of,
 )
+from memvault.reasoning.bayes.inference import elimination_cost, posterior
+from memvault.reasoning.bayes.influences import Influence, Kind
 from memvault.reasoning.bayes.network import (
     TRUE,
     Network,
@@ -32,17 +32,12 @@ from memvault.reasoning.bayes.network import (
     surroundings,
     truth_table,
 )
-from memvault.reasoning.bayes.question import (
-    SOMETHING_ELSE,
-    VALUE,
-    add_contest,
-    answering,
-    contest_of,
-    read_question,
-)
+from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
+from memvault.reasoning.bayes.question import read_question
+from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight, wilson
 from memvault.verification.amounts import Amount
+from memvault.verification.claim_extraction import claims_of
 from memvault.verification.claims import Claim, Source
-from memvault.verification.reading import claims_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECONDS = 5.0
@@ -184,9 +179,11 @@ def test_beliefs_spread_exactly_where_there_are_no_loops():
         influence("b", "d", 0.5, Kind.LOWERS),
     )
     beliefs = propagate(made, {"c": (0.0, 1.0)}, 100)
-    assert beliefs.settled and beliefs.iterations < 60
+    assert beliefs.converged and beliefs.iterations < 60
     for key in "abd":
-        assert beliefs.of[key][TRUE] == pytest.approx(by_counting(made, key, {"c": 1}), abs=1e-4)
+        assert beliefs.probabilities[key][TRUE] == pytest.approx(
+            by_counting(made, key, {"c": 1}), abs=1e-4
+        )
 
 
 def test_to_do_is_not_to_see_where_both_have_one_cause():
@@ -197,8 +194,8 @@ def test_to_do_is_not_to_see_where_both_have_one_cause():
     )
     seen = chance(made, "sunburn", {"ice": 1})
     assert seen > chance(made, "sunburn") + 0.2
-    assert chance(made.done({"ice": 1}), "sunburn") == pytest.approx(chance(made, "sunburn"))
-    assert chance(made.done({"warm": 1}), "sunburn") == pytest.approx(
+    assert chance(made.intervened({"ice": 1}), "sunburn") == pytest.approx(chance(made, "sunburn"))
+    assert chance(made.intervened({"warm": 1}), "sunburn") == pytest.approx(
         chance(made, "sunburn", {"warm": 1})
     )
 
@@ -221,7 +218,7 @@ def test_impossible_evidence_is_refused():
         with pytest.raises(CausalInferenceError):
             posterior(made, "a", evidence, SECONDS)
     with pytest.raises(CausalInferenceError):
-        posterior(made.done({"a": 0}), "b", {"a": 1}, SECONDS)
+        posterior(made.intervened({"a": 0}), "b", {"a": 1}, SECONDS)
     with pytest.raises(CausalInferenceError):
         propagate(made, {"b": (0.0, 1.0)}, 50)
 
@@ -255,9 +252,9 @@ def test_the_surroundings_are_bounded_and_the_strongest_come_first():
         return [each for each in edges if key in (each.cause, each.effect)]
 
     around = surroundings(["n0"], of)
-    assert len(around.things) == 40 and around.things[:3] == ("n0", "n1", "n2")
+    assert len(around.nodes) == 40 and around.nodes[:3] == ("n0", "n1", "n2")
     closed = surroundings(["n0"], of, lambda key: not key.startswith("n"))
-    assert all(key == "n0" or key.startswith("weak") for key in closed.things)
+    assert all(key == "n0" or key.startswith("weak") for key in closed.nodes)
 
 
 # -- competing values -----------------------------------------------------------------------------
@@ -266,27 +263,27 @@ def test_the_surroundings_are_bounded_and_the_strongest_come_first():
 def claim(note: str, value: str, **fields) -> Claim:
     own = {
         "subjects": frozenset({"boat"}),
-        "named": True,
+        "names_subject": True,
         "attribute": frozenset({"skipper"}),
         "label": "skipper",
         "value": "name:" + value.lower(),
-        "shown": value,
+        "value_text": value,
         "sentence": f"{value} is the skipper, says {note}.",
         "source": Source(note, note + ".md", note),
-        "context": frozenset(),
-        "around": frozenset(),
-        "about_title": frozenset(),
+        "sentence_stems": frozenset(),
+        "heading_stems": frozenset(),
+        "title_stems": frozenset(),
     }
     return Claim(**{**own, **fields})
 
 
 def values(claims: list[Claim], own: dict[str, float]) -> dict[str, float]:
-    contest = contest_of(claims)
+    contest = competing_values_of(claims)
     assert contest is not None
     made = network({each.claim.source.note_id: 0.0 for each in contest.witnesses})
     for key in list(made.variables):
         made.tables[key] = truth_table(belief(own[key]), [])
-    seen = add_contest(made, contest)
+    seen = add_competing_values(made, contest)
     found = posterior(made, VALUE, seen, SECONDS)
     return dict(zip((*contest.values, SOMETHING_ELSE), found.probabilities, strict=True))
 
@@ -318,8 +315,10 @@ def test_the_more_recent_of_two_is_the_likelier():
 
 def test_a_sentence_that_was_copied_is_one_witness():
     said = "Ada is the skipper of the boat that we bought in spring."
-    copied = contest_of([claim("a", "Ada", sentence=said), claim("b", "Ada", sentence=said)])
-    own = contest_of([claim("a", "Ada"), claim("b", "Ada")])
+    copied = competing_values_of(
+        [claim("a", "Ada", sentence=said), claim("b", "Ada", sentence=said)]
+    )
+    own = competing_values_of([claim("a", "Ada"), claim("b", "Ada")])
     assert copied is not None and own is not None
     assert len(copied.witnesses) == 1 and len(own.witnesses) == 2
 
@@ -332,8 +331,8 @@ def test_a_denial_speaks_against_a_value_and_perhaps_says_little():
 
 
 def test_what_is_said_to_be_past_is_no_witness():
-    assert contest_of([claim("a", "Ada", outdated=True)]) is None
-    assert contest_of([]) is None
+    assert competing_values_of([claim("a", "Ada", outdated=True)]) is None
+    assert competing_values_of([]) is None
 
 
 # -- the value that answers -----------------------------------------------------------------------
@@ -353,14 +352,16 @@ def stated(sentence: str, title: str = "Tents") -> list[Claim]:
 )
 @pytest.mark.parametrize(("model", "value"), [("Otter", "2 kg"), ("Badger", "6 kg")])
 def test_of_several_values_the_one_of_what_is_asked_about_answers(sentence, model, value):
-    found = answering(stated(sentence), f"What does the {model} tent weigh?")
-    assert {each.shown for each in found if isinstance(each.value, Amount)} == {value}
+    found = claims_answering(stated(sentence), f"What does the {model} tent weigh?")
+    assert {each.value_text for each in found if isinstance(each.value, Amount)} == {value}
 
 
 def test_a_sentence_about_something_else_does_not_answer():
     claims = stated("The Otter tent weighs 2 kg, while the Badger tent weighs 6 kg.")
-    assert answering(claims, "What does the Weasel tent weigh?") == []
-    assert answering(claims, "How long does the Otter tent take to dry after heavy rain?") == []
+    assert claims_answering(claims, "What does the Weasel tent weigh?") == []
+    assert (
+        claims_answering(claims, "How long does the Otter tent take to dry after heavy rain?") == []
+    )
 
 
 # -- questions ------------------------------------------------------------------------------------
@@ -378,15 +379,17 @@ def test_a_sentence_about_something_else_does_not_answer():
 )
 def test_conditions_are_told_from_what_is_asked(text, matter, holds, done):
     question = read_question(text)
-    assert question.matter == matter
-    assert [(c.holds, c.done) for c in question.conditions] == [(bool(holds), bool(done))]
+    assert question.text == matter
+    assert [(c.holds, c.is_intervention) for c in question.conditions] == [
+        (bool(holds), bool(done))
+    ]
 
 
 def test_a_question_of_chance_is_told_from_one_for_a_value():
-    assert read_question("How likely is the launch?").of_chance
-    assert read_question("Will it rain?").of_chance
-    assert not read_question("Who leads the survey?").of_chance
-    assert not read_question("When is the launch?").of_chance
+    assert read_question("How likely is the launch?").asks_chance
+    assert read_question("Will it rain?").asks_chance
+    assert not read_question("Who leads the survey?").asks_chance
+    assert not read_question("When is the launch?").asks_chance
 
 
 def test_inference_needs_no_torch():

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.bayes.question import answering
+from memvault.reasoning.bayes.competing_values import claims_answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
-from memvault.verification.amounts import PATTERNS, AmountKind, amounts_in, matches, same
-from memvault.verification.claim_patterns import opposed, tool_usages_in
+from memvault.verification.amount_parsing import PATTERNS, amounts_in, matches
+from memvault.verification.amounts import AmountKind, equal_amounts
+from memvault.verification.claim_extraction import claims_of
+from memvault.verification.claim_patterns import tool_usages_in, usage_conflict
 from memvault.verification.claims import Claim, Source
-from memvault.verification.reading import claims_of
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.sensitive_words import SensitiveTopic
 
@@ -39,14 +40,14 @@ def find_names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
 
 def claims(text: str, note: str = "Aurora", day: date | None = None) -> list[Claim]:
     kind = "meeting" if note.startswith("Meeting") else "note"
-    source = Source(note, f"{note}.md", note, kind=kind, moment=day)
+    source = Source(note, f"{note}.md", note, kind=kind, day=day)
     return claims_of(text, source, find_names)
 
 
 def says(one: str, other: str, note: str = "Meeting", of: str = "Aurora") -> Verdict:
     """What the first claim of another note says to the first of a note about Aurora."""
     first, second = claims(one, of), claims(other, note)
-    return compare(first[0], second[0]) if first and second else Verdict.APART
+    return compare(first[0], second[0]) if first and second else Verdict.UNRELATED
 
 
 def only(text: str) -> tuple[str, tuple[float | None, ...], str]:
@@ -116,7 +117,7 @@ def test_words_that_are_numbers_or_months_elsewhere_are_no_values_by_themselves(
 
 def test_a_sum_by_the_year_says_nothing_of_one_by_the_month_in_other_languages() -> None:
     (year,), (month,) = amounts_in("1 200 € par an"), amounts_in("100 € par mois")
-    assert same(year, month) is None
+    assert equal_amounts(year, month) is None
 
 
 @pytest.mark.parametrize(
@@ -148,14 +149,14 @@ def test_a_rough_value_neither_confirms_nor_contradicts_what_is_near():
     (rough,) = amounts_in("about 500 EUR")
     (near,) = amounts_in("498 EUR")
     (far,) = amounts_in("900 EUR")
-    assert same(rough, near) is None
-    assert same(rough, far) is False
+    assert equal_amounts(rough, near) is None
+    assert equal_amounts(rough, far) is False
 
 
 def test_a_month_agrees_with_a_day_in_it_only_as_far_as_it_goes():
     (month,), (day,), (other,) = (amounts_in(t) for t in ("May 2026", "3 May 2026", "June 2026"))
-    assert same(month, day) is None
-    assert same(month, other) is False
+    assert equal_amounts(month, day) is None
+    assert equal_amounts(month, other) is False
     assert month.kind is AmountKind.DATE
 
 
@@ -246,23 +247,23 @@ def test_another_value_of_the_same_differs(one, other):
     ],
 )
 def test_what_is_of_something_else_or_not_asserted_says_nothing(one, other):
-    assert says(one, other) is Verdict.APART
+    assert says(one, other) is Verdict.UNRELATED
 
 
 @pytest.mark.parametrize("joint", [" and", ", and", " from each other, and"])
 def test_two_verbs_of_one_subject_have_each_their_value(joint: str) -> None:
     found = claims(f"By default, snapshots are saved every 5 minutes{joint} kept for 7 days.")
-    assert [(each.label, each.shown) for each in found] == [
+    assert [(each.label, each.value_text) for each in found] == [
         ("saved", "5 minutes"), ("snapshots", "7 days"),
     ]  # fmt: skip
     for question, value in (("How long are snapshots kept?", "7 days"),
                             ("How often are snapshots saved?", "5 minutes")):  # fmt: skip
-        assert {each.shown for each in answering(found, question)} == {value}
+        assert {each.value_text for each in claims_answering(found, question)} == {value}
 
 
 def test_of_two_clauses_each_has_its_own_subject() -> None:
     found = claims("The budget of Aurora is 90k EUR, but the budget of Marlin is 75k EUR.", "Call")
-    assert [(set(each.subjects), each.shown) for each in found] == [
+    assert [(set(each.subjects), each.value_text) for each in found] == [
         ({"Aurora"}, "90k EUR"), ({"Marlin"}, "75k EUR"),
     ]  # fmt: skip
 
@@ -281,9 +282,14 @@ def test_a_note_named_by_its_day_is_not_what_its_sentences_are_about() -> None:
 
 def test_a_value_in_kronor_is_money_and_one_that_was_raised_from_is_former() -> None:
     (old, new) = claims("Dr Lind raised the dose of ramipril from 2.5 mg to 5 mg.", "Call")
-    assert (old.shown, old.outdated, new.shown, new.outdated) == ("2.5 mg", True, "5 mg", False)
+    assert (old.value_text, old.outdated, new.value_text, new.outdated) == (
+        "2.5 mg",
+        True,
+        "5 mg",
+        False,
+    )
     (salary,) = claims("Monthly salary 46,500 kr, raised on 1 April 2026 from 44,800 kr.", "Pay")
-    assert (salary.label, salary.shown) == ("monthly salary", "46,500 kr")
+    assert (salary.label, salary.value_text) == ("monthly salary", "46,500 kr")
 
 
 def test_a_note_about_a_thing_and_a_sentence_that_speaks_of_it_are_compared():
@@ -339,7 +345,7 @@ def test_a_property_is_said_of_its_own_note_whatever_its_title_names():
 
 def test_a_field_that_says_only_since_when_has_that_day_as_its_value():
     (opened,) = claims("Opened: since 3 May 2019")
-    assert opened.shown == "3 May 2019"
+    assert opened.value_text == "3 May 2019"
 
 
 @pytest.mark.parametrize("sign", ["📅", "⏳", "🛫", "✅", "➕", "❌", "🗓️"])
@@ -348,7 +354,7 @@ def test_the_days_of_a_task_are_no_values(sign: str):
 
 
 def test_the_number_of_a_week_is_no_number():
-    assert says("Week: 2026-W28", "Week: 2026-W30") is Verdict.APART
+    assert says("Week: 2026-W28", "Week: 2026-W30") is Verdict.UNRELATED
 
 
 @pytest.mark.parametrize(
@@ -374,6 +380,6 @@ def test_a_thing_that_was_given_up_speaks_against_its_use():
     (moved,) = tool_usages_in("API migrated to OAuth2 in v2.1.")
     (replaced,) = tool_usages_in("We replaced JWT with OAuth2.")
     (still,) = tool_usages_in("The API uses JWT and cookies.")
-    assert opposed(uses, moved) == 0.8
-    assert opposed(uses, replaced) == 1.0
-    assert opposed(uses, still) == 0.0
+    assert usage_conflict(uses, moved) == 0.8
+    assert usage_conflict(uses, replaced) == 1.0
+    assert usage_conflict(uses, still) == 0.0

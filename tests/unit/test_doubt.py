@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memvault.verification.claim_extraction import claims_of
 from memvault.verification.claims import Source
 from memvault.verification.doubt import is_doubtful, is_set_apart
-from memvault.verification.reading import claims_of
 
 
 @pytest.mark.parametrize(

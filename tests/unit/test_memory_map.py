@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.model.search import Conflict, ConflictKind, ConflictSide, NodeRef
-from memvault.reasoning.memory_map import (
-    MAX_CHARS,
-    MAX_EDGES,
-    MapEdge,
-    MapNode,
-    MemoryMap,
-    d3,
-    graphviz,
-    mermaid,
-)
+from memvault.reasoning.map_exports import MAX_CHARS, MAX_EDGES, d3, graphviz, mermaid
+from memvault.reasoning.memory_map import MapEdge, MapNode, MemoryMap
 
 HOSTILE = '"]; click n0 call x() %%{init: {}}%% <img src=x> `a` #quot; \\n style: x:#y; end'
 DIRECTIVE = '%%{init: {"securityLevel": "loose"}}%%'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memvault.text.entities import NameMatcher
 from memvault.text.names import Name, NameRank
+from memvault.verification.claim_extraction import Passages
 from memvault.verification.claims import Source
-from memvault.verification.reading import Passages
 
 TEXT = "The rent of Marlin is 400 EUR. The boat needs paint."
 
@@ -50,7 +50,7 @@ def test_another_name_in_the_vault_makes_it_read_anew() -> None:
 
 def test_the_passages_not_asked_for_longest_go_first() -> None:
     names = Names()
-    passages = Passages(names.find, lambda: names.state, kept=2)
+    passages = Passages(names.find, lambda: names.state, max_cached=2)
     for note in ("a", "b", "a", "c"):
         passages.claims(TEXT, source(note))
     names.asked.clear()

@@ -28,7 +28,7 @@ from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 MAX_LINKS = 20
-LOOKED_INTO = 200  # most sentences naming a node that are read
+MAX_SENTENCES = 200  # most sentences naming a node that are read
 _DENIED = re.compile(
     r"\b(?:not|never|no|nor|neither|without|hardly|unlikely|cannot|if|whether|unless|might|may|could"
     r"|would|maybe|perhaps)\b|n['’]t\b|\?\s*$",
@@ -44,7 +44,7 @@ def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]
     order = {key: place for place, key in enumerate(ids)}
     found: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
     for key in ids:
-        for edge in _speaking_of(key, edges):
+        for edge in _edges_about(key, edges):
             link = causal_link(edge, edges)
             if link is None or key not in (link.cause.id, link.effect.id, edge.source):
                 continue
@@ -57,14 +57,14 @@ def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]
     return tuple(link for _, (_, link) in best[:MAX_LINKS])
 
 
-def _speaking_of(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
+def _edges_about(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
     """The edges of a node, and the edges of sentences that name it before a causal verb."""
     touching = edges.of(node_id)
     yield from (
         edge for edge in touching if _meaning(edge.relation, edge.origin in GIVEN) is not None
     )
     naming = (e for e in touching if e.target == node_id and e.origin not in GIVEN)
-    for edge in islice(naming, LOOKED_INTO):
+    for edge in islice(naming, MAX_SENTENCES):
         for other in edges.stated_by(edge.source):
             if other.line == edge.line and other.place > edge.place and other is not edge:
                 yield other
@@ -123,18 +123,18 @@ def _cue(phrase: str) -> str | None:
 def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
     """The entity named directly before the verb ("[[A]] was caused by [[B]]"), or None."""
     before = [
-        each
-        for each in stated
-        if each.line == edge.line
-        and each.sentence == edge.sentence
-        and 0 <= each.place < edge.place
-        and each.relation != edge.relation
+        other
+        for other in stated
+        if other.line == edge.line
+        and other.sentence == edge.sentence
+        and 0 <= other.place < edge.place
+        and other.relation != edge.relation
     ]
-    nearest = max(before, key=lambda each: each.place + each.length, default=None)
+    nearest = max(before, key=lambda other: other.place + other.length, default=None)
     if nearest is None:
         return None
     between = edge.sentence[nearest.place + nearest.length : edge.place]
-    said = relation_name(between)
+    words = relation_name(between)
     cue = _cue(relation_name(edge.relation)) or ""
-    front = said.removesuffix(cue).split() if said.endswith(cue) else None
-    return nearest.target if front is not None and set(front) <= AROUND_VERBS else None
+    before_cue = words.removesuffix(cue).split() if words.endswith(cue) else None
+    return nearest.target if before_cue is not None and set(before_cue) <= AROUND_VERBS else None

@@ -30,8 +30,8 @@ from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
-_OWN_SUBJECT = re.compile(r"(?:^|[,;:] )\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?$")
-LONGEST_VALUE = 80  # characters; longer is prose
+_NOTE_IS_SUBJECT = re.compile(r"(?:^|[,;:] )\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?$")
+MAX_VALUE_CHARS = 80  # longer is prose
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ def conflicts(
                 ends = sorted((edge.source, edge.target))
                 found.setdefault((conflict.kind, *ends), conflict)
     memories = [memory for key in ids if (memory := memory_of(key)) is not None]
-    said = (each for memory in memories for each in statements_of(memory, edges))
-    for conflict in different_values(said, edges, memory_of):
+    statements = (each for memory in memories for each in statements_of(memory, edges))
+    for conflict in different_values(statements, edges, memory_of):
         ends = sorted(side.node.id for side in conflict.sides)
         found.setdefault((conflict.kind, conflict.about, *ends), conflict)
     return tuple(found.values())[:most]
@@ -78,24 +78,24 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
     if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
         return None
     node = edges.node(edge.source)
-    if edge.origin not in GIVEN and not _is_of_the_note(edge, node.name if node else ""):
+    if edge.origin not in GIVEN and not _has_note_as_subject(edge, node.name if node else ""):
         return None
     stating = ConflictSide(
         node_ref(edge.source, edges), edge.sentence, node.path if node else None, edge.line
     )
     other = node_ref(edge.target, edges)
-    told = ConflictSide(other, other.name, other.path, None)
+    named = ConflictSide(other, other.name, other.path, None)
     if name in OPPOSING:
-        return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, told))
-    sides = (told, stating) if name in SUPERSEDED else (stating, told)
+        return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, named))
+    sides = (named, stating) if name in SUPERSEDED else (stating, named)
     return Conflict(ConflictKind.SUPERSESSION, edge.relation, sides)
 
 
-def _is_of_the_note(edge: GraphEdge, title: str) -> bool:
+def _has_note_as_subject(edge: GraphEdge, title: str) -> bool:
     """Whether the sentence that states an edge has the note as its subject."""
     before = edge.sentence[: max(0, edge.place)].casefold()
     subject = before.partition(edge.relation.casefold())[0].removeprefix(title.casefold())
-    return _OWN_SUBJECT.search(subject) is not None
+    return _NOTE_IS_SUBJECT.search(subject) is not None
 
 
 def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
@@ -126,10 +126,10 @@ def statements_of(memory: Memory, edges: GraphView) -> Iterator[Statement]:
                 Statement(memory.id, "", relation, node.name, edge.sentence, line),
             )
     for key, value in memory.metadata.items():
-        relation, shown = relation_name(str(key)), _shown(value)
-        if relation in SINGLE_VALUED and shown and relation not in values:
-            values[relation][name_key(shown)] = Statement(
-                memory.id, "", relation, shown, f"{key}: {shown}", None
+        relation, text = relation_name(str(key)), _plain_value(value)
+        if relation in SINGLE_VALUED and text and relation not in values:
+            values[relation][name_key(text)] = Statement(
+                memory.id, "", relation, text, f"{key}: {text}", None
             )
     for relation, given in values.items():
         if len(given) == 1:  # two values in one note: this field may hold several
@@ -147,19 +147,22 @@ def different_values(
     and, if both are dated, the same day: two meetings with one title are different subjects.
     """
     groups: dict[tuple[str, str], dict[str, Statement]] = defaultdict(dict)
-    for each in statements:
-        groups[each.subject, each.relation].setdefault(each.memory_id, each)
+    for statement in statements:
+        key = (statement.subject, statement.relation)
+        groups[key].setdefault(statement.memory_id, statement)
     seen: set[tuple[str, str, str]] = set()
     for (_, relation), group in groups.items():
-        for one, other in combinations(group.values(), 2):
-            pair = (relation, *sorted((one.memory_id, other.memory_id)))
-            if name_key(one.value) == name_key(other.value) or pair in seen:
+        for first, second in combinations(group.values(), 2):
+            pair = (relation, *sorted((first.memory_id, second.memory_id)))
+            if name_key(first.value) == name_key(second.value) or pair in seen:
                 continue
-            first, second = memory_of(one.memory_id), memory_of(other.memory_id)
-            if first is None or second is None or not _one_thing(first, second, edges):
+            memory, other = memory_of(first.memory_id), memory_of(second.memory_id)
+            if memory is None or other is None or not _have_same_subject(memory, other, edges):
                 continue
             seen.add((pair[0], pair[1], pair[2]))
-            newer, older = sorted((one, other), key=lambda s: _when(memory_of, s), reverse=True)
+            newer, older = sorted(
+                (first, second), key=lambda s: _moment(memory_of, s), reverse=True
+            )
             yield Conflict(
                 ConflictKind.DIFFERENT_VALUES,
                 relation,
@@ -167,18 +170,20 @@ def different_values(
             )
 
 
-def _one_thing(one: Memory, other: Memory, edges: GraphView) -> bool:
+def _have_same_subject(first: Memory, second: Memory, edges: GraphView) -> bool:
+    """Whether two notes that share a title or a subject's name are about the same subject."""
     if any(
         relation_name(edge.relation) in ABOUT and edge.origin in GIVEN
-        for memory in (one, other)
+        for memory in (first, second)
         for edge in edges.stated_by(memory.id)
     ):
         return True
-    days = {memory.date.date() for memory in (one, other) if memory.date is not None}
-    return (one.type, one.project) == (other.type, other.project) and len(days) < 2
+    days = {memory.date.date() for memory in (first, second) if memory.date is not None}
+    return (first.type, first.project) == (second.type, second.project) and len(days) < 2
 
 
 def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: GraphView) -> set[str]:
+    """The names of the subject of a note's fields; empty if the note names several subjects."""
     about = {edge.target for edge in stated if relation_name(edge.relation) in ABOUT}
     if len(about) == 1:
         return {name_key(node_ref(about.pop(), edges).name)} - {""}
@@ -187,15 +192,15 @@ def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: GraphView) -> 
     return {name_key(name) for name in (memory.title, *memory.aliases)} - {""}
 
 
-def _shown(value: object) -> str:
+def _plain_value(value: object) -> str:
     """The text of a single plain value; empty for lists, mappings, prose and links."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | date | datetime):
         return ""
     text = str(value).strip()
-    return text if len(text) <= LONGEST_VALUE and "[[" not in text else ""
+    return text if len(text) <= MAX_VALUE_CHARS and "[[" not in text else ""
 
 
-def _when(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
+def _moment(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
     memory = memory_of(statement.memory_id)
     if memory is None:
         return datetime.min.replace(tzinfo=UTC), ""

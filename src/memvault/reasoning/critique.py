@@ -12,40 +12,40 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import combinations
 
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.alignment import Relation
-from memvault.reasoning.opposed_causes import causes_opposed, jaccard
+from memvault.reasoning.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentence_matching import Match, SentenceMatcher
-from memvault.reasoning.wording import LIGHT, Statement
+from memvault.reasoning.sentence_words import LIGHT, SentenceWords
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
-from memvault.verification.claim_patterns import opposed, tool_usages_in
+from memvault.verification.claim_extraction import claims_of
+from memvault.verification.claim_patterns import tool_usages_in, usage_conflict
+from memvault.verification.claim_sources import source_of
+from memvault.verification.claim_stems import stems_of
 from memvault.verification.claims import Claim, Source
-from memvault.verification.clause import (
-    HEDGED,
-    FindNames,
-    readable,
-    stems_of,
-)
-from memvault.verification.reading import claims_of
-from memvault.verification.verifier import Verifier, source_of
+from memvault.verification.clause_words import HEDGED
+from memvault.verification.readable import readable
+from memvault.verification.vault_names import FindNames
+from memvault.verification.verifier import Verifier
 
 MAX_SENTENCES = 12  # of the reasoning
-FOUND_FOR_EACH = 8  # memories per sentence
+MEMORIES_PER_SENTENCE = 8
 MAX_CHARS = 200  # of a snippet
 NEW_SENTENCES, NEW_CHARS = 3, 600  # first sentences of a new text that are compared; none if longer
 MAX_CONTRADICTED = 3  # contradicting memories that are named for a new text
-MAX_RELATED, RELATED = 3, 0.3  # related memories that are named, and their least relevance
-SURE = 0.75  # confidence from which to revise the reasoning rather than ask the person
-_BY_ITS_NOTE = 0.8  # factor for a sentence whose subject only its note names
-_AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
-_PART_COVERED = 0.7  # least share of words for a part of a sentence, which may lack its subject
-_CLAUSE_WORDS = 2  # content words; a clause with fewer is not compared alone
+MAX_RELATED, MIN_RELEVANCE = 3, 0.3  # of related memories that are named
+REVISE_FROM = 0.75  # confidence from which to revise the reasoning rather than ask the person
+_SUBJECT_FROM_NOTE = 0.8  # factor for a sentence whose subject only its note names
+_PART_BREAK = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
+_MIN_PART_COVERAGE = 0.7  # for a part of a sentence, which may lack its subject
+_MIN_PART_WORDS = 2  # content words; a part with fewer is not compared alone
 
 
 class ConflictType(StrEnum):
@@ -74,7 +74,7 @@ class Contradiction:
     explanation: str
 
 
-def _first_of(text: str) -> str:
+def _first_sentences(text: str) -> str:
     """The first sentences of a new text, which are compared; empty if they are too long."""
     first = " ".join(sentences(text)[:NEW_SENTENCES])
     return first if len(first) <= NEW_CHARS else ""
@@ -112,40 +112,40 @@ class Critic:
         reasoning: str,
         focal: Sequence[str] = (),
         threshold: float = 0.5,
-        apart_from: str | None = None,
+        exclude: str | None = None,
     ) -> tuple[list[Contradiction], Advice]:
         """The memories that contradict the reasoning, most certain first, each once.
 
         Args:
             focal: ids of the memories to check against; empty for the whole vault.
             threshold: least confidence of a contradiction.
-            apart_from: id of a memory that is left out.
+            exclude: id of a memory that is left out.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         stated = [readable(s) for s in sentences(reasoning)][:MAX_SENTENCES]
         found: dict[str, Contradiction] = {}
-        for each in self._contradictions(stated, focal, apart_from):
-            known = found.get(each.memory.id)
-            if each.confidence >= threshold and (
-                known is None or each.confidence > known.confidence
-            ):
-                found[each.memory.id] = each
+        for contradiction in self._contradictions(stated, focal, exclude):
+            if contradiction.confidence < threshold:
+                continue
+            known = found.get(contradiction.memory.id)
+            if known is None or contradiction.confidence > known.confidence:
+                found[contradiction.memory.id] = contradiction
         ranked = sorted(found.values(), key=lambda c: (-c.confidence, c.memory.path))
         return ranked, self._advice(ranked)
 
-    def contradicted_by_new(self, text: str, apart_from: str | None = None) -> list[Contradiction]:
+    def contradicted_by_new(self, text: str, exclude: str | None = None) -> list[Contradiction]:
         """The memories that contradict the first sentences of a text about to be written.
 
         Args:
-            apart_from: id of the memory of which the text replaces a part.
+            exclude: id of the memory of which the text replaces a part.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        first = _first_of(text)
-        return self.critique(first, apart_from=apart_from)[0][:MAX_CONTRADICTED] if first else []
+        first = _first_sentences(text)
+        return self.critique(first, exclude=exclude)[0][:MAX_CONTRADICTED] if first else []
 
     def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
         """The memories most related to the first sentences of a text about to be written.
@@ -155,22 +155,22 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        first = _first_of(text)
+        first = _first_sentences(text)
         hits = self._find(first, MAX_RELATED, scope) if first else []
-        return [hit.memory for hit in hits if hit.relevance >= RELATED]
+        return [hit.memory for hit in hits if hit.relevance >= MIN_RELEVANCE]
 
     def _contradictions(
-        self, stated: Sequence[str], focal: Sequence[str], apart_from: str | None
+        self, stated: Sequence[str], focal: Sequence[str], exclude: str | None
     ) -> Iterator[Contradiction]:
         """The contradictions of each sentence of the reasoning that no memory supports."""
-        given, given_passages = self._focal(focal), self._passages(focal)
+        focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
         reasoning = Source("", "", "", kind="session")
         for sentence in stated:
-            hits = given if focal else self._find(sentence, FOUND_FOR_EACH, None)
-            hits = [hit for hit in hits if hit.memory.id != apart_from]
+            hits = focal_hits if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
+            hits = [hit for hit in hits if hit.memory.id != exclude]
             match = self._matcher.best(sentence, hits)
             if match is None:
-                yield from self._of_parts(sentence, hits)
+                yield from self._part_contradictions(sentence, hits)
             elif match.alignment.relation is Relation.SUPPORTS:
                 continue
             else:
@@ -178,34 +178,34 @@ class Critic:
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
-            passages = given_passages if focal else [_passage(hit) for hit in hits]
+            passages = focal_passages if focal else [_passage(hit) for hit in hits]
             others = self._claims_in(passages, claims, anywhere=not focal)
-            others = [each for each in others if each.source.note_id != apart_from]
+            others = [other for other in others if other.source.note_id != exclude]
             for claim in claims:
                 yield from self._differing_values(claim, others)
             for passage in passages:
-                yield from _statements(sentence, passage)
+                yield from _usage_and_cause_contradictions(sentence, passage)
 
-    def _of_parts(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
-        """The contradictions of single clauses of a sentence."""
-        parts = _AND.split(sentence)
+    def _part_contradictions(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
+        """The contradictions of single parts of a sentence."""
+        parts = _PART_BREAK.split(sentence)
         for part in parts if len(parts) > 1 else ():
-            if len(stems_of(part)) < _CLAUSE_WORDS or not self._says_something(part):
+            if len(stems_of(part)) < _MIN_PART_WORDS or not self._has_content(part):
                 continue
             match = self._matcher.best(part, hits)
-            if match is None or match.alignment.covered < _PART_COVERED:
+            if match is None or match.alignment.coverage < _MIN_PART_COVERAGE:
                 continue
             if match.alignment.relation is not Relation.SUPPORTS:
                 yield _mismatch(match)
 
-    def _says_something(self, part: str) -> bool:
+    def _has_content(self, part: str) -> bool:
         """Whether a part has words besides names and values: "Ada from 3 to 10 May" has none."""
-        words = Statement(part, self._find_names).words.get("word", {})
+        words = SentenceWords(part, self._find_names).words.get("word", {})
         return any(word[0].islower() for key, word in words.items() if key not in LIGHT)
 
     # -- the memories to compare ---------------------------------------------------------------
 
-    def _focal(self, ids: Sequence[str]) -> list[Hit]:
+    def _hits_of(self, ids: Sequence[str]) -> list[Hit]:
         memories = (self._memory_of(key) for key in ids)
         return [Hit(memory, 1.0) for memory in memories if memory is not None]
 
@@ -249,14 +249,16 @@ class Critic:
             memory = self._memory_of(other.source.note_id)
             if memory is None or compare(claim, other) is not Verdict.DIFFERS:
                 continue
-            shared = jaccard(claim.attribute, other.attribute)
-            sure = shared * (1.0 if claim.named and other.named else _BY_ITS_NOTE)
-            sure = (1.0 + sure) / 2.0 if memory.verified else sure
-            dated = isinstance(other.value, Amount) and other.value.kind in (
+            similarity = jaccard(claim.attribute, other.attribute)
+            both_named = claim.names_subject and other.names_subject
+            confidence = similarity * (1.0 if both_named else _SUBJECT_FROM_NOTE)
+            if memory.verified:
+                confidence = (1.0 + confidence) / 2.0
+            is_time = isinstance(other.value, Amount) and other.value.kind in (
                 AmountKind.DATE,
                 AmountKind.TIME,
             )
-            kind = ConflictType.TEMPORAL if dated else ConflictType.FACTUAL
+            kind = ConflictType.TEMPORAL if is_time else ConflictType.FACTUAL
             if claim.negated or other.negated:
                 kind = ConflictType.LOGICAL
             yield Contradiction(
@@ -264,29 +266,30 @@ class Critic:
                 other.source.lines,
                 other.sentence[:MAX_CHARS],
                 kind,
-                sure,
-                f"The reasoning says {claim.label}: {claim.shown}; "
-                f"the note says {other.label}: {other.shown}.",
+                confidence,
+                f"The reasoning says {claim.label}: {claim.value_text}; "
+                f"the note says {other.label}: {other.value_text}.",
             )
 
     def _advice(self, found: Sequence[Contradiction]) -> Advice:
         if not found:
             return Advice.IGNORE
-        snippets = [
+        claims = [
             claim
-            for each in found
+            for contradiction in found
             for claim in claims_of(
-                each.snippet, source_of(each.memory, "", each.lines), self._find_names
+                contradiction.snippet,
+                source_of(contradiction.memory, "", contradiction.lines),
+                self._find_names,
             )
         ]
         if any(
-            compare(one, other) is Verdict.DIFFERS
-            for k, one in enumerate(snippets)
-            for other in snippets[k + 1 :]
-            if one.source.note_id != other.source.note_id
+            compare(claim, other) is Verdict.DIFFERS
+            for claim, other in combinations(claims, 2)
+            if claim.source.note_id != other.source.note_id
         ):
             return Advice.MERGE
-        return Advice.REVISE if found[0].confidence >= SURE else Advice.ASK
+        return Advice.REVISE if found[0].confidence >= REVISE_FROM else Advice.ASK
 
 
 def _passage(hit: Hit) -> _Passage:
@@ -295,40 +298,43 @@ def _passage(hit: Hit) -> _Passage:
 
 def _mismatch(match: Match) -> Contradiction:
     found = match.alignment
-    kind = ConflictType.TEMPORAL if found.dated else ConflictType.FACTUAL
-    explanation = (
-        f"The reasoning says {' '.join(found.ours)}; the note says {' '.join(found.theirs)}."
-    )
+    kind = ConflictType.TEMPORAL if found.both_dated else ConflictType.FACTUAL
+    stated, noted = " ".join(found.statement_words), " ".join(found.sentence_words)
+    explanation = f"The reasoning says {stated}; the note says {noted}."
     if found.relation is Relation.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
     snippet = match.sentence[:MAX_CHARS]
     return Contradiction(match.memory, match.lines, snippet, kind, found.confidence, explanation)
 
 
-def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
-    """The contradictions in the tools that are used and in causes."""
-    claims = list(tool_usages_in(sentence))
+def _usage_and_cause_contradictions(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
+    """The contradictions about which tools are used and what causes what."""
+    usages = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)
         if HEDGED.search(f" {other.lower()} ") is not None:
             continue
-        for claim in claims:
-            sure = max((opposed(claim, told) for told in tool_usages_in(other)), default=0.0)
-            if sure > 0.0:
+        for claimed in usages:
+            confidence = max(
+                (usage_conflict(claimed, usage) for usage in tool_usages_in(other)), default=0.0
+            )
+            if confidence > 0.0:
                 yield _contradiction(
-                    passage, other, ConflictType.FACTUAL, sure,
+                    passage, other, ConflictType.FACTUAL, confidence,
                     "The note says that it was given up or replaced.",
                 )  # fmt: skip
-        turned = causes_opposed(sentence, other)
-        if turned > 0.0:
+        confidence = opposed_causes(sentence, other)
+        if confidence > 0.0:
             yield _contradiction(
-                passage, other, ConflictType.CAUSAL, turned,
+                passage, other, ConflictType.CAUSAL, confidence,
                 "One says that it brings about what the other says that it hinders.",
             )  # fmt: skip
 
 
 def _contradiction(
-    passage: _Passage, sentence: str, kind: ConflictType, sure: float, explanation: str
+    passage: _Passage, sentence: str, kind: ConflictType, confidence: float, explanation: str
 ) -> Contradiction:
     snippet = sentence[:MAX_CHARS]
-    return Contradiction(passage.memory, passage.source.lines, snippet, kind, sure, explanation)
+    return Contradiction(
+        passage.memory, passage.source.lines, snippet, kind, confidence, explanation
+    )

@@ -19,10 +19,10 @@ from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
-MAX_ENTRIES = 5  # entries each way
-LISTED = 3  # least listed links of an index note
+MAX_ENTRIES = 5  # in each direction
+MIN_LISTED = 3  # links of an index note
 LINK_SHARE = 0.5  # least share of its sentence that a link takes up in a list item
-LOOKED_AT = 500  # strongest edges of a node that are read
+MAX_EDGES = 500  # strongest edges of a node that are read
 INDEX_STEMS = ("index", "_index", "readme", "moc")
 _LINKS = (EdgeOrigin.LINK, EdgeOrigin.EMBED)
 
@@ -40,10 +40,11 @@ def entailment_cones(
 def entailment_cone(
     node_id: str, edges: GraphView, memory: Memory | None, most: int
 ) -> EntailmentCone:
+    """The cone of a node, at most ``most`` entries each way; memory is None for an entity."""
     general: dict[str, Related] = {}
     special: dict[str, Related] = {}
-    for edge in islice(edges.of(node_id), LOOKED_AT):
-        _relate(node_id, edge, edges, general, special)
+    for edge in islice(edges.of(node_id), MAX_EDGES):
+        _add_related(node_id, edge, edges, general, special)
     if memory is not None:
         for related in _above_in_folders(memory, edges):
             general.setdefault(related.node.id, related)
@@ -51,34 +52,34 @@ def entailment_cone(
             general.setdefault(related.node.id, related)
         for related in _below_in_folder(memory, edges, most):
             special.setdefault(related.node.id, related)
-    both = general.keys() & special.keys() | {
-        node_id
-    }  # stated in both directions: no order between them
+    # Nodes stated in both directions are neither more general nor more specific.
+    unordered = general.keys() & special.keys() | {node_id}
     return EntailmentCone(
         node_id,
-        tuple(islice((each for key, each in general.items() if key not in both), most)),
-        tuple(islice((each for key, each in special.items() if key not in both), most)),
+        tuple(islice((each for key, each in general.items() if key not in unordered), most)),
+        tuple(islice((each for key, each in special.items() if key not in unordered), most)),
     )
 
 
-def _relate(
+def _add_related(
     node_id: str,
     edge: GraphEdge,
     edges: GraphView,
     general: dict[str, Related],
     special: dict[str, Related],
 ) -> None:
-    out = edge.source == node_id
-    other = edge.target if out else edge.source
+    """Add the other end of an edge to the more general or more special nodes, if it is either."""
+    is_outgoing = edge.source == node_id
+    other = edge.target if is_outgoing else edge.source
     name = relation_name(edge.relation)
     why = ""
     if (edge.origin in GIVEN or " " in name) and (name in BROADER or name in NARROWER):
-        upward, why = out == (name in BROADER), edge.relation
+        is_general, why = is_outgoing == (name in BROADER), edge.relation
     elif is_listed(edge) and is_index(edge.source, edges):
-        upward, why = not out, "listed"
+        is_general, why = not is_outgoing, "listed"
     if why:
         related = Related(node_ref(other, edges), why, edge_source(edge, edges))
-        (general if upward else special).setdefault(other, related)
+        (general if is_general else special).setdefault(other, related)
 
 
 def is_listed(edge: GraphEdge) -> bool:
@@ -90,10 +91,10 @@ def is_listed(edge: GraphEdge) -> bool:
 
 
 def is_index(node_id: str, edges: GraphView) -> bool:
-    """Whether a note lists at least `LISTED` others, and most of its links are list entries."""
+    """Whether a note lists at least `MIN_LISTED` others, and most of its links are list entries."""
     links = [edge for edge in edges.stated_by(node_id) if edge.origin in _LINKS]
     listed = {edge.target for edge in links if is_listed(edge)}
-    return len(listed) >= LISTED and 2 * len(listed) > len({edge.target for edge in links})
+    return len(listed) >= MIN_LISTED and 2 * len(listed) > len({edge.target for edge in links})
 
 
 def _above_in_folders(memory: Memory, edges: GraphView) -> Iterator[Related]:
@@ -118,7 +119,10 @@ def _below_in_folder(memory: Memory, edges: GraphView, most: int) -> Iterator[Re
 
 
 def folder_note(folder: str, edges: GraphView) -> str | None:
-    """The note of a folder: in it, with its name or as an index, or next to it; else None."""
+    """The note of a folder, in it or next to it; None without one.
+
+    In the folder it has the folder's name or the name of an index.
+    """
     inside = (folder.rpartition("/")[2], *INDEX_STEMS)
     for path in (*(f"{folder}/{stem}.md" for stem in inside), f"{folder}.md"):
         found = edges.note_at(path)
@@ -168,19 +172,19 @@ class Hierarchy:
         for _ in range(MAX_STEPS):
             if general in reached or not frontier or len(reached) > MAX_VISITED:
                 break
-            following: list[str] = []
+            next_frontier: list[str] = []
             for node_id in frontier:
                 for above in self._above(node_id):
                     if above.node.id not in reached:
                         reached[above.node.id] = (node_id, above)
-                        following.append(above.node.id)
-            frontier = following
+                        next_frontier.append(above.node.id)
+            frontier = next_frontier
         if general not in reached:
             return None
         chain: list[Related] = []
-        at = general
-        while (step := reached[at]) is not None:
-            at = step[0]
+        node_id = general
+        while (step := reached[node_id]) is not None:
+            node_id = step[0]
             chain.append(step[1])
         return tuple(reversed(chain))
 
@@ -188,10 +192,10 @@ class Hierarchy:
         version = self.edges.version
         if version != self._version:
             self._version, self._general = version, {}
-        known = self._general  # kept in a variable, since another thread may replace it
+        known = self._general  # in a variable, since another thread may replace it
         found = known.get(node_id)
         if found is None:
             memory = self._memory_of(node_id)
-            found = entailment_cone(node_id, self.edges, memory, LOOKED_AT).general
+            found = entailment_cone(node_id, self.edges, memory, MAX_EDGES).general
             known[node_id] = found
         return found

@@ -20,9 +20,9 @@ from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
 from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
-FANNED = 120  # edges of the first node that are followed
-FANNED_ON = 40  # edges of each further node that are followed
-FRONTIER = 20  # nodes expanded in each step, strongest first
+MAX_FIRST_EDGES = 120  # edges of the first node that are followed
+MAX_FURTHER_EDGES = 40  # edges of each further node that are followed
+MAX_FRONTIER = 20  # nodes expanded in each step, strongest first
 DIGITS = 6  # to which weights are rounded; smaller differences count as equal
 Relevance = Callable[[Collection[str]], Mapping[str, float]]
 
@@ -55,18 +55,20 @@ def neighbours(
     reached = _walk(node_id, edges, hops, allowed)
     weights = sorted((each.weight for each in reached.values()), reverse=True)
     least = weights[:limit][-1] if weights else 0.0
-    shown_or_tied = {k: e for k, e in reached.items() if e.weight >= least}
-    relevant = relevance(shown_or_tied.keys())
+    candidates = {key: found for key, found in reached.items() if found.weight >= least}
+    relevances = relevance(candidates.keys())
     ranked = sorted(
-        shown_or_tied.items(),
+        candidates.items(),
         key=lambda item: (
             -item[1].weight,
-            -relevant.get(item[0], 0.0),
+            -relevances.get(item[0], 0.0),
             item[1].distance,
             item[0],
         ),
     )
-    shown = (_neighbour(key, found, relevant.get(key, 0.0), edges) for key, found in ranked[:limit])
+    shown = (
+        _neighbour(key, found, relevances.get(key, 0.0), edges) for key, found in ranked[:limit]
+    )
     return tuple(each for each in shown if each is not None)
 
 
@@ -76,23 +78,23 @@ def _walk(
     reached: dict[str, _Reached] = {}
     frontier: Sequence[str] = [node_id]
     for distance in range(1, hops + 1):
-        fresh: set[str] = set()
-        for near in frontier:
-            touching = edges.of(near)
-            handed = 1.0
-            if near != node_id:
-                handed = reached[near].weight / math.log2(1 + len(touching))
-            for edge in touching[: FANNED if near == node_id else FANNED_ON]:
-                far = edge.target if edge.source == near else edge.source
-                weight = round(handed * edge.effective_weight(), DIGITS)
-                known = reached.get(far)
-                if far == node_id or (known is not None and known.weight >= weight):
+        improved: set[str] = set()
+        for via in frontier:
+            touching = edges.of(via)
+            path_weight = 1.0
+            if via != node_id:
+                path_weight = reached[via].weight / math.log2(1 + len(touching))
+            for edge in touching[: MAX_FIRST_EDGES if via == node_id else MAX_FURTHER_EDGES]:
+                end = edge.target if edge.source == via else edge.source
+                weight = round(path_weight * edge.effective_weight(), DIGITS)
+                known = reached.get(end)
+                if end == node_id or (known is not None and known.weight >= weight):
                     continue
-                if not allowed(far):
+                if not allowed(end):
                     continue
-                reached[far] = _Reached(weight, distance, edge, near)
-                fresh.add(far)
-        frontier = sorted(fresh, key=lambda key: (-reached[key].weight, key))[:FRONTIER]
+                reached[end] = _Reached(weight, distance, edge, via)
+                improved.add(end)
+        frontier = sorted(improved, key=lambda key: (-reached[key].weight, key))[:MAX_FRONTIER]
     return reached
 
 
@@ -167,9 +169,12 @@ def _with_texts(
     memory_of: Callable[[str], Memory | None],
     lead_of: Callable[[Memory], tuple[str, int] | None],
 ) -> Conflict:
-    def told(side: ConflictSide) -> ConflictSide:
-        memory = memory_of(side.node.id) if side.line is None and side.path else None
-        said = lead_of(memory) if memory is not None and side.text == side.node.name else None
-        return side if said is None else replace(side, text=said[0], line=said[1])
+    """The conflict with the first sentence of the notes of which it has only the name."""
 
-    return replace(conflict, sides=(told(conflict.sides[0]), told(conflict.sides[1])))
+    def with_text(side: ConflictSide) -> ConflictSide:
+        memory = memory_of(side.node.id) if side.line is None and side.path else None
+        lead = lead_of(memory) if memory is not None and side.text == side.node.name else None
+        return side if lead is None else replace(side, text=lead[0], line=lead[1])
+
+    first, second = conflict.sides
+    return replace(conflict, sides=(with_text(first), with_text(second)))

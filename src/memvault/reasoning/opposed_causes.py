@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from memvault.verification.clause import DENIED, NEGATED, stems_of
+from memvault.verification.claim_stems import stems_of
+from memvault.verification.clause_words import DENIED, NEGATED
 
 _RAISES = re.compile(
     r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"
@@ -18,36 +19,36 @@ _LOWERS = re.compile(
 )
 
 
-def causes_opposed(one: str, other: str) -> float:
+def opposed_causes(first: str, second: str) -> float:
     """The confidence, in [0, 1], that one sentence states a cause and the other its prevention.
 
     It is the similarity of the words before the verbs times the overlap of the words after them.
     """
-    raising, lowering = _RAISES.search(one), _LOWERS.search(one)
-    raised, lowered = _RAISES.search(other), _LOWERS.search(other)
-    if _denies(one) or _denies(other):
+    if _is_negated(first) or _is_negated(second):
         return 0.0
-    if raising and lowered and not (lowering or raised):
-        first, second = raising, lowered
-    elif lowering and raised and not (raising or lowered):
-        first, second = lowering, raised
+    raises, lowers = _RAISES.search(first), _LOWERS.search(first)
+    other_raises, other_lowers = _RAISES.search(second), _LOWERS.search(second)
+    if raises and other_lowers and not (lowers or other_raises):
+        verb, other_verb = raises, other_lowers
+    elif lowers and other_raises and not (raises or other_lowers):
+        verb, other_verb = lowers, other_raises
     else:
         return 0.0
-    fronts = stems_of(one[: first.start()]), stems_of(other[: second.start()])
-    behind = stems_of(one[first.end() :]), stems_of(other[second.end() :])
-    return min(jaccard(*fronts), 1.0) * _overlap(*behind)
+    causes = stems_of(first[: verb.start()]), stems_of(second[: other_verb.start()])
+    effects = stems_of(first[verb.end() :]), stems_of(second[other_verb.end() :])
+    return min(jaccard(*causes), 1.0) * _overlap(*effects)
 
 
-def _denies(sentence: str) -> bool:
+def _is_negated(sentence: str) -> bool:
     low = f" {sentence.lower()} "
     return NEGATED.search(low) is not None or DENIED.search(low) is not None
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """The share of the smaller set's words that the larger has."""
-    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+    return len(first & second) / min(len(first), len(second)) if first and second else 0.0
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """The Jaccard similarity of two sets; 0 if both are empty."""
-    return len(one & other) / len(one | other) if one | other else 0.0
+    return len(first & second) / len(first | second) if first | second else 0.0

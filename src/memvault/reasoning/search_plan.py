@@ -18,16 +18,17 @@ from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
-from memvault.reasoning.plans import Goal, Need, Step
+from memvault.reasoning.goals import Goal, Need
+from memvault.reasoning.plans import Step
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
 
-FEWEST = 2  # least memories of a facet
-MAX_ASKED = 10  # results requested for a facet's question
-TRIED = 8  # most facets that are tried, a few milliseconds each
-SINGLE = "memory"
-NARROWER = 0.02  # least drop in entropy that makes a facet worth a question
+MIN_MEMBERS = 2  # least memories of a facet
+MAX_RESULTS = 10  # results of a facet's question
+MAX_TRIED = 8  # most facets that are tried, a few milliseconds each
+SINGLE = "memory"  # kind of a facet with one memory
+MIN_ENTROPY_DROP = 0.02  # least drop in entropy that makes a facet worth a question
 # Words that say nothing about the topic.
 _VAGUE = STOP_WORDS | frozenset(
     (
@@ -87,25 +88,26 @@ def search_plan(
         edges: None if the graph is unreachable.
     """
     steps: dict[str, Step] = {}
-    asked = [_as_asked(each, found, several=bool(goal.clauses)) for each in goal.clauses or (goal,)]
-    parted = _facets_asked(goal, found, measure, edges) if vague and not goal.clauses else ()
-    facets = list(islice(parted, most))
-    first = asked[0]
-    if facets and first.params == {"query": goal.text}:  # asking the whole goal would not help
-        asked, facets = facets, asked
-    for step in (*asked, *facets):
+    several = bool(goal.questions)
+    direct = [_direct_step(each, found, several=several) for each in goal.questions or (goal,)]
+    narrow = vague and not several
+    narrowed = _facet_steps(goal, found, measure, edges) if narrow else ()
+    facets = list(islice(narrowed, most))
+    if facets and direct[0].params == {"query": goal.text}:  # asking the whole goal would not help
+        direct, facets = facets, direct
+    for step in (*direct, *facets):
         steps.setdefault(repr((step.tool, step.params)), step)
     return tuple(steps.values())[:most]
 
 
-def _as_asked(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> Step:
+def _direct_step(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> Step:
     narrowed, why = _narrowing(goal, found)
     rationale = "One of the questions that the goal asks at once" if several else "As asked"
     if goal.resolved_text != goal.text:
         rationale += ", in the vault's own names"
     if why:
         rationale += f", {why}"
-    relational = Need.RELATION in goal.wishes or Need.CAUSE in goal.wishes
+    relational = Need.RELATION in goal.needs or Need.CAUSE in goal.needs
     tool = "graph_query" if relational and "filters" not in narrowed else "recall_memory"
     return Step(tool, {"query": goal.resolved_text, **narrowed}, rationale)
 
@@ -118,13 +120,13 @@ def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any]
         params["project"] = goal.project
         why.append(f"within {goal.project}")
     filters: dict[str, Any] = {}
-    if goal.types and _some(found, Filters(types=list(goal.types))):
+    if goal.types and _any_matches(found, Filters(types=list(goal.types))):
         filters["types"] = list(goal.types)
         why.append("only " + ", ".join(goal.types))
     if goal.span is not None:
         after = in_utc(datetime.combine(goal.span.first, time.min))
         before = in_utc(datetime.combine(goal.span.last, time.max.replace(microsecond=0)))
-        if _some(found, Filters(created_after=after, created_before=before)):
+        if _any_matches(found, Filters(created_after=after, created_before=before)):
             filters["created_after"] = after.isoformat()
             filters["created_before"] = before.isoformat()
             why.append("in the time that it names")
@@ -133,16 +135,17 @@ def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any]
     return params, ", ".join(why)
 
 
-def _some(found: Iterable[FoundMemory], filters: Filters) -> bool:
+def _any_matches(found: Iterable[FoundMemory], filters: Filters) -> bool:
     return any(in_scope(each.memory, Scope(filters)) for each in found)
 
 
-def _facets_asked(
+def _facet_steps(
     goal: Goal, found: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
 ) -> Iterator[Step]:
+    """The questions of facets whose results have a clearly lower entropy, most relevant first."""
     whole = measure.entropy_of(found)
-    measured = [(each, measure.entropy_of(each.members)) for each in _facets(goal, found, edges)]
-    useful = [(facet, spread) for facet, spread in measured if spread < whole - NARROWER]
+    measured = [(facet, measure.entropy_of(facet.members)) for facet in _facets(goal, found, edges)]
+    useful = [(facet, entropy) for facet, entropy in measured if entropy < whole - MIN_ENTROPY_DROP]
     useful.sort(
         key=lambda each: (each[0].key[0] == SINGLE, -_relevance(each[0]), each[1], each[0].key)
     )
@@ -150,11 +153,11 @@ def _facets_asked(
     tries = 0
     for facet, _ in useful:
         members = {each.memory.id for each in facet.members}
-        if members <= covered or tries == TRIED:  # covered by another facet
+        if members <= covered or tries == MAX_TRIED:
             continue
         tries += 1
-        step = _question(goal, facet)
-        if measure.entropy_after(step) < whole - NARROWER:
+        step = _facet_step(goal, facet)
+        if measure.entropy_after(step) < whole - MIN_ENTROPY_DROP:
             covered |= members
             yield step
 
@@ -163,13 +166,13 @@ def _relevance(facet: _Facet) -> float:
     return sum(each.relevance for each in facet.members)
 
 
-def _question(goal: Goal, facet: _Facet) -> Step:
-    kept = [
+def _facet_step(goal: Goal, facet: _Facet) -> Step:
+    words = [
         word for word in goal.resolved_text.rstrip("?!. ").split() if name_key(word) not in _VAGUE
     ]
-    query = " ".join((*kept, facet.added)).strip() or goal.resolved_text
+    query = " ".join((*words, facet.added)).strip() or goal.resolved_text
     params: dict[str, Any] = {"query": query}
-    params["top_k"] = min(MAX_ASKED, len(facet.members))
+    params["top_k"] = min(MAX_RESULTS, len(facet.members))
     project = facet.project or goal.project
     if project:
         params["project"] = project
@@ -179,12 +182,12 @@ def _question(goal: Goal, facet: _Facet) -> Step:
 
 
 def _facets(goal: Goal, found: Sequence[FoundMemory], edges: GraphView | None) -> Iterator[_Facet]:
-    """The facets with at least `FEWEST` results; also single memories if no entity is named."""
+    """Facets with at least `MIN_MEMBERS` results; also single memories if no entity is named."""
     yield from _by_project(goal, found)
     yield from _by_type(found)
     if edges is not None:
-        yield from _by_thing(goal, found, edges)
-    for each in found if not goal.named else ():
+        yield from _by_entity(goal, found, edges)
+    for each in found if not goal.entities else ():
         added = each.memory.title
         if each.heading:
             added += ": " + each.heading.rpartition(" > ")[2]
@@ -199,7 +202,7 @@ def _by_project(goal: Goal, found: Sequence[FoundMemory]) -> Iterator[_Facet]:
         if each.memory.project and goal.project is None:
             groups[each.memory.project].append(each)
     for project, members in groups.items():
-        if FEWEST <= len(members) < len(found):
+        if MIN_MEMBERS <= len(members) < len(found):
             why = f"{len(members)} of the memories found belong to {project}"
             yield _Facet(("project", project), why, tuple(members), project, project)
 
@@ -210,22 +213,22 @@ def _by_type(found: Sequence[FoundMemory]) -> Iterator[_Facet]:
         if each.memory.type != NodeKind.NOTE:
             groups[each.memory.type].append(each)
     for kind, members in groups.items():
-        if FEWEST <= len(members) < len(found):
+        if MIN_MEMBERS <= len(members) < len(found):
             why = f"{len(members)} of the memories found are of the type {kind}"
             yield _Facet(("type", kind), why, tuple(members), filters={"types": [kind]})
 
 
-def _by_thing(goal: Goal, found: Sequence[FoundMemory], edges: GraphView) -> Iterator[_Facet]:
-    own = {each.id for each in goal.named}
+def _by_entity(goal: Goal, found: Sequence[FoundMemory], edges: GraphView) -> Iterator[_Facet]:
+    known = {entity.id for entity in goal.entities}
     groups: dict[str, list[FoundMemory]] = defaultdict(list)
     for each in found:
         stated = edges.stated_by(each.memory.id)
-        things = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}
-        for node_id in things | {each.memory.id}:
+        named = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}
+        for node_id in named | {each.memory.id}:
             groups[node_id].append(each)
     for node_id, members in groups.items():
         node = edges.node(node_id)
-        if node is None or node_id in own or not FEWEST <= len(members) < len(found):
+        if node is None or node_id in known or not MIN_MEMBERS <= len(members) < len(found):
             continue
         if node.kind not in (NodeKind.PROJECT, NodeKind.DATE):
             why = f"{len(members)} of the memories found are about {node.name}"

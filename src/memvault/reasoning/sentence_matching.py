@@ -13,14 +13,16 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.reasoning.alignment import Alignment, Embed, Relation, align
-from memvault.reasoning.wording import TOKEN, Statement
+from memvault.reasoning.alignment import Alignment, Relation, align
+from memvault.reasoning.sentence_words import TOKEN, SentenceWords
+from memvault.reasoning.word_overlap import Embed
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as NoteSentence
 from memvault.stores.graph_view import GraphView
-from memvault.verification.clause import FindNames, stems_of
+from memvault.verification.claim_stems import stems_of
+from memvault.verification.vault_names import FindNames
 
-_WORTH = 0.34  # least share of the statement's words that a compared sentence has
+_MIN_SHARED = 0.34  # least share of the statement's words that a compared sentence has
 _MAX_WORDS = 20_000  # words whose vectors are cached
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 
@@ -50,24 +52,26 @@ class SentenceMatcher:
 
         None if no sentence is comparable with the statement.
         """
-        ours = Statement(statement, self._find_names)
+        statement_words = SentenceWords(statement, self._find_names)
         stems = stems_of(statement)
         best: Match | None = None
         for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
             linked = self._linked(hit.memory)
             for sentence in outline.statements if outline is not None else ():
-                around = f"{hit.memory.title}. {'. '.join(sentence.heading)}"
+                headings = f"{hit.memory.title}. {'. '.join(sentence.heading)}"
                 if _OPEN_TASK.match(sentence.shown):
                     continue
                 for text in _parts_of(sentence, statement):
-                    if len(stems & (stems_of(text) | stems_of(around))) < _WORTH * len(stems):
+                    if len(stems & (stems_of(text) | stems_of(headings))) < _MIN_SHARED * len(
+                        stems
+                    ):
                         continue
-                    said = _with_targets(text, sentence, linked)
-                    theirs = Statement(said, self._find_names, hit.memory.id)
-                    if theirs.hedged:
+                    full_text = _with_targets(text, sentence, linked)
+                    words = SentenceWords(full_text, self._find_names, hit.memory.id)
+                    if words.is_hedged:
                         continue
-                    context = Statement(around, self._find_names)
-                    found = align(ours, theirs, context, self._embed)
+                    context = SentenceWords(headings, self._find_names)
+                    found = align(statement_words, words, context, self._embed)
                     if found is not None and (best is None or _rank(found) > _rank(best.alignment)):
                         best = Match(found, hit.memory, sentence.lines, sentence.quoted)
         return best
@@ -90,16 +94,16 @@ class _WordVectors:
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
-        self._known: dict[str, npt.NDArray[np.float32]] = {}
+        self._vectors: dict[str, npt.NDArray[np.float32]] = {}
 
     def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
-        fresh = [word for word in dict.fromkeys(words) if word not in self._known]
-        if fresh:
-            if len(self._known) > _MAX_WORDS:
-                self._known = {}
-                fresh = list(dict.fromkeys(words))
-            self._known.update(zip(fresh, self._embed(fresh), strict=True))
-        return np.stack([self._known[word] for word in words])
+        new = [word for word in dict.fromkeys(words) if word not in self._vectors]
+        if new:
+            if len(self._vectors) > _MAX_WORDS:
+                self._vectors = {}
+                new = list(dict.fromkeys(words))
+            self._vectors.update(zip(new, self._embed(new), strict=True))
+        return np.stack([self._vectors[word] for word in words])
 
 
 def _parts_of(sentence: NoteSentence, statement: str) -> list[str]:
@@ -132,4 +136,4 @@ def _with_targets(text: str, sentence: NoteSentence, linked: Mapping[int, Sequen
 
 
 def _rank(found: Alignment) -> tuple[bool, float, float, float]:
-    return found.relation is Relation.SUPPORTS, found.covered, found.own, found.confidence
+    return found.relation is Relation.SUPPORTS, found.coverage, found.own_coverage, found.confidence

@@ -22,8 +22,10 @@ STOPS = frozenset(_STOPS.split())
 
 
 def any_of(words: Iterable[str]) -> str:
-    """An expression of these words, the longest first; the first letter stands once for all that
-    begin with it, so that most are not tried."""
+    """An expression of these words, the longest first, grouped by their first letter.
+
+    The groups save time: most words are not tried.
+    """
     by_first: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         by_first.setdefault(word[0], []).append(re.escape(word[1:]))
@@ -118,7 +120,7 @@ PERIODS_ELSEWHERE = {
     }.items()
     for word in words.split()
 }
-# What is so each time: "monthly". The stems of other languages take endings.
+# Adjectives for what happens once a period. Those of other languages are stems that take endings.
 REPEATED = {
     word: period
     for period, words in {

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memvault.verification.claim_stems import ROLE_VERBS, stems_of
 from memvault.verification.claims import NAME
-from memvault.verification.clause import ROLE_VERBS, Clause, Stated, Token, stems_of
+from memvault.verification.clause import Clause, LazyClaim, Token
 
-_IS = frozenset(("is", "was", "be", "became"))
-_NEAR = 4  # words between a name and its role
+_TO_BE = frozenset(("is", "was", "be", "became"))
+_MAX_DISTANCE = 4  # words between a name and its role
 _MAX_ROLE_WORDS = 3  # words of a role
 
 
@@ -33,20 +34,20 @@ def role_words(words: Sequence[str]) -> Iterator[str]:
         words: the words of the text, in lower case.
     """
     yield from (word for word in words if word in ROLE_VERBS)
-    if "as" not in words and _IS.isdisjoint(words):
+    if "as" not in words and _TO_BE.isdisjoint(words):
         return
     for place, word in enumerate(words):
         if word in ("the", "s", "as"):
             yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # hyphens split words
 
 
-def roles_in(clause: Clause) -> Iterator[Stated]:
+def roles_in(clause: Clause) -> Iterator[LazyClaim]:
     """The claims of a clause about who holds a role; none if it has more than two names."""
     names = _names(clause.tokens) if clause.names else []
     if len(names) == 1:
-        found = _of_one(clause, names[0]) or _said_of_one(clause, names[0])
+        found = _role_verb_of_one(clause, names[0]) or _role_noun_of_one(clause, names[0])
     elif len(names) == 2:
-        found = _of_two(clause, names[0], names[1]) or _said_of_two(clause, names[0], names[1])
+        found = _role_verb_of_two(clause, *names) or _role_noun_of_two(clause, *names)
     else:
         found = None
     if found is not None:
@@ -66,9 +67,9 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
     return found
 
 
-def _of_one(clause: Clause, name: _Name) -> Stated | None:
-    before = clause.tokens[max(0, name.first - _NEAR) : name.first]
-    after = clause.tokens[name.last + 1 : name.last + 1 + _NEAR]
+def _role_verb_of_one(clause: Clause, name: _Name) -> LazyClaim | None:
+    before = clause.tokens[max(0, name.first - _MAX_DISTANCE) : name.first]
+    after = clause.tokens[name.last + 1 : name.last + 1 + _MAX_DISTANCE]
     role = _role([token.low for token in (*before, *after)])
     if role is None or any(token.amount >= 0 for token in (*before, *after)):
         return None
@@ -78,56 +79,56 @@ def _of_one(clause: Clause, name: _Name) -> Stated | None:
 
 def _only_other(clause: Clause, name: _Name) -> str | None:
     """The entity that the note is about, if it is a single one other than this name."""
-    default = clause.about.default
-    return next(iter(default)) if len(default) == 1 and name.key not in default else None
+    subjects = clause.note.default_subjects
+    return next(iter(subjects)) if len(subjects) == 1 and name.key not in subjects else None
 
 
-def _of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
+def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> LazyClaim | None:
     low = [token.low for token in clause.tokens]
-    between = low[one.last + 1 : other.first]
-    before = low[max(0, one.first - _NEAR) : one.first]
-    behind = low[other.last + 1 : other.last + 1 + _NEAR]
+    between = low[first.last + 1 : second.first]
+    before = low[max(0, first.first - _MAX_DISTANCE) : first.first]
+    after = low[second.last + 1 : second.last + 1 + _MAX_DISTANCE]
     role, first_is_subject = _role(between), "by" in between or between[:1] == ["'s"]
-    if role is None and _IS.intersection(between):
+    if role is None and _TO_BE.intersection(between):
         role, first_is_subject = _role(before), True
-        if role is None and behind[:1] == ["'s"]:
-            role, first_is_subject = _role(behind), False
+        if role is None and after[:1] == ["'s"]:
+            role, first_is_subject = _role(after), False
     if role is None:
         return None
-    subject, value = (one, other) if first_is_subject else (other, one)
+    subject, value = (first, second) if first_is_subject else (second, first)
     return clause.claim([role], NAME + value.key, value.text, subject=subject.key)
 
 
-def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
+def _role_noun_of_two(clause: Clause, first: _Name, second: _Name) -> LazyClaim | None:
     """The claim in which any noun after *is the*, or before *is*, joins two names."""
-    between = clause.tokens[one.last + 1 : other.first]
+    between = clause.tokens[first.last + 1 : second.first]
     low = [token.low for token in between]
-    if low[-1:] in (["of"], ["for"]) and (first := _behind_is(low)) > 0:  # N is the R of S
-        return _sole(clause, between[first:-1], other.key, one)
-    if low[:1] == ["'s"] and low[-1:] and low[-1] in _IS:  # S's R is N
-        return _sole(clause, between[1:-1], one.key, other)
-    before = clause.tokens[: one.first]
-    of = before and before[0].low == "the" and before[-1].low in ("of", "for")
-    if of and len(low) == 1 and low[0] in _IS:  # the R of S is N
-        return _sole(clause, before[1:-1], one.key, other)
+    if low[-1:] in (["of"], ["for"]) and (start := _index_after_is(low)) > 0:  # N is the R of S
+        return _role_claim(clause, between[start:-1], second.key, first)
+    if low[:1] == ["'s"] and low[-1:] and low[-1] in _TO_BE:  # S's R is N
+        return _role_claim(clause, between[1:-1], first.key, second)
+    before = clause.tokens[: first.first]
+    is_the_of = before and before[0].low == "the" and before[-1].low in ("of", "for")
+    if is_the_of and len(low) == 1 and low[0] in _TO_BE:  # the R of S is N
+        return _role_claim(clause, before[1:-1], first.key, second)
     return None
 
 
-def _said_of_one(clause: Clause, name: _Name) -> Stated | None:
-    """The same claim with one name, in a note about the other: "the caretaker is Ada"."""
+def _role_noun_of_one(clause: Clause, name: _Name) -> LazyClaim | None:
+    """Like `_role_noun_of_two` with one name, in a note about the other: "the caretaker is Ada"."""
     before, after = clause.tokens[: name.first], clause.tokens[name.last + 1 :]
     words: Sequence[Token] = ()
-    if len(before) > 2 and before[0].low == "the" and before[-1].low in _IS:
+    if len(before) > 2 and before[0].low == "the" and before[-1].low in _TO_BE:
         words = before[1:-1]
-    elif (first := _behind_is([token.low for token in after])) > 0:
-        words = after[first:]
+    elif (start := _index_after_is([token.low for token in after])) > 0:
+        words = after[start:]
     subject = _only_other(clause, name) if words else None
-    return _sole(clause, words, subject, name) if subject else None
+    return _role_claim(clause, words, subject, name) if subject else None
 
 
-def _behind_is(low: Sequence[str]) -> int:
+def _index_after_is(low: Sequence[str]) -> int:
     """The index of the noun after *is the*, *became the* or *took over as*; 0 without them."""
-    if len(low) > 2 and low[0] in _IS and low[1] == "the":
+    if len(low) > 2 and low[0] in _TO_BE and low[1] == "the":
         return 2
     place = low.index("as") if "as" in low[:3] else 0
     if place and low[0] in ("took", "takes", "serves", "acts", "works"):
@@ -135,11 +136,13 @@ def _behind_is(low: Sequence[str]) -> int:
     return 0
 
 
-def _sole(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Stated | None:
+def _role_claim(
+    clause: Clause, words: Sequence[Token], subject: str, value: _Name
+) -> LazyClaim | None:
     if not 1 <= len(words) <= _MAX_ROLE_WORDS or not all(token.is_content for token in words):
         return None
     role = [token.low for token in words]
-    return clause.claim(role, NAME + value.key, value.text, subject=subject, sole=True)
+    return clause.claim(role, NAME + value.key, value.text, subject=subject, single_valued=True)
 
 
 def _role(words: Sequence[str]) -> str | None:
@@ -147,7 +150,7 @@ def _role(words: Sequence[str]) -> str | None:
     return roles.pop() if len(roles) == 1 else None
 
 
-_THING = r"(?P<{}>[\w#+./-]+(?: [\w#+./-]+){{0,3}}?)"
+_TOOL = r"(?P<{}>[\w#+./-]+(?: [\w#+./-]+){{0,3}}?)"
 _END = (
     r"(?=\s+(?:for|in|on|at|since|as|because|instead|and|but|when|after|to|from|with|by|last|this|"
     r"now|tokens?|authentication)\b|[.,;:!?()]|\s*$)"
@@ -155,24 +158,24 @@ _END = (
 _USES = re.compile(
     r"^(?P<subject>.*?)\b(?:uses?|is using|are using|using|runs? on|is built (?:on|with)|"
     r"relies on|rely on|is based on|is written in|works with|is hosted on|stores? .* in)\s+"
-    r"(?:the |an? )?" + _THING.format("now") + _END,
+    r"(?:the |an? )?" + _TOOL.format("now") + _END,
     re.IGNORECASE,
 )
 _MOVED = re.compile(
     r"^(?P<subject>.*?)\b(?:migrated|moved(?: over)?|switched(?: over)?|changed|converted|ported|"
-    r"upgraded|went)\s+(?:from (?:the )?" + _THING.format("before") + r" )?to (?:the |an? )?"
-    + _THING.format("now") + _END,
+    r"upgraded|went)\s+(?:from (?:the )?" + _TOOL.format("before") + r" )?to (?:the |an? )?"
+    + _TOOL.format("now") + _END,
     re.IGNORECASE,
 )  # fmt: skip
 _REPLACED = re.compile(
-    r"^(?P<subject>.*?)\b(?:replaced|swapped)\s+(?:the )?" + _THING.format("before")
-    + r"\s+(?:with|by|for)\s+(?:the |an? )?" + _THING.format("now") + _END,
+    r"^(?P<subject>.*?)\b(?:replaced|swapped)\s+(?:the )?" + _TOOL.format("before")
+    + r"\s+(?:with|by|for)\s+(?:the |an? )?" + _TOOL.format("now") + _END,
     re.IGNORECASE,
 )  # fmt: skip
 _LEFT = re.compile(
     r"^(?P<subject>.*?)\b(?:no longer (?:uses?|using|runs? on|relies on)|stopped using|dropped|"
     r"abandoned|retired|got rid of|does not use|doesn't use|do not use|don't use|never used)\s+"
-    r"(?:the )?" + _THING.format("before") + _END,
+    r"(?:the )?" + _TOOL.format("before") + _END,
     re.IGNORECASE,
 )
 
@@ -181,13 +184,13 @@ _LEFT = re.compile(
 class ToolUsage:
     """The tools that a subject uses, and those that it stopped using, as stems.
 
-    ``moved`` is whether the sentence states a change of tools.
+    ``changed`` is whether the sentence states a change of tools.
     """
 
     subject: frozenset[str]
     uses: frozenset[str]
-    left: frozenset[str]
-    moved: bool
+    stopped: frozenset[str]
+    changed: bool
 
 
 def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
@@ -200,26 +203,26 @@ def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
                 stems_of(match["subject"]),
                 stems_of(groups.get("now") or ""),
                 stems_of(groups.get("before") or ""),
-                moved=True,
+                changed=True,
             )
             return
     match = _USES.search(sentence)
     if match is not None:
         yield ToolUsage(
-            stems_of(match["subject"]), stems_of(match["now"]), frozenset(), moved=False
+            stems_of(match["subject"]), stems_of(match["now"]), frozenset(), changed=False
         )
 
 
-def opposed(claim: ToolUsage, told: ToolUsage) -> float:
+def usage_conflict(claimed: ToolUsage, other: ToolUsage) -> float:
     """The strength, in [0, 1], with which another usage contradicts a claimed one.
 
     1 if the claimed tool was given up; 0.8 if the same subject switched to another tool; else 0.
     """
-    if not told.moved or not claim.uses:
+    if not other.changed or not claimed.uses:
         return 0.0
-    if told.left and (claim.uses & told.left) and not (claim.uses & told.uses):
+    still_used = bool(claimed.uses & other.uses)
+    if claimed.uses & other.stopped and not still_used:
         return 1.0
-    same_thing = bool(claim.subject & told.subject)
-    if told.uses and same_thing and not (claim.uses & told.uses):
+    if other.uses and claimed.subject & other.subject and not still_used:
         return 0.8
     return 0.0

@@ -17,7 +17,7 @@ TEXT = "text:"  # prefix of a value that is a few words
 class Source:
     """The note and place of a passage.
 
-    ``moment`` is the day that its note is about, if any; ``is_property`` marks a line of the
+    ``day`` is the day that its note is about, if any; ``is_property`` marks a line of the
     frontmatter.
     """
 
@@ -28,7 +28,7 @@ class Source:
     lines: LineRange = WHOLE
     kind: str = "note"
     project: str | None = None
-    moment: date | None = None
+    day: date | None = None
     is_property: bool = False
 
 
@@ -38,34 +38,34 @@ class Claim:
 
     Attributes:
         subjects: keys of its subjects; empty if unknown.
-        named: whether the sentence itself names them, rather than its heading, title or project.
+        names_subject: whether the sentence names one, rather than its heading, title or project.
         attribute: stems of the attribute's words; ``label`` has the words themselves.
-        value: the amount, or the key of a name or of a few words; ``shown`` is the text.
-        context: stems of the sentence's other words.
-        around: stems of the title, the heading and the project.
-        about_title: stems of the title.
-        when: days and years for which it is stated.
+        value: the amount, or the key of a name or of a few words; ``value_text`` is its text.
+        sentence_stems: stems of the sentence's other words.
+        heading_stems: stems of the title, the heading and the project.
+        title_stems: stems of the title.
+        dates: days and years for which it is stated.
         asserted: False for wishes, plans, questions and hearsay.
         negated: whether it states that this is *not* the value.
         outdated: whether the sentence itself calls the value a former one.
         updates: whether the sentence states that the value changed to this one.
-        sole: whether the attribute has one value at a time (*the* caretaker).
+        single_valued: whether the attribute has one value at a time (*the* caretaker).
     """
 
     subjects: frozenset[str]
-    named: bool
+    names_subject: bool
     attribute: frozenset[str]
     label: str
     value: Amount | str
-    shown: str
+    value_text: str
     sentence: str
     source: Source
-    context: frozenset[str]
-    around: frozenset[str]
-    about_title: frozenset[str]
-    when: tuple[Amount, ...] = ()
+    sentence_stems: frozenset[str]
+    heading_stems: frozenset[str]
+    title_stems: frozenset[str]
+    dates: tuple[Amount, ...] = ()
     asserted: bool = True
     negated: bool = False
     outdated: bool = False
     updates: bool = False
-    sole: bool = False
+    single_valued: bool = False

@@ -1,4 +1,4 @@
-"""Text that states nothing in its own right: what others say, dreams, stories, denials and quotes.
+"""Recognises text that its writer does not state: hearsay, dreams, stories, denials and quotes.
 
 Such text confirms nothing and contradicts nothing, even in the person's own note.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from memvault.verification.clause import readable
+from memvault.verification.readable import readable
 
 # By language: who says, dreams or doubts it, and that it is not so.
 _WORDS = {
@@ -32,7 +32,7 @@ _STORY = re.compile(
     r"series|sketch|quiz|comic|dream)\b(?! (?:industry|business|budget|team|version|world|of)\b)",
     re.IGNORECASE,
 )
-_DENIED_BEHIND = re.compile(
+_DENIED_AFTER = re.compile(
     r"[,;:.–—(-]\s*(?:\w+[ ]){0,4}(?:wrong|false|incorrect|mistaken|mistake)\W*$", re.IGNORECASE
 )
 _HEADING = re.compile(
@@ -51,26 +51,27 @@ _OPEN_TASK = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+\[ \]")
 
 def is_doubtful(sentence: str, heading: str) -> bool:
     """Whether a sentence, or the headings above it, say that this is no statement of its writer."""
-    patterns = (_DOUBT, _STORY, _DENIED_BEHIND)
-    return any(each.search(sentence) for each in patterns) or bool(_HEADING.search(heading))
+    patterns = (_DOUBT, _STORY, _DENIED_AFTER)
+    return any(pattern.search(sentence) for pattern in patterns) or bool(_HEADING.search(heading))
 
 
-def is_set_apart(lines: list[str], sentence: str, shown: str) -> bool:
-    """Whether a sentence of these lines of Markdown is quoted, struck out or an open task. A
-    callout is the writer's own.
+def is_set_apart(lines: list[str], sentence: str, value_text: str) -> bool:
+    """Whether a sentence of these lines of Markdown is quoted, struck out or an open task.
+
+    A callout is the writer's own.
 
     Args:
-        shown: the value that it states.
+        value_text: the value that the sentence states.
     """
     plain = readable(sentence)
     found = [k for k, line in enumerate(lines) if plain in readable(line.replace("~~", ""))]
-    found = found or [k for k, line in enumerate(lines) if shown in line]
-    return bool(found) and all(_is_marked(lines, number, shown) for number in found)
+    found = found or [k for k, line in enumerate(lines) if value_text in line]
+    return bool(found) and all(_is_marked(lines, number, value_text) for number in found)
 
 
-def _is_marked(lines: list[str], number: int, shown: str) -> bool:
+def _is_marked(lines: list[str], number: int, value_text: str) -> bool:
     line = lines[number]
-    if _OPEN_TASK.match(line) or any(shown in match[0] for match in _STRUCK.finditer(line)):
+    if _OPEN_TASK.match(line) or any(value_text in match[0] for match in _STRUCK.finditer(line)):
         return True
     if not _QUOTE.match(line):
         return False

@@ -1,38 +1,23 @@
-"""Recognises sensitive questions, withholds unconfirmed text from their answers, and logs that.
+"""Recognises sensitive questions: about law, money, health or the rules of an organisation.
 
-One telling word (`sensitive_words`) is enough, in any language, unless the question only asks who
-did something, or where or why: then it is no matter of law or money although it names a contract or
-a bank.
+One word of `sensitive_words` is enough, in any language, unless the question only asks who did
+something, or where or why: such a question is about neither law nor money although it names a
+contract or a bank.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Mapping
 
-from memvault.model.change import Actor
-from memvault.model.errors import MemvaultError
-from memvault.model.memory import Memory
-from memvault.model.note import LineRange
-from memvault.model.provenance import own_lines
-from memvault.model.search import Hit, SearchResult, Status, Verification
-from memvault.text.secrets import without_secrets
 from memvault.text.words import without_accents
-from memvault.vault.frontmatter.edit import body_of
-from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.sensitive_words import SPACED, UNSPACED, SensitiveTopic
 
-MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
-
-
-# Stories: questions who did something, or where or why, by the word that asks and, in other
-# languages than English, a form of the past. "Who has a right to" is no story.
-_STORIES = tuple(
-    (re.compile(rf"\W*(?:{asks})\b"), re.compile(of_doings))
-    for asks, of_doings in (
+# Questions about an event: who did something, or where or why. They have a question word and, in
+# other languages than English, a form of the past. "Who has a right to" asks about no event.
+_EVENT_QUESTIONS = tuple(
+    (re.compile(rf"\W*(?:{question_word})\b"), re.compile(verb))
+    for question_word, verb in (
         ("who|whom|where|why|with whom", r"\b(?:did|does|do|was|were|has|have|had)\b"),
         (
             "(?:mit |von |bei )?(?:wer|wen|wem)|wo|wohin|woher|warum|wieso|weshalb",
@@ -68,8 +53,7 @@ def _folded(text: str) -> str:
 
 
 def _any_of(words: Mapping[str, str]) -> str:
-    """One expression of all entries; of those with the same first letter, the letter stands once,
-    so that most are not tried."""
+    """One expression of all entries, grouped by their first letter so that most are not tried."""
     by_first: dict[str, list[str]] = {}
     for entry in dict.fromkeys(_folded(" ".join(words.values())).split()):
         first = entry[0] if entry[0].isalpha() or entry[0] == "*" else ""
@@ -84,7 +68,7 @@ _HAN_OR_KANA = re.compile("[\u3041-\u9fff]")
 
 
 def sensitive_topic_of(query: str) -> SensitiveTopic | None:
-    """The sensitive matter that a question in any of ten languages is about, if any; microseconds.
+    """The sensitive topic of a question in any of ten languages, or None. Takes microseconds.
 
     Legal are laws, contracts, rights in works and claims against somebody; financial what
     something costs, what somebody earns, owes or owns, taxes, insurance and bank details; medical
@@ -92,149 +76,20 @@ def sensitive_topic_of(query: str) -> SensitiveTopic | None:
     office or a firm permit or entitle to.
     """
     words = " ".join(_folded(query).replace("’", "'").split())
-    topic = _first(_SPACED, words)
+    topic = _first_match(_SPACED, words)
     if topic is None and not words.isascii() and _HAN_OR_KANA.search(words):
-        topic = _first(_UNSPACED, words)
-    return None if topic is None or _is_story(query) else topic
+        topic = _first_match(_UNSPACED, words)
+    return None if topic is None or _is_about_event(query) else topic
 
 
-def _first(patterns: Mapping[SensitiveTopic, re.Pattern[str]], words: str) -> SensitiveTopic | None:
+def _first_match(
+    patterns: Mapping[SensitiveTopic, re.Pattern[str]], words: str
+) -> SensitiveTopic | None:
     return next((topic for topic, pattern in patterns.items() if pattern.search(words)), None)
 
 
-def _is_story(query: str) -> bool:
+def _is_about_event(query: str) -> bool:
     text = " ".join(query.lower().split())
     return "owe" not in text and any(
-        asks.match(text) and of_doings.search(text) for asks, of_doings in _STORIES
+        question_word.match(text) and verb.search(text) for question_word, verb in _EVENT_QUESTIONS
     )
-
-
-class Gate:
-    """Removes unconfirmed text from hits. Thread-safe.
-
-    Args:
-        read: gives a note's bytes, by path.
-    """
-
-    def __init__(self, read: Callable[[str], bytes]) -> None:
-        self._read = read
-
-    def narrow(self, hit: Hit) -> None:
-        """Reduce a hit to the person's words or the claims that they confirm, else withhold it.
-
-        Unconfirmed claims are not quoted as evidence either.
-        """
-        hit.gated = True
-        check = hit.verification
-        against = tuple(
-            replace(each, sentence="", said="") if each.is_claim else each
-            for each in check.contradicted_by
-        )
-        hit.verification = replace(check, contradicted_by=against)
-        provenance = hit.memory.provenance
-        if check.marked or provenance.is_person:
-            return
-        if check.verified and not check.by_person:
-            hit.text = "\n".join(check.stated)
-            hit.withheld = not hit.text
-        elif check.by_person:
-            self._keep_own(hit)
-        else:
-            self._own_part(hit)
-
-    def _keep_own(self, hit: Hit) -> None:
-        text = self.own_text(hit.memory, hit.lines)
-        if text:
-            hit.text, hit.own_only = text, True
-        else:
-            self._own_part(hit)
-
-    def _own_part(self, hit: Hit) -> None:
-        """Show the person's words of a note whose best passage others wrote; withhold it if none.
-
-        So nobody can hide the person's words behind a passage that fits the question better.
-        """
-        text = self.own_text(hit.memory) if hit.memory.provenance.is_mixed else ""
-        if not text:
-            hit.withheld = True
-            return
-        hit.text, hit.own_only = text, True
-        against = hit.verification.contradicted_by
-        hit.verification = Verification(
-            Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
-        )
-
-    def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
-        """The person's words in these lines, or the whole body, of a note with several authors."""
-        try:
-            data = own_lines(self._read(memory.path), memory.provenance)
-            if lines is None:
-                return body_of(data).decode("utf-8", "replace").strip()[:MAX_OWN_CHARS]
-        except MemvaultError:
-            return ""
-        text = data.decode("utf-8", "replace")
-        return "\n".join(text.split("\n")[lines.first - 1 : lines.last]).strip()
-
-
-WITHHELD, USED = "unverified_withheld", "unverified_used"
-
-
-@dataclass(frozen=True, slots=True)
-class GatedQuestion:
-    """A sensitive question that found unconfirmed claims.
-
-    ``overridden`` is whether the client requested their text nevertheless.
-    """
-
-    at: datetime
-    client: str
-    query: str
-    matter: str
-    memories: tuple[str, ...]
-    overridden: bool
-
-
-class GateLog:
-    """Logs the unconfirmed claims that were withheld from, or given to, a client (triple FR-47).
-
-    Thread-safe.
-    """
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-
-    def record(self, query: str, result: SearchResult, client: str) -> None:
-        """Log an answer if its question is sensitive and it has unconfirmed claims.
-
-        Raises StorageError, DiskFull: the journal cannot be written.
-        """
-        if result.matter is None or not result.claims:
-            return
-        withheld = any(hit.withheld for hit in result.hits)
-        self._journal.append(
-            JournalEntry(
-                ts=datetime.now(UTC),
-                kind=WITHHELD if withheld else USED,
-                actor=Actor(kind="client", name=client),
-                data={
-                    "query": without_secrets(query),
-                    "matter": result.matter,
-                    "memories": [hit.memory.id for hit in result.claims],
-                },
-            )
-        )
-
-    def recent(self, most: int) -> list[GatedQuestion]:
-        """The latest logged questions, newest first."""
-        last = deque(self._journal.entries({WITHHELD, USED}), maxlen=most)
-        return [
-            GatedQuestion(
-                entry.ts,
-                entry.actor.name,
-                str(entry.data.get("query", "")),
-                str(entry.data.get("matter", "")),
-                tuple(map(str, entry.data.get("memories", ()))),
-                overridden=entry.kind == USED,
-            )
-            for entry in reversed(last)
-        ]

@@ -16,7 +16,7 @@ from memvault.curation.tasks.note_tasks import missing_notes
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.graph import EdgeOrigin, relation_name
 from memvault.model.memory import Memory
-from memvault.reasoning.bayes.influences import weight
+from memvault.reasoning.bayes.source_weights import weight
 from memvault.stores.graph_view import GraphView
 
 # How much a question about one memory matters: a possible error more than an outdated fact.

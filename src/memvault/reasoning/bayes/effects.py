@@ -1,238 +1,17 @@
-"""Finds effects of an action and causes of an observation, and infers in any direction.
-
-In every direction, some nodes are clamped to known values and others are predicted (graph-tools
-1.2.5).
-"""
+"""Finds effects of an action and causes of an observation, with their chains of influences."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from heapq import heappop, heappush
 
-from memvault.model.errors import InvalidParams
 from memvault.model.search import NodeRef, Scope
-from memvault.reasoning.bayes.inference import posterior, propagate
-from memvault.reasoning.bayes.influences import Influence, Influences, Kind, wilson
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
+from memvault.reasoning.bayes.inference import posterior
+from memvault.reasoning.bayes.influences import Influence, Kind
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.stores.graph_view import GraphView, node_ref
-
-MAX_PREDICTED = 10
-FANNED = 60  # relations per node that the search for a bridge or an explanation follows
-MAX_VISITED = 400  # nodes that the search for a bridge visits
-MAX_EXPLAINING = 10
-RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
-
-
-class Inference(StrEnum):
-    FORWARD = "forward"
-    BACKWARD = "backward"
-    BRIDGE = "bridge"
-    ABDUCTION = "abduction"
-
-
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """The predicted probability ``value`` that a node is true.
-
-    ``confidence`` is 1 minus the width of its 95% interval.
-    """
-
-    key: str
-    value: float
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Inferred:
-    """The predictions of an inference.
-
-    For a bridge, ``path`` has its influences or relations in order, and ``stops`` its nodes.
-    """
-
-    predictions: tuple[Predicted, ...]
-    iterations: int
-    settled: bool
-    path: tuple[Influence, ...] = ()
-    stops: tuple[str, ...] = ()
-
-    @property
-    def overall_confidence(self) -> float:
-        """The mean of the predictions' confidences; 0 without any."""
-        if not self.predictions:
-            return 0.0
-        return sum(each.confidence for each in self.predictions) / len(self.predictions)
-
-
-class Omni:
-    """Builds the network that a kind of inference needs and runs belief propagation on it."""
-
-    def __init__(self, reasoner: Reasoner, edges: GraphView) -> None:
-        self._reasoner = reasoner
-        self._edges = edges
-
-    def infer(
-        self,
-        kind: Inference,
-        clamped: Mapping[str, float],
-        wanted: Sequence[str],
-        most_iterations: int,
-        scope: Scope | None = None,
-    ) -> Inferred:
-        """Predict nodes, most probable first.
-
-        Args:
-            clamped: the probability in [0, 1] that each node is true.
-            wanted: nodes to predict; empty for those that this kind of inference finds.
-
-        Raises:
-            InvalidParams: a bridge without exactly two ends.
-            CausalInferenceError: the clamped values contradict each other.
-        """
-        reader = self._reasoner.influences(clamped)
-        around, path, stops, found = self._around(kind, clamped, wanted, reader, scope)
-        network = around.network(reader.sources_of, self._reasoner.name_of)
-        seen = {key: (1.0 - sure, sure) for key, sure in clamped.items()}
-        beliefs = propagate(network, seen, most_iterations)
-        keys = list(dict.fromkeys(wanted)) or found
-        stating = _stating(around)
-        predicted = [
-            self._predicted(key, float(beliefs.of[key][TRUE]), reader, stating)
-            for key in keys
-            if key in beliefs.of and key not in clamped
-        ]
-        if kind is not Inference.BRIDGE:
-            predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
-        shown = tuple(predicted[: max(MAX_PREDICTED, len(wanted))])
-        return Inferred(shown, beliefs.iterations, beliefs.settled, path, stops)
-
-    def _around(
-        self,
-        kind: Inference,
-        clamped: Mapping[str, float],
-        wanted: Sequence[str],
-        reader: Influences,
-        scope: Scope | None,
-    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
-        """The network's nodes, the bridge if one is requested, and the nodes to predict."""
-        allowed = self._reasoner.allowed(scope)
-        if kind is Inference.BRIDGE:
-            if len(clamped) != 2:
-                raise InvalidParams("Invalid params: clamped_nodes - a bridge has two ends")
-            first, last = clamped
-            path = self._bridge(first, last, reader, scope)
-            stops = (first, *(each.effect for each in path)) if path else ()
-            things = tuple(dict.fromkeys((*stops, *clamped, *wanted)))
-            return Surroundings(things, path), path, stops, list(stops[1:-1])
-        if kind is Inference.ABDUCTION:
-            return (*self._explanations(clamped, wanted, reader, scope),)
-        around = surroundings([*clamped, *wanted], reader.of, allowed)
-        forward = kind is Inference.FORWARD
-        ends = _reached(clamped, around.influences, forward=forward)
-        return around, (), (), ends
-
-    def _bridge(
-        self, first: str, last: str, reader: Influences, scope: Scope | None
-    ) -> tuple[Influence, ...]:
-        """The strongest path between two nodes (Dijkstra over -log strength, discounted at hubs by
-        log2(1 + degree)); empty if none is found within `MAX_VISITED` nodes."""
-        allowed = self._reasoner.allowed(scope)
-        best: dict[str, float] = {first: 0.0}
-        via: dict[str, Influence] = {}
-        heap: list[tuple[float, str]] = [(0.0, first)]
-        done: set[str] = set()
-        while heap and len(done) < MAX_VISITED:
-            cost, key = heappop(heap)
-            if key == last:
-                break
-            if key in done:
-                continue
-            done.add(key)
-            hub = 1.0 if key == first else math.log2(1 + len(self._edges.of(key)))
-            for each in reader.related(key, FANNED):
-                if each.effect in done or not (each.effect == last or allowed(each.effect)):
-                    continue
-                further = cost - math.log(max(1e-9, each.strength / hub))
-                if further < best.get(each.effect, math.inf):
-                    best[each.effect], via[each.effect] = further, each
-                    heappush(heap, (further, each.effect))
-        chain: list[Influence] = []
-        while last in via and last != first:
-            chain.append(via[last])
-            last = via[last].cause
-        return tuple(reversed(chain))
-
-    def _explanations(
-        self,
-        clamped: Mapping[str, float],
-        wanted: Sequence[str],
-        reader: Influences,
-        scope: Scope | None,
-    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
-        """Candidate explanations: stated causes, and nodes related to several observations."""
-        allowed = self._reasoner.allowed(scope)
-        bearing: dict[str, dict[str, Influence]] = {}
-        for seen in clamped:
-            causal = {i.cause: i for i in reader.of(seen) if i.effect == seen and not i.of_words}
-            for each in reader.related(seen, FANNED):
-                weaker = replace(
-                    each, cause=each.effect, effect=seen, strength=RELATED * each.strength
-                )
-                bearing.setdefault(each.effect, {})[seen] = causal.get(each.effect, weaker)
-        candidates = [
-            key
-            for key, own in bearing.items()
-            if key not in clamped
-            and allowed(key)
-            and (len(own) > 1 or any(i in reader.of(s) for s, i in own.items()) or key in wanted)
-        ]
-        degree = {key: math.log2(2 + len(self._edges.of(key))) for key in candidates}
-        candidates.sort(
-            key=lambda key: (-sum(i.strength for i in bearing[key].values()) / degree[key], key)
-        )
-        kept = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
-        influences = tuple(i for key in kept for i in bearing.get(key, {}).values())
-        return Surroundings((*kept, *clamped), influences), (), (), kept
-
-    def _predicted(
-        self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
-    ) -> Predicted:
-        sources = reader.sources_of(key) + sum(stating.get(key, {}).values())
-        low, high = wilson(min(1.0, max(0.0, value)), sources)
-        return Predicted(key, value, 1.0 - (high - low))
-
-
-def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
-    """The notes that state the influences of each node, with their weights."""
-    found: dict[str, dict[str, float]] = {}
-    for each in around.influences:
-        for key in (each.cause, each.effect):
-            own = found.setdefault(key, {})
-            own.update({s.memory_id: s.weight for s in each.stated if s.memory_id != key})
-    return found
-
-
-def _reached(
-    start: Mapping[str, float], influences: Sequence[Influence], *, forward: bool
-) -> list[str]:
-    """Nodes reachable from the clamped ones in one direction, nearest first."""
-    near: dict[str, list[str]] = {}
-    for each in influences:
-        one, other = (each.cause, each.effect) if forward else (each.effect, each.cause)
-        near.setdefault(one, []).append(other)
-    reached = dict.fromkeys(start)
-    waiting = list(start)
-    while waiting:
-        key = waiting.pop(0)
-        for far in near.get(key, ()):
-            if far not in reached:
-                reached[far] = None
-                waiting.append(far)
-    return [key for key in reached if key not in start]
-
 
 MAX_SHOWN = 10
 MAX_CHAINS = 20
@@ -268,7 +47,7 @@ class Chain:
         return sum(each.kind is Kind.LOWERS for each in self.links) % 2 == 0
 
     @property
-    def things(self) -> tuple[str, ...]:
+    def nodes(self) -> tuple[str, ...]:
         return (self.links[0].cause, *(each.effect for each in self.links))
 
 
@@ -321,34 +100,34 @@ class Effects:
         before = _longest(self._chains(key, Direction.CAUSES, max_depth, around.influences))
         after = _longest(self._chains(key, Direction.EFFECTS, max_depth, around.influences))
         joined = [
-            Chain((*one.links, *other.links))
-            for one in before
-            for other in after
-            if not set(one.things[:-1]) & set(other.things)
+            Chain((*leading.links, *following.links))
+            for leading in before
+            for following in after
+            if not set(leading.nodes[:-1]) & set(following.nodes)
         ]
         found = joined or before or after
-        return sorted(found, key=lambda c: (-c.strength, c.things))[:MAX_CHAINS]
+        return sorted(found, key=lambda c: (-c.strength, c.nodes))[:MAX_CHAINS]
 
     def _chains(
         self, key: str, direction: Direction, depth: int, influences: Sequence[Influence]
     ) -> list[Chain]:
         """All chains from the node, or to it, that visit no node twice."""
         forward = direction is Direction.EFFECTS
-        near: dict[str, list[Influence]] = {}
+        adjacent: dict[str, list[Influence]] = {}
         for each in influences:
-            near.setdefault(each.cause if forward else each.effect, []).append(each)
+            adjacent.setdefault(each.cause if forward else each.effect, []).append(each)
         found: list[Chain] = []
         frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
         for _ in range(depth):
             following: list[tuple[str, tuple[Influence, ...]]] = []
             for end, links in frontier:
                 visited = {key, *(e.effect for e in links), *(e.cause for e in links)}
-                for each in near.get(end, ())[:MAX_PER_NODE]:
-                    far = each.effect if forward else each.cause
-                    if far not in visited:
+                for each in adjacent.get(end, ())[:MAX_PER_NODE]:
+                    next_node = each.effect if forward else each.cause
+                    if next_node not in visited:
                         longer = (*links, each) if forward else (each, *links)
                         found.append(Chain(longer))
-                        following.append((far, longer))
+                        following.append((next_node, longer))
             frontier = following
         return found
 
@@ -356,8 +135,8 @@ class Effects:
         self, network: Network, key: str, end: str, direction: Direction, chain: Chain
     ) -> Consequence:
         if direction is Direction.EFFECTS:
-            first = posterior(network.done({key: FALSE}), end, {}, SECONDS)
-            second = posterior(network.done({key: TRUE}), end, {}, SECONDS)
+            first = posterior(network.intervened({key: FALSE}), end, {}, SECONDS)
+            second = posterior(network.intervened({key: TRUE}), end, {}, SECONDS)
         else:
             first = posterior(network, end, {}, SECONDS)
             second = posterior(network, end, {key: TRUE}, SECONDS)
@@ -374,8 +153,8 @@ class Effects:
 def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
     """The strongest chain to each far end, strongest first."""
     best: dict[str, Chain] = {}
-    for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.things)):
-        end = chain.things[-1] if chain.things[0] == key else chain.things[0]
+    for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.nodes)):
+        end = chain.nodes[-1] if chain.nodes[0] == key else chain.nodes[0]
         best.setdefault(end, chain)
     return list(best.items())
 

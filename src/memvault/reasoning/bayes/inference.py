@@ -11,76 +11,17 @@ pgmpy does the exact inference. Sampling and belief propagation are our own, for
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from math import prod
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from memvault.model.errors import CausalInferenceError
-from memvault.reasoning.bayes.network import Network
-
-NAMES = ("pgmpy.models", "pgmpy.factors.discrete", "pgmpy.inference")
-_importing = threading.Lock()
-_loading = threading.Event()
-_loaded = threading.Event()
-
-
-@dataclass(frozen=True, slots=True)
-class Pgmpy:
-    models: ModuleType
-    factors: ModuleType
-    inference: ModuleType
-
-
-class _WithoutTorch:
-    """Hides PyTorch from one thread's imports.
-
-    pgmpy's dependencies import it if it is installed (10 s and 500 MB), but nothing here uses it.
-    """
-
-    def __init__(self) -> None:
-        self._thread = threading.get_ident()
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> None:
-        if name.partition(".")[0] == "torch" and threading.get_ident() == self._thread:
-            raise ModuleNotFoundError(f"{name} is not needed here", name=name)
-
-
-def load_pgmpy() -> Pgmpy:
-    """Import pgmpy, or wait for the import under way."""
-    with _importing:
-        _loading.set()
-        hiding = _WithoutTorch()
-        sys.meta_path.insert(0, hiding)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", FutureWarning
-                )  # pgmpy's warnings about its own modules
-                loaded = Pgmpy(*(import_module(name) for name in NAMES))
-                _loaded.set()
-                return loaded
-        finally:
-            sys.meta_path.remove(hiding)
-
-
-def pgmpy_if_loaded() -> Pgmpy | None:
-    """pgmpy, or None while it loads; the first call starts loading it."""
-    if not _loading.is_set():
-        _loading.set()
-        # Not run by the worker, which may be busy for minutes while questions wait for pgmpy.
-        threading.Thread(target=load_pgmpy, name="memvault-pgmpy", daemon=True).start()
-    return load_pgmpy() if _loaded.is_set() else None
-
+from memvault.reasoning.bayes.network import IMPOSSIBLE, Network
+from memvault.reasoning.bayes.pgmpy_loader import Pgmpy, pgmpy_if_loaded
 
 ENTRIES_PER_SECOND = 10_000_000  # least number of table entries that elimination processes
 LARGEST_TABLE = 1 << 22  # entries, 32 MB
@@ -88,10 +29,6 @@ BATCH = 2_000  # samples
 ENOUGH = 20_000.0  # effective samples; then a probability is accurate to 0.01
 SEED = 20_260_301  # fixed, so that equal questions about equal notes get equal answers
 
-IMPOSSIBLE = (
-    "Causal query failed: the evidence cannot hold together by what the notes say. Leave out what "
-    "contradicts the rest, or ask with do to see what would follow."
-)
 Floats = npt.NDArray[np.float64]
 
 
@@ -117,22 +54,22 @@ def posterior(
     Raises:
         CausalInferenceError: the evidence is impossible.
     """
-    told = network.narrowed([target, *evidence])
-    if any(_never(told, key, evidence) for key in evidence):
+    relevant = network.restricted([target, *evidence])
+    if any(_is_impossible(relevant, key, evidence) for key in evidence):
         raise CausalInferenceError(IMPOSSIBLE)
     if target in evidence:
-        _refuse_impossible(told, target, evidence, seconds)
-        sure = np.eye(told.cardinality(target))[evidence[target]]
-        return Posterior(tuple(map(float, sure)), False)
-    total, largest = elimination_cost(told, target, evidence)
+        _refuse_impossible(relevant, target, evidence, seconds)
+        certain = np.eye(relevant.cardinality(target))[evidence[target]]
+        return Posterior(tuple(map(float, certain)), False)
+    total, largest = elimination_cost(relevant, target, evidence)
     pgmpy = pgmpy_if_loaded()
     in_time = largest <= LARGEST_TABLE and total <= seconds * ENTRIES_PER_SECOND
     if pgmpy is not None and in_time:
-        return Posterior(_exact(pgmpy, told, target, evidence), False)
-    return Posterior(_sampled(told, target, evidence, seconds), True)
+        return Posterior(_exact(pgmpy, relevant, target, evidence), False)
+    return Posterior(_sampled(relevant, target, evidence, seconds), True)
 
 
-def _never(network: Network, key: str, evidence: Mapping[str, int]) -> bool:
+def _is_impossible(network: Network, key: str, evidence: Mapping[str, int]) -> bool:
     """Whether an observed value is impossible for every value of its unobserved parents.
 
     Variable elimination skips fully observed factors, so it does not notice this.
@@ -156,24 +93,26 @@ def elimination_cost(network: Network, target: str, evidence: Mapping[str, int])
     The elimination order is greedy by the size of the created table (MinWeight; Koller and Friedman
     2009, 9.4.3).
     """
-    near: dict[str, set[str]] = {key: set() for key in network.variables if key not in evidence}
+    neighbours: dict[str, set[str]] = {
+        key: set() for key in network.variables if key not in evidence
+    }
     for key, parents in network.parents.items():
-        family = [each for each in (key, *parents) if each in near]
+        family = [each for each in (key, *parents) if each in neighbours]
         for each in family:
-            near[each].update(family)
-    size = {key: network.cardinality(key) for key in near}
+            neighbours[each].update(family)
+    size = {key: network.cardinality(key) for key in neighbours}
     total = largest = 0
-    left = {key for key in near if key != target}
-    while left:
-        cost = {key: prod(size[each] for each in near[key] | {key}) for key in left}
-        best = min(left, key=lambda key: (cost[key], key))
+    remaining = {key for key in neighbours if key != target}
+    while remaining:
+        cost = {key: prod(size[each] for each in neighbours[key] | {key}) for key in remaining}
+        best = min(remaining, key=lambda key: (cost[key], key))
         total += cost[best]
         largest = max(largest, cost[best])
-        around = near.pop(best) - {best}
+        around = neighbours.pop(best) - {best}
         for each in around:
-            near[each] |= around
-            near[each].discard(best)
-        left.remove(best)
+            neighbours[each] |= around
+            neighbours[each].discard(best)
+        remaining.remove(best)
     return total, largest
 
 
@@ -215,10 +154,10 @@ def _sampled(
     weights = squares = 0.0
     end = time.monotonic() + seconds
     while squares == 0.0 or (weights**2 / squares < ENOUGH and time.monotonic() < end):
-        drawn, likely = _batch(network, order, evidence, rng)
-        sums += np.bincount(drawn[target], weights=likely, minlength=len(sums))
-        weights += float(likely.sum())
-        squares += float((likely**2).sum())
+        drawn, likelihoods = _batch(network, order, evidence, rng)
+        sums += np.bincount(drawn[target], weights=likelihoods, minlength=len(sums))
+        weights += float(likelihoods.sum())
+        squares += float((likelihoods**2).sum())
         if squares == 0.0 and time.monotonic() > end:
             raise CausalInferenceError(IMPOSSIBLE)
     return tuple(map(float, sums / weights))
@@ -228,109 +167,14 @@ def _batch(
     network: Network, order: list[str], evidence: Mapping[str, int], rng: np.random.Generator
 ) -> tuple[dict[str, npt.NDArray[np.intp]], Floats]:
     drawn: dict[str, npt.NDArray[np.intp]] = {}
-    likely = np.ones(BATCH)
+    likelihoods = np.ones(BATCH)
     for key in order:
         rows = network.tables[key][tuple(drawn[parent] for parent in network.parents[key])]
         rows = np.broadcast_to(rows, (BATCH, network.cardinality(key)))
         if key in evidence:
             drawn[key] = np.full(BATCH, evidence[key], dtype=np.intp)
-            likely = likely * rows[:, evidence[key]]
+            likelihoods = likelihoods * rows[:, evidence[key]]
         else:
             below = rng.random((BATCH, 1)) > np.cumsum(rows, axis=1)
             drawn[key] = np.minimum(below.sum(axis=1), rows.shape[1] - 1)
-    return drawn, likely
-
-
-SETTLED = 1e-6  # a smaller change of every message counts as convergence
-DAMPED_AFTER = 20  # rounds after which changing messages probably oscillate in a loop
-DAMPING = 0.2  # share of its previous value that a message keeps from then on
-
-Messages = dict[tuple[int, str], Floats]
-
-
-@dataclass(frozen=True, slots=True)
-class Beliefs:
-    """The result of belief propagation.
-
-    Attributes:
-        of: maps variables to the probabilities of their states.
-        iterations: number of rounds of messages.
-        settled: whether the messages converged.
-    """
-
-    of: dict[str, Floats]
-    iterations: int
-    settled: bool
-
-
-def propagate(
-    network: Network, likelihoods: Mapping[str, Sequence[float]], most_iterations: int
-) -> Beliefs:
-    """Loopy belief propagation (sum-product; Koller and Friedman 2009, 11.3).
-
-    Args:
-        likelihoods: for a variable, the likelihood of the observation under each of its states; a
-            single 1 and otherwise zeros is certain evidence.
-
-    Raises:
-        CausalInferenceError: the observations are impossible.
-    """
-    scopes = [(*network.parents[key], key) for key in network.tables]
-    tables = list(network.tables.values())
-    seen = {
-        key: np.asarray(likelihoods.get(key, np.ones(network.cardinality(key))), dtype=float)
-        for key in network.variables
-    }
-    told: Messages = {
-        (number, key): np.full(network.cardinality(key), 1.0 / network.cardinality(key))
-        for number, scope in enumerate(scopes)
-        for key in scope
-    }
-    touching: dict[str, list[int]] = {key: [] for key in network.variables}
-    for number, key in told:
-        touching[key].append(number)
-    iterations, settled = 0, False
-    while iterations < most_iterations and not settled:
-        iterations += 1
-        asked = {
-            (number, key): _product(seen[key], [told[o, key] for o in touching[key] if o != number])
-            for number, key in told
-        }
-        fresh = {
-            (number, key): _summed(tables[number], scopes[number], key, number, asked)
-            for number, key in told
-        }
-        change = max(float(np.abs(fresh[each] - told[each]).max()) for each in told)
-        settled = change < SETTLED
-        kept = DAMPING if iterations > DAMPED_AFTER else 0.0
-        told = {each: kept * told[each] + (1.0 - kept) * fresh[each] for each in told}
-    of = {key: _product(seen[key], [told[n, key] for n in touching[key]]) for key in touching}
-    return Beliefs(of, iterations, settled)
-
-
-def _product(seen: Floats, messages: Sequence[Floats]) -> Floats:
-    value = seen
-    for message in messages:
-        value = value * message
-    return _normal(value)
-
-
-def _summed(
-    table: Floats, scope: tuple[str, ...], target: str, number: int, asked: Messages
-) -> Floats:
-    """A factor's message: its table times incoming messages, summed over other variables."""
-    value = table
-    for axis, key in enumerate(scope):
-        if key != target:
-            shape = [1] * len(scope)
-            shape[axis] = -1
-            value = value * asked[number, key].reshape(shape)
-    others = tuple(axis for axis, key in enumerate(scope) if key != target)
-    return _normal(value.sum(axis=others))
-
-
-def _normal(value: Floats) -> Floats:
-    total = float(value.sum())
-    if total <= 0.0:
-        raise CausalInferenceError(IMPOSSIBLE)
-    return value / total
+    return drawn, likelihoods

@@ -1,16 +1,14 @@
 """Influences that notes state between nodes: causes, hindrances, needs, support, contradiction.
 
 They are read from the graph's edges by the rules of `reasoning.causal` and `reasoning.conflicts`.
-The importance and age of a note give the weight of its influences, and the weight the belief in
-them.
+The weight of a note (`source_weights`) gives the belief in its influences.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 
@@ -27,80 +25,12 @@ from memvault.model.graph import (
 )
 from memvault.model.memory import Memory
 from memvault.model.search import ConflictKind
+from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight
 from memvault.reasoning.causal import GIVEN, causal_link
 from memvault.reasoning.conflicts import stated_conflict
 from memvault.stores.graph_view import GraphView
 
-VERIFIED = 4.0  # factor of a note that the person verified
-
-
-REFUSED = 0.5  # factor of a note that the person marked ``verified: false``
-
-
-HALF_BELIEVED = 0.5  # weight at which the belief in a statement is one half
-
-
-HEDGED = 0.25  # share of its weight that a hedged statement ("perhaps") keeps
-
-
-REPLACED = 0.25  # share that a statement keeps after a later "was changed to" another value
-
-
-Z95 = 1.959964  # standard normal quantile of a 95% interval
-
-
-def moment_of(memory: Memory, told: date | None = None) -> datetime:
-    """The day a statement refers to: the day named in its sentence, else the day of the note."""
-    if told is not None:
-        return datetime.combine(told, time.min, UTC)
-    return memory.moment
-
-
-def recency(moment: datetime, latest: datetime, half_life_days: float) -> float:
-    """The recency factor of a statement, in (0, 1]; 1 for the latest statement."""
-    age = max(0.0, (latest - moment).total_seconds() / 86_400)
-    return math.exp2(-min(age / half_life_days, 1_000.0))
-
-
-def weight(memory: Memory, recent: float) -> float:
-    """The weight of one statement of a memory, in ordinary sources.
-
-    Args:
-        recent: its recency, in (0, 1].
-    """
-    trust = 1.0
-    if memory.verified:
-        trust = VERIFIED
-    elif memory.metadata.get("verified") is False:
-        trust = REFUSED
-    return recent * (0.5 + memory.importance) * trust
-
-
-def belief(sources: float) -> float:
-    """Probability that a statement of this weight is informed: w / (w + 0.5).
-
-    2/3 for one ordinary note, 8/9 for a verified one.
-    """
-    return sources / (sources + HALF_BELIEVED)
-
-
-def wilson(probability: float, sources: float) -> tuple[float, float]:
-    """The 95% score interval (Wilson, JASA 1927) of a probability estimated from ``sources``.
-
-    ``sources`` may be fractional; without any, the interval is [0, 1].
-    """
-    if sources <= 0.0:
-        return 0.0, 1.0
-    square = Z95 * Z95
-    centre = probability + square / (2 * sources)
-    spread = Z95 * math.sqrt(
-        probability * (1 - probability) / sources + square / (4 * sources * sources)
-    )
-    below = 1 + square / sources
-    return max(0.0, (centre - spread) / below), min(1.0, (centre + spread) / below)
-
-
-FANNED = 400  # strongest edges of one node that are read
+MAX_EDGES = 400  # strongest edges of one node that are read
 MAX_STATING_NOTES = 20  # notes that determine the belief in an entity without a note
 NAMED_ONLY = 0.5  # share of a note's weight that counts for an entity it only mentions
 
@@ -131,7 +61,7 @@ class Influence:
     Attributes:
         strength: the probability that the cause, if true (for a need: if false), decides the
             effect.
-        of_words: whether a note supports or contradicts another, instead of stating a cause.
+        between_notes: whether a note supports or contradicts another, instead of stating a cause.
     """
 
     cause: str
@@ -139,7 +69,7 @@ class Influence:
     kind: Kind
     strength: float
     stated: tuple[Stated, ...]
-    of_words: bool = False
+    between_notes: bool = False
 
 
 class Influences:
@@ -164,23 +94,23 @@ class Influences:
         a single statement is the edge's weight and confidence times the belief in its note.
         """
         found: dict[tuple[str, str, Kind], list[Influence]] = {}
-        for edge in self._edges.of(node_id)[:FANNED]:
-            each = self._of_edge(edge)
-            if each is not None and each.cause != each.effect:
-                found.setdefault((each.cause, each.effect, each.kind), []).append(each)
-        joined = [_joined(same) for same in found.values()]
-        return sorted(joined, key=lambda i: (-i.strength, i.cause, i.effect))
+        for edge in self._edges.of(node_id)[:MAX_EDGES]:
+            stated = self._of_edge(edge)
+            if stated is not None and stated.cause != stated.effect:
+                found.setdefault((stated.cause, stated.effect, stated.kind), []).append(stated)
+        combined = [_combined(equal) for equal in found.values()]
+        return sorted(combined, key=lambda i: (-i.strength, i.cause, i.effect))
 
     def related(self, node_id: str, most: int) -> list[Influence]:
         """Like `of`, but for every relation: related nodes raise each other."""
         found: dict[str, list[Influence]] = {}
         for edge in self._edges.of(node_id)[:most]:
-            far = edge.target if edge.source == node_id else edge.source
+            other = edge.target if edge.source == node_id else edge.source
             stated = self._stated(edge)
-            if stated is not None and far != node_id:
-                raised = Influence(node_id, far, Kind.RAISES, _strength(edge, stated), (stated,))
-                found.setdefault(far, []).append(raised)
-        return [_joined(same) for same in found.values()]
+            if stated is not None and other != node_id:
+                raised = Influence(node_id, other, Kind.RAISES, _strength(edge, stated), (stated,))
+                found.setdefault(other, []).append(raised)
+        return [_combined(equal) for equal in found.values()]
 
     def weight_of(self, memory: Memory) -> float:
         return weight(memory, recency(moment_of(memory), self._latest, self._half_life))
@@ -195,14 +125,15 @@ class Influences:
         return sum(NAMED_ONLY * self.weight_of(each) for each in memories if each is not None)
 
     def _of_edge(self, edge: GraphEdge) -> Influence | None:
-        read = self._ends(edge)
-        stated = self._stated(edge) if read is not None else None
-        if read is None or stated is None:
+        ends = self._ends(edge)
+        stated = self._stated(edge) if ends is not None else None
+        if ends is None or stated is None:
             return None
-        cause, effect, kind, of_words = read
-        return Influence(cause, effect, kind, _strength(edge, stated), (stated,), of_words)
+        cause, effect, kind, between_notes = ends
+        return Influence(cause, effect, kind, _strength(edge, stated), (stated,), between_notes)
 
     def _ends(self, edge: GraphEdge) -> tuple[str, str, Kind, bool] | None:
+        """The cause, effect and kind that an edge states, and whether it is between notes."""
         meaning = _meaning(edge.relation)
         if meaning is None and edge.origin in (EdgeOrigin.TAG, EdgeOrigin.MENTION):
             return None
@@ -212,20 +143,20 @@ class Influences:
             return cause, effect, Kind.RAISES, True
         conflict = stated_conflict(edge, self._edges)
         if conflict is not None:
-            holding, other = (side.node.id for side in conflict.sides)
-            if conflict.kind is ConflictKind.CONTRADICTION and self._is_newer(other, holding):
-                holding, other = other, holding
-            return holding, other, Kind.LOWERS, True
+            lowering, lowered = (side.node.id for side in conflict.sides)
+            if conflict.kind is ConflictKind.CONTRADICTION and self._is_newer(lowered, lowering):
+                lowering, lowered = lowered, lowering
+            return lowering, lowered, Kind.LOWERS, True
         link = causal_link(edge, self._edges)
         if link is None:
             return None
         return link.cause.id, link.effect.id, _KINDS.get(meaning or "", Kind.RAISES), False
 
-    def _is_newer(self, one: str, other: str) -> bool:
-        first, second = self._memory_of(one), self._memory_of(other)
-        if first is None or second is None:
+    def _is_newer(self, note_id: str, other_id: str) -> bool:
+        memory, other = self._memory_of(note_id), self._memory_of(other_id)
+        if memory is None or other is None:
             return False
-        return moment_of(first) > moment_of(second)
+        return moment_of(memory) > moment_of(other)
 
     def _stated(self, edge: GraphEdge) -> Stated | None:
         memory = self._memory_of(edge.source)
@@ -258,16 +189,17 @@ def _strength(edge: GraphEdge, stated: Stated) -> float:
     return edge.weight * edge.learned.confidence * belief(stated.weight)
 
 
-def _joined(same: Iterable[Influence]) -> Influence:
+def _combined(equal: Iterable[Influence]) -> Influence:
     """Equal influences combined into one; a note counts once."""
     by_note: dict[str, Influence] = {}
-    for each in same:
-        known = by_note.get(each.stated[0].memory_id)
-        if known is None or each.strength > known.strength:
-            by_note[each.stated[0].memory_id] = each
-    missing = 1.0
-    for each in by_note.values():
-        missing *= 1 - each.strength
-    told = sorted(by_note.values(), key=lambda i: (-i.strength, i.stated[0].memory_id))
-    stated = tuple(each.stated[0] for each in told)
-    return replace(told[0], strength=1 - missing, stated=stated)
+    for influence in equal:
+        note_id = influence.stated[0].memory_id
+        known = by_note.get(note_id)
+        if known is None or influence.strength > known.strength:
+            by_note[note_id] = influence
+    product = 1.0
+    for influence in by_note.values():
+        product *= 1 - influence.strength
+    ranked = sorted(by_note.values(), key=lambda i: (-i.strength, i.stated[0].memory_id))
+    stated = tuple(influence.stated[0] for influence in ranked)
+    return replace(ranked[0], strength=1 - product, stated=stated)

@@ -11,11 +11,17 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from memvault.reasoning.bayes.influences import Influence, Kind, belief
+from memvault.reasoning.bayes.influences import Influence, Kind
+from memvault.reasoning.bayes.source_weights import belief
 
 FALSE, TRUE = 0, 1
 TRUTH = ("false", "true")
 LEAK = 0.5  # share of its own belief that a node with causes keeps if they are all false
+
+IMPOSSIBLE = (
+    "Causal query failed: the evidence cannot hold together by what the notes say. Leave out what "
+    "contradicts the rest, or ask with do to see what would follow."
+)
 
 Table = npt.NDArray[np.float64]
 
@@ -47,7 +53,7 @@ class Network:
     def cardinality(self, key: str) -> int:
         return len(self.variables[key].states)
 
-    def done(self, values: Mapping[str, int]) -> Network:
+    def intervened(self, values: Mapping[str, int]) -> Network:
         """The network after an intervention (Pearl's ``do``): the variables lose their parents."""
         changed = Network(dict(self.variables), dict(self.parents), dict(self.tables))
         for key, value in values.items():
@@ -68,7 +74,7 @@ class Network:
                 waiting += self.parents[key]
         return found
 
-    def narrowed(self, keys: Sequence[str]) -> Network:
+    def restricted(self, keys: Sequence[str]) -> Network:
         """The part with these variables and their ancestors; all others would sum to 1."""
         kept = self.ancestors(keys)
         return Network(
@@ -83,9 +89,8 @@ class Network:
         Follows active trails (Koller and Friedman 2009, algorithm 3.1). As fast as pgmpy's
         ``active_trail_nodes`` (0.02 ms for 40 variables), without the 7 s to load pgmpy.
         """
-        leading = self.ancestors(
-            list(seen)
-        )  # an observed common effect, or descendant of it, opens the trail
+        # An observed common effect, or a descendant of it, opens the trail between its causes.
+        opening = self.ancestors(list(seen))
         children: dict[str, list[str]] = {key: [] for key in self.variables}
         for key, parents in self.parents.items():
             for parent in parents:
@@ -107,19 +112,19 @@ class Network:
             elif not from_child:
                 if not known:
                     waiting += [(child, False) for child in children[key]]
-                if key in leading:
+                if key in opening:
                     waiting += [(parent, True) for parent in self.parents[key]]
         return found
 
     def in_order(self) -> Iterator[str]:
         """The variables in topological order: every variable after its parents."""
-        told: set[str] = set()
+        done: set[str] = set()
         waiting = list(self.variables)
         while waiting:
-            ready = [key for key in waiting if told.issuperset(self.parents[key])]
+            ready = [key for key in waiting if done.issuperset(self.parents[key])]
             yield from ready
-            told.update(ready)
-            waiting = [key for key in waiting if key not in told]
+            done.update(ready)
+            waiting = [key for key in waiting if key not in done]
 
 
 def truth_table(own: float, influences: Sequence[Influence]) -> Table:
@@ -132,16 +137,16 @@ def truth_table(own: float, influences: Sequence[Influence]) -> Table:
         own: belief in the node by itself, in [0, 1].
         influences: one for each parent, in order.
     """
-    raised = any(each.kind is Kind.RAISES and not each.of_words for each in influences)
-    leak = own * LEAK if raised else own
+    has_causes = any(i.kind is Kind.RAISES and not i.between_notes for i in influences)
+    leak = own * LEAK if has_causes else own
     table = np.empty((2,) * (len(influences) + 1))
-    for held in product((FALSE, TRUE), repeat=len(influences)):
-        pairs = list(zip(held, influences, strict=True))
+    for states in product((FALSE, TRUE), repeat=len(influences)):
+        pairs = list(zip(states, influences, strict=True))
         without = prod(1 - i.strength for on, i in pairs if on and i.kind is Kind.RAISES)
         lowered = prod(1 - i.strength for on, i in pairs if on and i.kind is Kind.LOWERS)
         lacking = prod(1 - i.strength for on, i in pairs if not on and i.kind is Kind.NEEDED)
         true = (1 - (1 - leak) * without) * lowered * lacking
-        table[held] = (1 - true, true)
+        table[states] = (1 - true, true)
     return table
 
 
@@ -149,10 +154,10 @@ def acyclic(influences: Sequence[Influence]) -> dict[str, list[Influence]]:
     """The strongest influences on each effect that together form no cycle."""
     kept: dict[str, list[Influence]] = {}
     for each in sorted(influences, key=lambda i: (-i.strength, i.cause, i.effect)):
-        own = kept.setdefault(each.effect, [])
-        new = len(own) < MAX_PARENTS and all(i.cause != each.cause for i in own)
-        if new and not _leads(each.effect, each.cause, kept):
-            own.append(each)
+        parents = kept.setdefault(each.effect, [])
+        has_room = len(parents) < MAX_PARENTS and all(i.cause != each.cause for i in parents)
+        if has_room and not _leads(each.effect, each.cause, kept):
+            parents.append(each)
     return kept
 
 
@@ -180,7 +185,7 @@ InfluencesOf = Callable[[str], Iterable[Influence]]
 class Surroundings:
     """Nodes, nearest first, and the influences between them that the network keeps."""
 
-    things: tuple[str, ...]
+    nodes: tuple[str, ...]
     influences: tuple[Influence, ...]
 
     def network(self, sources: Callable[[str], float], name_of: Callable[[str], str]) -> Network:
@@ -193,7 +198,7 @@ class Surroundings:
         for each in self.influences:
             by_effect.setdefault(each.effect, []).append(each)
         network = Network()
-        waiting = list(self.things)
+        waiting = list(self.nodes)
         while waiting:
             ready = [
                 key
@@ -201,9 +206,9 @@ class Surroundings:
                 if all(each.cause in network.variables for each in by_effect.get(key, ()))
             ]
             for key in ready:
-                own = by_effect.get(key, [])
-                table = truth_table(belief(sources(key)), own)
-                network.add(Variable(key, name_of(key)), [each.cause for each in own], table)
+                influences = by_effect.get(key, [])
+                table = truth_table(belief(sources(key)), influences)
+                network.add(Variable(key, name_of(key)), [i.cause for i in influences], table)
             waiting = [key for key in waiting if key not in network.variables]
         return network
 
@@ -230,10 +235,10 @@ def surroundings(
         taken[key] = None
         for each in influences_of(key):
             seen.setdefault((each.cause, each.effect, each.kind), each)
-            far = each.effect if each.cause == key else each.cause
-            if far not in taken and allowed(far):
+            other = each.effect if each.cause == key else each.cause
+            if other not in taken and allowed(other):
                 count += 1
-                heappush(heap, (reach * each.strength, count, far))
+                heappush(heap, (reach * each.strength, count, other))
     return Surroundings(tuple(taken), tuple(_between(seen, taken)))
 
 

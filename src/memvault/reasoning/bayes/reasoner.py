@@ -10,37 +10,31 @@ from memvault.config.settings import ReasoningSettings
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.bayes.inference import posterior
-from memvault.reasoning.bayes.influences import (
-    REPLACED,
-    Influence,
-    Influences,
-    Stated,
-    moment_of,
-    recency,
-    weight,
-    wilson,
-)
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
-from memvault.reasoning.bayes.question import (
+from memvault.reasoning.bayes.competing_values import (
     VALUE,
     CompetingValues,
+    Witness,
+    add_competing_values,
+    claims_answering,
+    competing_values_of,
+)
+from memvault.reasoning.bayes.inference import posterior
+from memvault.reasoning.bayes.influences import Influence, Influences, Stated
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
+from memvault.reasoning.bayes.question import (
     EvidenceUsed,
     Outcome,
     ProbabilityAnswer,
     Question,
-    Witness,
-    add_contest,
-    answering,
-    contest_of,
     read_question,
 )
+from memvault.reasoning.bayes.source_weights import REPLACED, moment_of, recency, weight, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.agreement import is_older, moment
+from memvault.verification.agreement import day_of, is_older
+from memvault.verification.claim_sources import origin_of
 from memvault.verification.claims import Claim
-from memvault.verification.clause import FindNames
-from memvault.verification.verifier import origin_of
+from memvault.verification.vault_names import FindNames
 
 LOOKED_AT = 20  # memories that may state the answer
 WHOLE_NOTE = "what the note itself says"
@@ -60,13 +54,13 @@ Truths = Mapping[str, bool]
 class ProbabilityQuery:
     """A question, or the id of a target node.
 
-    ``given`` are observations by node id, ``done`` are interventions by node id.
+    ``given`` are observations by node id; ``interventions`` set nodes to true or false.
     """
 
-    query: str = ""
+    text: str = ""
     target: str | None = None
     given: Truths = field(default_factory=dict)
-    done: Truths = field(default_factory=dict)
+    interventions: Truths = field(default_factory=dict)
     scope: Scope | None = None
 
 
@@ -95,70 +89,72 @@ class Reasoner:
         self._find_names = find_names
         self._settings = settings
 
-    def ask(self, asked: ProbabilityQuery) -> ProbabilityAnswer:
+    def ask(self, query: ProbabilityQuery) -> ProbabilityAnswer:
         """The probability of each answer.
 
         Raises:
             CausalInferenceError: the observations contradict each other.
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        question = read_question(asked.query)
-        asked = self._with_conditions(asked, question)
-        named = list(dict.fromkeys(key for *_, key in self._find_names(question.matter, None)))
-        if asked.target is not None:
-            return self._of_thing(asked, asked.target)
-        moved = [key for key in named if self._is_influenced(key, asked.scope)]
-        if question.of_chance and moved:
-            return self._of_thing(asked, self._likeliest(moved))
-        contest = self._contest(asked, question)
-        if contest is not None:
-            return self._of_values(asked, contest)
-        target = self._likeliest(moved) if moved else self._followed(asked)
+        question = read_question(query.text)
+        query = self._with_conditions(query, question)
+        named = list(dict.fromkeys(key for *_, key in self._find_names(question.text, None)))
+        if query.target is not None:
+            return self._answer_for_node(query, query.target)
+        influenced = [key for key in named if self._is_influenced(key, query.scope)]
+        if question.asks_chance and influenced:
+            return self._answer_for_node(query, self._most_influenced(influenced))
+        competing = self._competing_values(query, question)
+        if competing is not None:
+            return self._answer_for_values(query, competing)
+        target = self._most_influenced(influenced) if influenced else self._most_affected(query)
         if target is None:
-            return ProbabilityAnswer(question.matter, notice=NOTHING)
-        return self._of_thing(asked, target)
+            return ProbabilityAnswer(question.text, notice=NOTHING)
+        return self._answer_for_node(query, target)
 
     # -- the question -----------------------------------------------------------------------------
 
-    def _with_conditions(self, asked: ProbabilityQuery, question: Question) -> ProbabilityQuery:
-        given, done = dict(asked.given), dict(asked.done)
+    def _with_conditions(self, query: ProbabilityQuery, question: Question) -> ProbabilityQuery:
+        given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
             for *_, key in self._find_names(condition.text, None):
-                if key not in asked.given and key not in asked.done:
-                    (done if condition.done else given)[key] = condition.holds
-        return ProbabilityQuery(asked.query, asked.target, given, done, asked.scope)
+                if key not in query.given and key not in query.interventions:
+                    (interventions if condition.is_intervention else given)[key] = condition.holds
+        return ProbabilityQuery(query.text, query.target, given, interventions, query.scope)
 
     def _is_influenced(self, key: str, scope: Scope | None) -> bool:
         influences = self.influences([key]).of(key)
         allowed = self.allowed(scope)
         return allowed(key) and any(allowed(i.cause) and allowed(i.effect) for i in influences)
 
-    def _likeliest(self, moved: Sequence[str]) -> str:
+    def _most_influenced(self, keys: Sequence[str]) -> str:
         """The node that is influenced most, since questions usually ask about effects."""
 
-        def borne(key: str) -> float:
+        def total_strength(key: str) -> float:
             return sum(i.strength for i in self.influences([key]).of(key) if i.effect == key)
 
-        return max(moved, key=borne)
+        return max(keys, key=total_strength)
 
-    def _followed(self, asked: ProbabilityQuery) -> str | None:
+    def _most_affected(self, query: ProbabilityQuery) -> str | None:
         """The node most affected by the evidence, or None; for a question that names no target."""
-        known = {**asked.given, **asked.done}
-        if not asked.query or not known:
+        known = {**query.given, **query.interventions}
+        if not query.text or not known:
             return None
-        allowed = self.allowed(asked.scope)
-        borne = [
+        allowed = self.allowed(query.scope)
+        affecting = [
             each
             for key in known
             for each in self.influences([key]).of(key)
             if each.cause == key and each.effect not in known and allowed(each.effect)
         ]
-        return max(borne, key=lambda i: i.strength).effect if borne else None
+        return max(affecting, key=lambda i: i.strength).effect if affecting else None
 
-    def _contest(self, asked: ProbabilityQuery, question: Question) -> CompetingValues | None:
-        found = self._find(question.matter, LOOKED_AT, asked.scope)
-        claims = self._claims_of(question.matter, found, asked.scope)
-        return contest_of(answering(claims, question.matter), self._group_of)
+    def _competing_values(
+        self, query: ProbabilityQuery, question: Question
+    ) -> CompetingValues | None:
+        found = self._find(question.text, LOOKED_AT, query.scope)
+        claims = self._claims_of(question.text, found, query.scope)
+        return competing_values_of(claims_answering(claims, question.text), self._group_of)
 
     def _group_of(self, claim: Claim) -> str:
         """The group that made a claim; "" for a claim that the person made or verified.
@@ -172,34 +168,36 @@ class Reasoner:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _of_thing(self, asked: ProbabilityQuery, target: str) -> ProbabilityAnswer:
-        known = dict.fromkeys((*asked.given, *asked.done))
+    def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityAnswer:
+        known = dict.fromkeys((*query.given, *query.interventions))
         reader = self.influences([target, *known])
-        around = surroundings([target, *known], reader.of, self.allowed(asked.scope))
+        around = surroundings([target, *known], reader.of, self.allowed(query.scope))
         network = around.network(reader.sources_of, self.name_of)
-        bearing = [each for each in around.influences if target in (each.cause, each.effect)]
+        touching = [each for each in around.influences if target in (each.cause, each.effect)]
         own = reader.sources_of(target)
-        if not bearing and self._memory_of(target) is None:
+        if not touching and self._memory_of(target) is None:
             return ProbabilityAnswer(self.name_of(target), notice=NOTHING)
-        stating = {s.memory_id: s.weight for each in bearing for s in each.stated}
+        stating = {s.memory_id: s.weight for each in touching for s in each.stated}
         stating.pop(target, None)
-        probable = self._posterior(asked, network, target, {}, own + sum(stating.values()))
+        answer = self._posterior(query, network, target, {}, own + sum(stating.values()))
         return replace(
-            probable,
-            evidence=self._evidence(asked, target, around, network),
-            notice=self._unconnected(asked, around, [target]),
+            answer,
+            evidence=self._evidence(query, target, around, network),
+            notice=self._unconnected(query, around, [target]),
         )
 
-    def _of_values(self, asked: ProbabilityQuery, contest: CompetingValues) -> ProbabilityAnswer:
-        known = dict.fromkeys((*asked.given, *asked.done))
-        notes = list(dict.fromkeys(each.claim.source.note_id for each in contest.witnesses))
-        weights = self._weights(contest)
+    def _answer_for_values(
+        self, query: ProbabilityQuery, competing: CompetingValues
+    ) -> ProbabilityAnswer:
+        known = dict.fromkeys((*query.given, *query.interventions))
+        notes = list(dict.fromkeys(each.claim.source.note_id for each in competing.witnesses))
+        weights = self._weights(competing)
         reader = self.influences(notes)
 
-        def between_words(key: str) -> Iterable[Influence]:
-            return (each for each in reader.of(key) if each.of_words)
+        def between_notes_only(key: str) -> Iterable[Influence]:
+            return (each for each in reader.of(key) if each.between_notes)
 
-        around = surroundings([*notes, *known], between_words, self.allowed(asked.scope))
+        around = surroundings([*notes, *known], between_notes_only, self.allowed(query.scope))
         strongest = {
             note: max(w for each, w in weights if each.claim.source.note_id == note)
             for note in notes
@@ -208,32 +206,32 @@ class Reasoner:
             lambda key: strongest[key] if key in strongest else reader.sources_of(key),
             self.name_of,
         )
-        spoken = add_contest(network, contest)
+        statements = add_competing_values(network, competing)
         sources = sum(each.share * w for each, w in weights)
-        probable = self._posterior(asked, network, VALUE, spoken, sources)
-        evidence = [self._of_witness(each, w, contest) for each, w in weights]
+        answer = self._posterior(query, network, VALUE, statements, sources)
+        evidence = [self._of_witness(each, w, competing) for each, w in weights]
         evidence += [
             each
-            for each in self._evidence(asked, VALUE, around, network)
+            for each in self._evidence(query, VALUE, around, network)
             if each.memory_id not in notes
         ]
         return replace(
-            probable,
+            answer,
             evidence=tuple(sorted(evidence, key=lambda each: -each.weight)),
-            notice=_joined(_unconfirmed(contest), self._unconnected(asked, around, notes)),
+            notice=_joined(_unconfirmed(competing), self._unconnected(query, around, notes)),
         )
 
     def _posterior(
         self,
-        asked: ProbabilityQuery,
+        query: ProbabilityQuery,
         network: Network,
         target: str,
         seen: Mapping[str, int],
         sources: float,
     ) -> ProbabilityAnswer:
-        changed = network.done(_states(asked.done))
-        evidence = {**seen, **_states(asked.given)}
-        for key, value in asked.done.items():
+        changed = network.intervened(_states(query.interventions))
+        evidence = {**seen, **_states(query.given)}
+        for key, value in query.interventions.items():
             evidence[key] = evidence.get(key, int(value))
         found = posterior(changed, target, evidence, self._settings.exact_ms / 1e3)
         variable = network.variables[target]
@@ -244,28 +242,28 @@ class Reasoner:
         return ProbabilityAnswer(
             variable.name,
             tuple(sorted(outcomes, key=lambda each: -each.probability)),
-            given=tuple((node_ref(key, self._edges), v) for key, v in asked.given.items()),
-            done=tuple((node_ref(key, self._edges), v) for key, v in asked.done.items()),
+            given=tuple((node_ref(key, self._edges), v) for key, v in query.given.items()),
+            done=tuple((node_ref(key, self._edges), v) for key, v in query.interventions.items()),
             approximate=found.approximate,
         )
 
     # -- the evidence -----------------------------------------------------------------------------
 
-    def _weights(self, contest: CompetingValues) -> list[tuple[Witness, float]]:
+    def _weights(self, competing: CompetingValues) -> list[tuple[Witness, float]]:
         """Each witness with the weight of its note; ages count from the latest witness.
 
         An unconfirmed claim weighs no more than any claim of the person.
         """
-        told = [
-            (each, memory, moment_of(memory, moment(each.claim)))
-            for each in contest.witnesses
+        dated = [
+            (each, memory, moment_of(memory, day_of(each.claim)))
+            for each in competing.witnesses
             if (memory := self._memory_of(each.claim.source.note_id)) is not None
         ]
-        latest = max((when for *_, when in told), default=datetime.now(UTC))
+        latest = max((when for *_, when in dated), default=datetime.now(UTC))
         half_life = self._settings.half_life_days
         weights = [
-            (each, weight(memory, recency(when, latest, half_life)) * _left(each, contest))
-            for each, memory, when in told
+            (each, weight(memory, recency(when, latest, half_life)) * _share_left(each, competing))
+            for each, memory, when in dated
         ]
         least = min((w for each, w in weights if not each.group), default=None)
         return [
@@ -273,15 +271,15 @@ class Reasoner:
         ]
 
     def _of_witness(
-        self, witness: Witness, note_weight: float, contest: CompetingValues
+        self, witness: Witness, note_weight: float, competing: CompetingValues
     ) -> EvidenceUsed:
         source = witness.claim.source
-        says = contest.values[witness.value]
+        says = competing.values[witness.value]
         return EvidenceUsed(
             source.note_id,
             source.title,
             source.path,
-            f"{'denies' if witness.claim.negated else 'states'} {contest.label}: {says}",
+            f"{'denies' if witness.claim.negated else 'states'} {competing.label}: {says}",
             witness.share * note_weight,
             source.lines,
             witness.claim.sentence,
@@ -289,24 +287,26 @@ class Reasoner:
         )
 
     def _evidence(
-        self, asked: ProbabilityQuery, target: str, around: Surroundings, network: Network
+        self, query: ProbabilityQuery, target: str, around: Surroundings, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target, first those about the target itself."""
-        known = {*asked.given, *asked.done}
-        told = network.done(_states(asked.done)).narrowed([target, *known, *_spoken(network)])
-        telling = told.active(target, known | _spoken(network))
+        known = {*query.given, *query.interventions}
+        relevant = network.intervened(_states(query.interventions)).restricted(
+            [target, *known, *_statement_variables(network)]
+        )
+        informing = relevant.active(target, known | _statement_variables(network))
         used: list[tuple[int, EvidenceUsed]] = []
-        own = self._memory_of(target)
-        if own is not None:
-            weighs = self.influences([own.id]).sources_of(own.id)
-            used.append((0, EvidenceUsed(own.id, own.title, own.path, WHOLE_NOTE, weighs)))
+        note = self._memory_of(target)
+        if note is not None:
+            sources = self.influences([note.id]).sources_of(note.id)
+            used.append((0, EvidenceUsed(note.id, note.title, note.path, WHOLE_NOTE, sources)))
         for each in around.influences:
-            kept = each.cause in told.parents.get(each.effect, ())
-            if not kept or telling.isdisjoint((each.cause, each.effect)):
+            kept = each.cause in relevant.parents.get(each.effect, ())
+            if not kept or informing.isdisjoint((each.cause, each.effect)):
                 continue
-            said = f"{self.name_of(each.cause)} {each.kind} {self.name_of(each.effect)}"
-            far = 1 if target in (each.cause, each.effect) else 2
-            used += [(far, self._of_statement(stated, said)) for stated in each.stated]
+            bearing = f"{self.name_of(each.cause)} {each.kind} {self.name_of(each.effect)}"
+            distance = 1 if target in (each.cause, each.effect) else 2
+            used += [(distance, self._of_statement(stated, bearing)) for stated in each.stated]
         used.sort(key=lambda pair: (pair[0], -pair[1].weight, pair[1].path))
         return tuple(each for _, each in used)
 
@@ -319,21 +319,21 @@ class Reasoner:
         )  # fmt: skip
 
     def _unconnected(
-        self, asked: ProbabilityQuery, around: Surroundings, targets: Sequence[str]
+        self, query: ProbabilityQuery, around: Surroundings, targets: Sequence[str]
     ) -> str | None:
         reached = _connected(targets, around.influences)
-        loose = [key for key in (*asked.given, *asked.done) if key not in reached]
-        if not loose:
+        unreached = [key for key in (*query.given, *query.interventions) if key not in reached]
+        if not unreached:
             return None
-        return NOT_CONNECTED.format(names=", ".join(map(self.name_of, dict.fromkeys(loose))))
+        return NOT_CONNECTED.format(names=", ".join(map(self.name_of, dict.fromkeys(unreached))))
 
     # -- for effects and inference ----------------------------------------------------------------
 
     def influences(self, about: Iterable[str]) -> Influences:
         """A reader of influences; ages count from the latest note about or naming these nodes."""
         keys = list(about)
-        near = {e.source for key in keys for e in self._edges.of(key)[:20]} | set(keys)
-        memories = (self._memory_of(key) for key in near)
+        notes = {e.source for key in keys for e in self._edges.of(key)[:20]} | set(keys)
+        memories = (self._memory_of(key) for key in notes)
         moments = [moment_of(memory) for memory in memories if memory is not None]
         latest = max(moments, default=datetime.now(UTC))
         return Influences(self._edges, self._memory_of, latest, self._settings.half_life_days)
@@ -349,10 +349,10 @@ class Reasoner:
         return node_ref(key, self._edges).name or key
 
 
-def _unconfirmed(contest: CompetingValues) -> str | None:
+def _unconfirmed(competing: CompetingValues) -> str | None:
     """A notice of the values that only clients or memvault state, or None."""
-    confirmed = {each.value for each in contest.witnesses if not each.group}
-    claimed = [value for k, value in enumerate(contest.values) if k not in confirmed]
+    confirmed = {each.value for each in competing.witnesses if not each.group}
+    claimed = [value for k, value in enumerate(competing.values) if k not in confirmed]
     return UNCONFIRMED.format(values=", ".join(claimed)) if claimed else None
 
 
@@ -360,18 +360,18 @@ def _joined(*notices: str | None) -> str | None:
     return " ".join(filter(None, notices)) or None
 
 
-def _left(witness: Witness, contest: CompetingValues) -> float:
+def _share_left(witness: Witness, competing: CompetingValues) -> float:
     """The share of its weight that a statement keeps after a later note states a change."""
     replaced = any(
         other.claim.updates
         and other.value != witness.value
         and is_older(witness.claim, other.claim)
-        for other in contest.witnesses
+        for other in competing.witnesses
     )
     return REPLACED if replaced else 1.0
 
 
-def _spoken(network: Network) -> set[str]:
+def _statement_variables(network: Network) -> set[str]:
     """The variables of the witnesses, whose statements are evidence."""
     return {key for key, parents in network.parents.items() if VALUE in parents}
 
@@ -383,13 +383,13 @@ def _states(truths: Truths) -> dict[str, int]:
 def _connected(start: Iterable[str], influences: Sequence[Influence]) -> set[str]:
     reached = set(start)
     waiting = list(reached)
-    near: dict[str, list[str]] = {}
+    neighbours: dict[str, list[str]] = {}
     for each in influences:
-        near.setdefault(each.cause, []).append(each.effect)
-        near.setdefault(each.effect, []).append(each.cause)
+        neighbours.setdefault(each.cause, []).append(each.effect)
+        neighbours.setdefault(each.effect, []).append(each.cause)
     while waiting:
-        for far in near.get(waiting.pop(), ()):
-            if far not in reached:
-                reached.add(far)
-                waiting.append(far)
+        for key in neighbours.get(waiting.pop(), ()):
+            if key not in reached:
+                reached.add(key)
+                waiting.append(key)
     return reached

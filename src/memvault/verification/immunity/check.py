@@ -110,35 +110,39 @@ class Immunity:
         places = [("text", text)]
         places += [("title", title)] if title else []
         places += [(key, value) for key, value in _values(properties or {})]
-        findings = [self._place(name, value) for name, value in places]
+        findings = [self._check_place(name, value) for name, value in places]
         if OPEN <= findings[0].score < THRESHOLD and misleads(text, title):
             findings[0] = _misleading(findings[0], text, title)
         worst = max(findings, key=lambda finding: finding.score)
         evidence = tuple(e for f in findings if f.score >= THRESHOLD for e in f.evidence)
         return Finding(worst.score >= THRESHOLD, worst.score, evidence or worst.evidence)
 
-    def _place(self, name: str, text: str) -> Finding:
+    def _check_place(self, name: str, text: str) -> Finding:
         visible = _Visible.of(text)
         signs = self._signs(visible)
-        buried = [
-            self._hidden(each, visible.quotes(each.start, each.end))
-            for each in hidden.hidden_texts(text)
+        scored = [
+            self._hidden(found, visible.quotes(found.start, found.end))
+            for found in hidden.hidden_texts(text)
         ]
-        signs += [sign for _, sign in buried if sign.kind == "hidden encoding"]
-        best = max([_worst_passage(signs)[0], *(score for score, _ in buried)])
+        signs += [sign for _, sign in scored if sign.kind == "hidden encoding"]
+        best = max([_worst_passage(signs)[0], *(score for score, _ in scored)])
         if best < THRESHOLD:
-            evident = _worst_passage(signs)[1]
+            shown = _worst_passage(signs)[1]
         else:
-            evident = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
-            evident += [sign for score, sign in buried if score >= THRESHOLD]
+            shown = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
+            shown += [sign for score, sign in scored if score >= THRESHOLD]
         evidence = tuple(
             Evidence(s.kind, text[s.start : s.end].strip()[:_EXCERPT], s.start, s.end, name)
-            for s in evident
+            for s in shown
         )
         return Finding(best >= THRESHOLD, round(best, 3), evidence)
 
-    def _hidden(self, found: Hidden, about: bool) -> tuple[float, _Sign]:
-        """The score of a hidden text, scaled so that its limit is also `THRESHOLD`."""
+    def _hidden(self, found: Hidden, is_quoted: bool) -> tuple[float, _Sign]:
+        """The score of a hidden text, scaled so that its limit is also `THRESHOLD`.
+
+        Args:
+            is_quoted: whether a text about attacks quotes it.
+        """
         visible = _Visible.of(found.decoded)
         is_seen = found.kind in ("link", "alt text")  # people also read these
         limit = THRESHOLD if is_seen else HIDDEN_THRESHOLD
@@ -146,7 +150,7 @@ class Immunity:
         score *= THRESHOLD / limit if any(map(_is_order, signs)) else HIDDEN_THRESHOLD
         if found.kind == "encoding" and found.decoded.count(" ") >= 3:
             score += ENCODED
-        score *= _QUOTED_SHARE if about else 1.0
+        score *= _QUOTED_SHARE if is_quoted else 1.0
         if found.certain:
             score += THRESHOLD
         return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
@@ -166,10 +170,10 @@ class Immunity:
             return
         words = self._classifier.of_words
         spans = [(words(visible.folded_part(*span)), span) for span in visible.sentences()]
-        open_ = sorted(each for each in spans if _weight(each[0] + MAX_VECTOR_ODDS) >= room)
-        for told, (start, end) in open_[: -WINDOWS - 1 : -1]:
-            (more,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
-            weight = _weight(told + more) * visible.share(start, end)
+        candidates = sorted(span for span in spans if _weight(span[0] + MAX_VECTOR_ODDS) >= room)
+        for word_odds, (start, end) in candidates[: -WINDOWS - 1 : -1]:
+            (vector_odds,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
+            weight = _weight(word_odds + vector_odds) * visible.share(start, end)
             if weight >= _MIN_LEARNED:
                 yield _Sign(LEARNED, weight, start, end)
             if weight >= room:
@@ -178,16 +182,18 @@ class Immunity:
 
 @dataclass(slots=True)
 class _Visible:
+    """A text as people see it, with its signs of an attack."""
+
     text: str
     folded: Folded
-    talk: list[int]  # offsets of words about attacks
-    quoted: list[tuple[int, int]]
+    attack_words: list[int]  # offsets of words about attacks
+    quoted: list[tuple[int, int]]  # spans of quotations and code
 
     @classmethod
     def of(cls, text: str) -> _Visible:
         folded = fold(text)
-        talk = [folded.span(*span)[0] for span in wording.talk_of_attacks(folded.text)]
-        return cls(text, folded, talk, wording.quotations(text))
+        attack_words = [folded.span(*span)[0] for span in wording.talk_of_attacks(folded.text)]
+        return cls(text, folded, attack_words, wording.quotations(text))
 
     def share(self, start: int, end: int) -> float:
         """The factor of a weight in this span: lower in a quotation in a text about attacks.
@@ -198,12 +204,12 @@ class _Visible:
 
     def quotes(self, start: int, end: int) -> bool:
         """Whether this span is quoted, with words about attacks near the quotation, not in it."""
-        quotation = self._quotation(start, end) if self.talk else None
+        quotation = self._quotation(start, end) if self.attack_words else None
         if quotation is None:
             return False
         first, last = quotation
         near = range(first - PASSAGE, last + PASSAGE)
-        return any(at in near and not first <= at < last for at in self.talk)
+        return any(at in near and not first <= at < last for at in self.attack_words)
 
     def _quotation(self, start: int, end: int) -> tuple[int, int] | None:
         at = bisect_right(self.quoted, (end, end)) - 1

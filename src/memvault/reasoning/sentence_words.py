@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amount_words import month_named, number_named
-from memvault.verification.amounts import Amount, AmountKind, amounts_in
-from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
+from memvault.verification.amounts import Amount, AmountKind
+from memvault.verification.claim_stems import canonical_stem, stems_of
+from memvault.verification.clause_words import HEDGED
+from memvault.verification.vault_names import FindNames
 
 KINDS = {
     "month": " ".join(calendar.month_name[1:]).lower(),
@@ -50,9 +53,10 @@ _OPPOSITES = (
     "|kept lost|kept deleted|keeps deletes|remain deleted|remains deleted|beginning end"
 )
 OPPOSITE: dict[str, set[str]] = {}
-for _one, _other in (pair.split() for pair in _OPPOSITES.split("|")):
-    OPPOSITE.setdefault(_one, set()).add(_other)
-    OPPOSITE.setdefault(_other, set()).add(_one)
+for _word, _opposite in (pair.split() for pair in _OPPOSITES.split("|")):
+    OPPOSITE.setdefault(_word, set()).add(_opposite)
+    OPPOSITE.setdefault(_opposite, set()).add(_word)
+# Words with little meaning.
 LIGHT = stems_of(
     "take takes took taken place go goes come comes came went get gets got make makes made have "
     "has keep kept put puts use uses used stand stands stood run runs ran give gives gave let lets "
@@ -95,64 +99,85 @@ _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 
 _VALUES = (AmountKind.DATE, AmountKind.MONEY)
 # Citations, whose years and pages are not values: "(Danz 2022, p. 4)", "[@a]".
-_CITED = re.compile(
+_CITATION = re.compile(
     r"\((?:[^()]*[A-Z][^()]*\W)?(?:19|20)\d\d[a-z]?(?:[,:;][^()]*)?\)|\[[^\[\]]*@[^\[\]]*\]"
     r"|\b(?:pp?|chap|ch|vol|eqs?|figs?|sec)\. ?\d+(?: ?[-–] ?\d+)?"
 )
 
 
-def _blank(cited: re.Match[str]) -> str:
+def _blank(citation: re.Match[str]) -> str:
     """Spaces in place of a citation; brackets with a day or a sum stay ("(31 May 2027)")."""
-    holds_value = any(each.kind in _VALUES for each in amounts_in(cited[0]))
-    return cited[0] if holds_value else " " * len(cited[0])
+    has_value = any(amount.kind in _VALUES for amount in amounts_in(citation[0]))
+    return citation[0] if has_value else " " * len(citation[0])
 
 
 class Word(NamedTuple):
-    kind: str
+    """A content word of a sentence; ``place`` is its index among the sentence's words and signs."""
+
+    kind: str  # one of `KINDS`, "name" or "word"
     key: str  # its stem, or its value
     text: str
-    place: int  # among the sentence's tokens
+    place: int
     clause: int
     start: int
 
 
-class Statement:
-    """A sentence as words by kind, with the words that its negations deny."""
+class SentenceWords:
+    """A sentence as words by kind, with the words that its negations deny.
+
+    Attributes:
+        tokens: its content words, in order.
+        words: by kind, the text of each word by its key (its stem or its value).
+        lower_words: all its words and signs, in lower case.
+        amounts: its values.
+        denials: for each negation, the keys of the words that it denies; ``denied`` has them all.
+        neighbours: for each word, the keys of the words before and after it in its clause, or "".
+        is_hedged: whether it is a wish, a plan, a question or hearsay.
+        says_only: whether it says "only".
+    """
 
     def __init__(self, text: str, find_names: FindNames, exclude: str | None = None) -> None:
-        text = _CITED.sub(_blank, text)
+        text = _CITATION.sub(_blank, text)
         spans = find_names(text, exclude)
         self.text = text
-        self.hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None
-        self.only = _ONLY.search(text) is not None
-        self.tokens = list(_words(text, spans))
+        self.is_hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None
+        self.says_only = _ONLY.search(text) is not None
         self.amounts = amounts_in(text)
-        spans_of_amounts = [(each.start, each.end) for each in self.amounts]
-        self.tokens = [_within(self.amounts, each) for each in self.tokens]
+        self.tokens = [_read_in_amount(self.amounts, word) for word in _words(text, spans)]
         self.words: dict[str, dict[str, str]] = {}
-        for each in self.tokens:
-            self.words.setdefault(each.kind, {}).setdefault(each.key, each.text)
-        self.low = frozenset(match[0].lower() for match in TOKEN.finditer(text))
+        for word in self.tokens:
+            self.words.setdefault(word.kind, {}).setdefault(word.key, word.text)
+        self.lower_words = frozenset(match[0].lower() for match in TOKEN.finditer(text))
         self.denials = _denials(text, self.tokens)
         self.denied = frozenset[str]().union(*self.denials)
         order = [
-            each
-            for each in self.tokens
-            if each.kind in ("word", "name")
-            and not any(a <= each.start < b for a, b in spans_of_amounts)
+            word
+            for word in self.tokens
+            if word.kind in ("word", "name") and not _is_in_amount(word, self.amounts)
         ]
-        self.beside = {
-            each.key: (_neighbour(each, before), _neighbour(each, after))
-            for before, each, after in zip([None, *order], order, [*order[1:], None], strict=False)
+        self.neighbours = {
+            word.key: (_key_in_clause(before, word), _key_in_clause(after, word))
+            for before, word, after in zip([None, *order], order, [*order[1:], None], strict=False)
         }
 
-    def of(self, kind: str) -> frozenset[str]:
+    def keys(self, kind: str) -> frozenset[str]:
+        """The keys of the words of a kind."""
         return frozenset(self.words.get(kind, ()))
 
+    def stems(self) -> frozenset[str]:
+        """The stems of its words and of the words of its names."""
+        names = self.words.get("name", {}).values()
+        of_names = (stem for name in names for stem in stems_of(name))
+        return self.keys("word") | self.keys("name") | frozenset(of_names)
 
-def _within(amounts: Sequence[Amount], word: Word) -> Word:
-    """A word of a day or a span of time, which may be another language's month or number."""
-    amount = next((each for each in amounts if each.start <= word.start < each.end), None)
+
+def _is_in_amount(word: Word, amounts: Sequence[Amount]) -> bool:
+    return any(amount.start <= word.start < amount.end for amount in amounts)
+
+
+def _read_in_amount(amounts: Sequence[Amount], word: Word) -> Word:
+    """The word, read as another language's month or number if it is part of an amount."""
+    amount = next((a for a in amounts if a.start <= word.start < a.end), None)
     if amount is None or word.kind not in ("word", "name"):
         return word
     month = month_named(word.text) if amount.kind is AmountKind.DATE else None
@@ -161,11 +186,14 @@ def _within(amounts: Sequence[Amount], word: Word) -> Word:
     number = number_named(word.text) if word.start == amount.start else None
     if number is not None:
         return word._replace(kind="number", key=f"{number:g}")
-    return word._replace(kind="word", key=canonical(word.text)) if word.kind == "name" else word
+    return (
+        word._replace(kind="word", key=canonical_stem(word.text)) if word.kind == "name" else word
+    )
 
 
-def _neighbour(word: Word, other: Word | None) -> str:
-    return other.key if other is not None and other.clause == word.clause else ""
+def _key_in_clause(neighbour: Word | None, word: Word) -> str:
+    """The key of a neighbour in the same clause, else an empty text."""
+    return neighbour.key if neighbour is not None and neighbour.clause == word.clause else ""
 
 
 def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
@@ -174,35 +202,40 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
     periods = {m.start(1) for m in _PERIOD.finditer(text) if m[1].lower() in _PERIODS}
     clause = 0
     named = {start: (end, key) for start, end, key in spans}
-    until, first = -1, True
+    name_end, first = -1, True
     for place, match in enumerate(TOKEN.finditer(text)):
         word, start = match[0], match.start()
-        if start < until:
+        if start < name_end:
             continue
         if word in ",;:.!?" or word.lower() in ("and", "but", "then"):
             clause += 1
             first = first or word in ".!?"
             continue
         if start in named:
-            until, key = named[start]
-            found.append(Word("name", key, text[start:until], place, clause, start))
+            name_end, key = named[start]
+            found.append(Word("name", key, text[start:name_end], place, clause, start))
         elif start in periods:
             found.append(Word("period", word.lower(), word, place, clause, start))
         else:
-            plain = _without_groups(word) if _GROUPED.match(text, start) else word
+            plain = _without_separators(word) if _GROUPED.match(text, start) else word
             for kind, key in _read(plain, first=first):
                 found.append(Word(kind, key, word, place, clause, start))
         first = False
     return found
 
 
-def _without_groups(number: str) -> str:
-    """As 1062.5 for "1 062,5"."""
+def _without_separators(number: str) -> str:
+    """The number as digits with a decimal point: "1062.5" for "1 062,5"."""
     whole, *part = _DECIMALS.split(number)
     return ".".join([re.sub(r"\D", "", whole), *part])
 
 
 def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
+    """The kind and key of a token; none if it is a stop word.
+
+    Args:
+        first: whether it begins a sentence, where a capital letter makes no name.
+    """
     low = token.lower()
     if "+" in low:
         return [("shortcut", _shortcut(low))]
@@ -223,8 +256,8 @@ def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
 def _shortcut(token: str) -> str:
     """The normalised shortcut: "Ctrl/Cmd+Shift+P" and "shift + command + p" are equal."""
     *modifiers, key = re.split(r"\s?\+\s?(?=.)", token)
-    first = {_MODIFIERS[each.partition("/")[0].strip()] for each in modifiers}
-    return "+".join([*sorted(first), key])
+    names = {_MODIFIERS[modifier.partition("/")[0].strip()] for modifier in modifiers}
+    return "+".join([*sorted(names), key])
 
 
 def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
@@ -234,35 +267,29 @@ def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
     """
     found = []
     for match in _NEGATION.finditer(text):
-        end = _CLAUSE_END.search(text, match.end())
-        limit = end.start() if end is not None else len(text)
-        scope = {each.key for each in tokens if match.end() <= each.start < limit}
+        clause_end = _CLAUSE_END.search(text, match.end())
+        limit = clause_end.start() if clause_end is not None else len(text)
+        scope = {word.key for word in tokens if match.end() <= word.start < limit}
         if not scope:
             before = [m.end() for m in _CLAUSE_END.finditer(text, 0, match.start())]
             since = before[-1] if before else 0
-            scope = {each.key for each in tokens if since <= each.start < match.start()}
+            scope = {word.key for word in tokens if since <= word.start < match.start()}
         found.append(frozenset(scope))
     return found
 
 
-def denies(scopes: Iterable[frozenset[str]], said: frozenset[str]) -> bool:
+def mostly_deny(scopes: Iterable[frozenset[str]], stems: frozenset[str]) -> bool:
     """Whether a negation with one of these scopes denies mostly these words."""
     heavy = (scope - LIGHT or scope for scope in scopes)
-    return any(2 * len(scope & said) >= len(scope) > 0 for scope in heavy)
+    return any(2 * len(scope & stems) >= len(scope) > 0 for scope in heavy)
 
 
-def said_by(statement: Statement) -> frozenset[str]:
-    """The stems of a statement's words and of the words of its names."""
-    names = (stem for name in statement.words.get("name", {}).values() for stem in stems_of(name))
-    return statement.of("word") | statement.of("name") | frozenset(names)
-
-
-def compared(statement: Statement) -> tuple[str, frozenset[str], frozenset[str]] | None:
+def terms_compared(sentence: SentenceWords) -> tuple[str, frozenset[str], frozenset[str]] | None:
     """The word that compares or orders two terms, and the words on both sides; None without one."""
-    match = COMPARING.search(statement.text)
+    text = sentence.text
+    match = COMPARING.search(text)
     if match is None:
         return None
-    text = statement.text
     if match["choice"]:
         first, second = match["chosen"], text[match.end() :]
         return "prefer", stems_of(first), stems_of(re.split(r"[,;.]", second)[0])

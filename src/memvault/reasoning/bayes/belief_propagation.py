@@ -1,0 +1,113 @@
+"""Loopy belief propagation: the beliefs in all variables of a network at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.errors import CausalInferenceError
+from memvault.reasoning.bayes.network import IMPOSSIBLE, Network
+
+Floats = npt.NDArray[np.float64]
+CONVERGED = 1e-6  # a smaller change of every message counts as convergence
+DAMPED_AFTER = 20  # rounds after which changing messages probably oscillate in a loop
+DAMPING = 0.2  # share of its previous value that a message keeps from then on
+
+Messages = dict[tuple[int, str], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    """The result of belief propagation.
+
+    Attributes:
+        probabilities: by variable, those of its states.
+        iterations: number of rounds of messages.
+        converged: whether the messages stopped changing.
+    """
+
+    probabilities: dict[str, Floats]
+    iterations: int
+    converged: bool
+
+
+def propagate(
+    network: Network, likelihoods: Mapping[str, Sequence[float]], most_iterations: int
+) -> Beliefs:
+    """Loopy belief propagation (sum-product; Koller and Friedman 2009, 11.3).
+
+    Args:
+        likelihoods: for a variable, the likelihood of the observation under each of its states; a
+            single 1 and otherwise zeros is certain evidence.
+
+    Raises:
+        CausalInferenceError: the observations are impossible.
+    """
+    scopes = [(*network.parents[key], key) for key in network.tables]
+    tables = list(network.tables.values())
+    seen = {
+        key: np.asarray(likelihoods.get(key, np.ones(network.cardinality(key))), dtype=float)
+        for key in network.variables
+    }
+    to_variables: Messages = {
+        (number, key): np.full(network.cardinality(key), 1.0 / network.cardinality(key))
+        for number, scope in enumerate(scopes)
+        for key in scope
+    }
+    touching: dict[str, list[int]] = {key: [] for key in network.variables}
+    for number, key in to_variables:
+        touching[key].append(number)
+    iterations, converged = 0, False
+    while iterations < most_iterations and not converged:
+        iterations += 1
+        to_factors = {
+            (number, key): _product(
+                seen[key], [to_variables[o, key] for o in touching[key] if o != number]
+            )
+            for number, key in to_variables
+        }
+        new = {
+            (number, key): _summed(tables[number], scopes[number], key, number, to_factors)
+            for number, key in to_variables
+        }
+        change = max(float(np.abs(new[each] - to_variables[each]).max()) for each in to_variables)
+        converged = change < CONVERGED
+        old = DAMPING if iterations > DAMPED_AFTER else 0.0
+        to_variables = {
+            each: old * to_variables[each] + (1.0 - old) * new[each] for each in to_variables
+        }
+    probabilities = {
+        key: _product(seen[key], [to_variables[n, key] for n in touching[key]]) for key in touching
+    }
+    return Beliefs(probabilities, iterations, converged)
+
+
+def _product(seen: Floats, messages: Sequence[Floats]) -> Floats:
+    value = seen
+    for message in messages:
+        value = value * message
+    return _normal(value)
+
+
+def _summed(
+    table: Floats, scope: tuple[str, ...], target: str, number: int, to_factors: Messages
+) -> Floats:
+    """A factor's message: its table times incoming messages, summed over other variables."""
+    value = table
+    for axis, key in enumerate(scope):
+        if key != target:
+            shape = [1] * len(scope)
+            shape[axis] = -1
+            value = value * to_factors[number, key].reshape(shape)
+    others = tuple(axis for axis, key in enumerate(scope) if key != target)
+    return _normal(value.sum(axis=others))
+
+
+def _normal(value: Floats) -> Floats:
+    total = float(value.sum())
+    if total <= 0.0:
+        raise CausalInferenceError(IMPOSSIBLE)
+    return value / total

@@ -1,0 +1,240 @@
+"""Infers in any direction: some nodes are clamped to known values, others are predicted.
+
+The four directions are those of graph-tools 1.2.5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from heapq import heappop, heappush
+
+from memvault.model.errors import InvalidParams
+from memvault.model.search import Scope
+from memvault.reasoning.bayes.belief_propagation import propagate
+from memvault.reasoning.bayes.influences import Influence, Influences
+from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
+from memvault.reasoning.bayes.reasoner import Reasoner
+from memvault.reasoning.bayes.source_weights import wilson
+from memvault.stores.graph_view import GraphView
+
+MAX_PREDICTED = 10
+MAX_RELATIONS = 60  # relations per node that the search for a bridge or an explanation follows
+MAX_VISITED = 400  # nodes that the search for a bridge visits
+MAX_EXPLAINING = 10
+RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
+
+
+class Inference(StrEnum):
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    BRIDGE = "bridge"
+    ABDUCTION = "abduction"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """The predicted probability ``value`` that a node is true.
+
+    ``confidence`` is 1 minus the width of its 95% interval.
+    """
+
+    key: str
+    value: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """The predictions of an inference.
+
+    For a bridge, ``path`` has its influences or relations in order, ``path_nodes`` its nodes.
+    """
+
+    predictions: tuple[Predicted, ...]
+    iterations: int
+    converged: bool
+    path: tuple[Influence, ...] = ()
+    path_nodes: tuple[str, ...] = ()
+
+    @property
+    def overall_confidence(self) -> float:
+        """The mean of the predictions' confidences; 0 without any."""
+        if not self.predictions:
+            return 0.0
+        return sum(each.confidence for each in self.predictions) / len(self.predictions)
+
+
+class OmniInference:
+    """Builds the network that a kind of inference needs and runs belief propagation on it."""
+
+    def __init__(self, reasoner: Reasoner, edges: GraphView) -> None:
+        self._reasoner = reasoner
+        self._edges = edges
+
+    def infer(
+        self,
+        kind: Inference,
+        clamped: Mapping[str, float],
+        wanted: Sequence[str],
+        most_iterations: int,
+        scope: Scope | None = None,
+    ) -> Inferred:
+        """Predict nodes, most probable first.
+
+        Args:
+            clamped: the probability in [0, 1] that each node is true.
+            wanted: nodes to predict; empty for those that this kind of inference finds.
+
+        Raises:
+            InvalidParams: a bridge without exactly two ends.
+            CausalInferenceError: the clamped values contradict each other.
+        """
+        reader = self._reasoner.influences(clamped)
+        around, path, path_nodes, found = self._surroundings(kind, clamped, wanted, reader, scope)
+        network = around.network(reader.sources_of, self._reasoner.name_of)
+        likelihoods = {key: (1.0 - chance, chance) for key, chance in clamped.items()}
+        beliefs = propagate(network, likelihoods, most_iterations)
+        keys = list(dict.fromkeys(wanted)) or found
+        stating = _stating(around)
+        predicted = [
+            self._predicted(key, float(beliefs.probabilities[key][TRUE]), reader, stating)
+            for key in keys
+            if key in beliefs.probabilities and key not in clamped
+        ]
+        if kind is not Inference.BRIDGE:
+            predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
+        best = tuple(predicted[: max(MAX_PREDICTED, len(wanted))])
+        return Inferred(best, beliefs.iterations, beliefs.converged, path, path_nodes)
+
+    def _surroundings(
+        self,
+        kind: Inference,
+        clamped: Mapping[str, float],
+        wanted: Sequence[str],
+        reader: Influences,
+        scope: Scope | None,
+    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
+        """The network's nodes, the bridge if one is requested, and the nodes to predict."""
+        allowed = self._reasoner.allowed(scope)
+        if kind is Inference.BRIDGE:
+            if len(clamped) != 2:
+                raise InvalidParams("Invalid params: clamped_nodes - a bridge has two ends")
+            first, last = clamped
+            path = self._bridge(first, last, reader, scope)
+            path_nodes = (first, *(each.effect for each in path)) if path else ()
+            nodes = tuple(dict.fromkeys((*path_nodes, *clamped, *wanted)))
+            return Surroundings(nodes, path), path, path_nodes, list(path_nodes[1:-1])
+        if kind is Inference.ABDUCTION:
+            return (*self._explanations(clamped, wanted, reader, scope),)
+        around = surroundings([*clamped, *wanted], reader.of, allowed)
+        forward = kind is Inference.FORWARD
+        ends = _reached(clamped, around.influences, forward=forward)
+        return around, (), (), ends
+
+    def _bridge(
+        self, first: str, last: str, reader: Influences, scope: Scope | None
+    ) -> tuple[Influence, ...]:
+        """The strongest path between two nodes (Dijkstra over -log strength, discounted at hubs by
+        log2(1 + degree)); empty if none is found within `MAX_VISITED` nodes."""
+        allowed = self._reasoner.allowed(scope)
+        best: dict[str, float] = {first: 0.0}
+        via: dict[str, Influence] = {}
+        heap: list[tuple[float, str]] = [(0.0, first)]
+        done: set[str] = set()
+        while heap and len(done) < MAX_VISITED:
+            cost, key = heappop(heap)
+            if key == last:
+                break
+            if key in done:
+                continue
+            done.add(key)
+            hub = 1.0 if key == first else math.log2(1 + len(self._edges.of(key)))
+            for each in reader.related(key, MAX_RELATIONS):
+                if each.effect in done or not (each.effect == last or allowed(each.effect)):
+                    continue
+                further = cost - math.log(max(1e-9, each.strength / hub))
+                if further < best.get(each.effect, math.inf):
+                    best[each.effect], via[each.effect] = further, each
+                    heappush(heap, (further, each.effect))
+        chain: list[Influence] = []
+        while last in via and last != first:
+            chain.append(via[last])
+            last = via[last].cause
+        return tuple(reversed(chain))
+
+    def _explanations(
+        self,
+        clamped: Mapping[str, float],
+        wanted: Sequence[str],
+        reader: Influences,
+        scope: Scope | None,
+    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
+        """Candidate explanations: stated causes, and nodes related to several observations."""
+        allowed = self._reasoner.allowed(scope)
+        related: dict[str, dict[str, Influence]] = {}
+        for seen in clamped:
+            causal = {
+                i.cause: i for i in reader.of(seen) if i.effect == seen and not i.between_notes
+            }
+            for each in reader.related(seen, MAX_RELATIONS):
+                weaker = replace(
+                    each, cause=each.effect, effect=seen, strength=RELATED * each.strength
+                )
+                related.setdefault(each.effect, {})[seen] = causal.get(each.effect, weaker)
+        candidates = [
+            key
+            for key, by_observation in related.items()
+            if key not in clamped
+            and allowed(key)
+            and (
+                len(by_observation) > 1
+                or any(i in reader.of(s) for s, i in by_observation.items())
+                or key in wanted
+            )
+        ]
+        degree = {key: math.log2(2 + len(self._edges.of(key))) for key in candidates}
+        candidates.sort(
+            key=lambda key: (-sum(i.strength for i in related[key].values()) / degree[key], key)
+        )
+        explaining = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
+        influences = tuple(i for key in explaining for i in related.get(key, {}).values())
+        return Surroundings((*explaining, *clamped), influences), (), (), explaining
+
+    def _predicted(
+        self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
+    ) -> Predicted:
+        sources = reader.sources_of(key) + sum(stating.get(key, {}).values())
+        low, high = wilson(min(1.0, max(0.0, value)), sources)
+        return Predicted(key, value, 1.0 - (high - low))
+
+
+def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
+    """The notes that state the influences of each node, with their weights."""
+    found: dict[str, dict[str, float]] = {}
+    for each in around.influences:
+        for key in (each.cause, each.effect):
+            weights = found.setdefault(key, {})
+            weights.update({s.memory_id: s.weight for s in each.stated if s.memory_id != key})
+    return found
+
+
+def _reached(
+    start: Mapping[str, float], influences: Sequence[Influence], *, forward: bool
+) -> list[str]:
+    """Nodes reachable from the clamped ones in one direction, nearest first."""
+    neighbours: dict[str, list[str]] = {}
+    for each in influences:
+        start_key, end = (each.cause, each.effect) if forward else (each.effect, each.cause)
+        neighbours.setdefault(start_key, []).append(end)
+    reached = dict.fromkeys(start)
+    waiting = list(start)
+    while waiting:
+        key = waiting.pop(0)
+        for neighbour in neighbours.get(key, ()):
+            if neighbour not in reached:
+                reached[neighbour] = None
+                waiting.append(neighbour)
+    return [key for key in reached if key not in start]

@@ -1,0 +1,205 @@
+"""Exports a map for D3, Graphviz and Mermaid."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from memvault.model.search import ConflictKind
+from memvault.reasoning.memory_map import MapEdge, MemoryMap
+
+
+def shortened(text: str, most: int) -> str:
+    """The text on one line, cut to at most ``most`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def separate_conflicts(memory_map: MemoryMap) -> Iterator[tuple[str, str, str]]:
+    """Conflicts that no edge states: the two nodes, and the field in which they differ."""
+    for conflict in memory_map.conflicts:
+        if conflict.kind is ConflictKind.DIFFERENT_VALUES:
+            first, second = conflict.sides
+            yield first.node.id, second.node.id, conflict.about
+
+
+def d3(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dict[str, Any]:
+    """The map for D3: ``{nodes: [{id, name, group, …}], links: [{source, target, relation, …}]}``.
+
+    Args:
+        weights: give nodes and links a ``value`` in [0, 1].
+        highlight: mark conflicts with ``conflict: true``.
+    """
+    in_conflict = {side.node.id for conflict in memory_map.conflicts for side in conflict.sides}
+    nodes: list[dict[str, Any]] = []
+    for node in memory_map.nodes:
+        entry: dict[str, Any] = {"id": node.id, "name": node.name, "group": node.kind}
+        if node.path is not None:
+            entry["path"] = node.path
+        if weights:
+            entry["value"] = round(node.weight, 3)
+        if highlight and node.id in in_conflict:
+            entry["conflict"] = True
+        nodes.append(entry)
+    links: list[dict[str, Any]] = []
+    for edge in memory_map.edges:
+        link = {"source": edge.source, "target": edge.target, "relation": edge.relation}
+        marked = {"conflict": True} if highlight and edge.contested else {}
+        links.append({**link, **({"value": round(edge.weight, 3)} if weights else {}), **marked})
+    for first, second, about in separate_conflicts(memory_map) if highlight else ():
+        links.append({"source": first, "target": second, "relation": about, "conflict": True})
+    return {"nodes": nodes, "links": links}
+
+
+GRAPHVIZ_CHARS = 60
+THICKEST = 3.0  # width in points of an edge with the weight 1
+RED = "#c62828"
+# A backslash begins an escape of DOT, "&" a reference of HTML, and quotes end the string.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of Unicode: controls, breaks
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def graphviz(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
+    """The map as DOT code for Graphviz.
+
+    Args:
+        weights: write each edge's weight next to its relation, and draw strong edges thicker.
+        highlight: draw conflicts in red.
+    """
+    lines = [
+        "digraph memory {",
+        "  rankdir=LR; overlap=false;",
+        '  node [shape=box, style="rounded,filled", fillcolor="#e8f0fe", fontname="sans-serif"];',
+        '  edge [fontname="sans-serif", fontsize=10];',
+        *_dot_nodes(memory_map, highlight),
+        *_dot_edges(memory_map, weights, highlight),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """The text as a DOT string, escaped so that it cannot end the string or act as markup."""
+    signs = (" " if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
+    return '"' + "".join(signs).translate(_ESCAPES) + '"'
+
+
+def _dot_nodes(memory_map: MemoryMap, highlight: bool) -> Iterator[str]:
+    in_conflict = {side.node.id for conflict in memory_map.conflicts for side in conflict.sides}
+    for number, node in enumerate(memory_map.nodes):
+        attributes = [f"label={quoted(shortened(node.name, GRAPHVIZ_CHARS))}"]
+        if node.path is None:
+            attributes.append('fillcolor="#f5f0e6"')
+        if node.is_given:
+            attributes.append("penwidth=2")
+        if highlight and node.id in in_conflict:
+            attributes.append(f'color="{RED}"')
+        yield f"  n{number} [{', '.join(attributes)}];"
+
+
+def _dot_edges(memory_map: MemoryMap, weights: bool, highlight: bool) -> Iterator[str]:
+    names = {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
+    for edge in memory_map.edges:
+        relation = shortened(edge.relation, GRAPHVIZ_CHARS)
+        label = f"{relation} {edge.weight:.2f}" if weights else relation
+        attributes = [f"label={quoted(label)}"]
+        if weights:
+            attributes.append(f"penwidth={max(0.5, THICKEST * edge.weight):.1f}")
+        if highlight and edge.contested:
+            attributes.append(f'color="{RED}"')
+        yield f"  {names[edge.source]} -> {names[edge.target]} [{', '.join(attributes)}];"
+    for first, second, about in separate_conflicts(memory_map) if highlight else ():
+        label = quoted(shortened(f"{about} differs", GRAPHVIZ_CHARS))
+        style = f'dir=none, style=dashed, color="{RED}"'
+        yield f"  {names[first]} -> {names[second]} [label={label}, {style}];"
+
+
+MERMAID_CHARS = 40
+EDGE_CHARS = 24
+# Mermaid refuses to draw more than 50,000 characters, or more than 500 edges.
+MAX_CHARS = 48_000
+MAX_EDGES = 450
+# All other ASCII punctuation is written as a character reference: quotes end a label, "#" begins a
+# reference, "%%{" a directive, "<" a tag, "`" a text in Markdown.
+_PLAIN = frozenset(" -_.,()!?/'+")
+_LIGATURE = "ﬂ"  # with which Mermaid itself marks references while parsing
+CLASSES = (
+    "    classDef memory fill:#e8f0fe,stroke:#3b6fd4,color:#14213d",
+    "    classDef concept fill:#f5f0e6,stroke:#b08d57,color:#3d2c14",
+    "    classDef asked stroke-width:3px",
+    "    classDef conflict stroke:#c62828,stroke-width:3px,stroke-dasharray:5 3",
+)
+
+
+def mermaid(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
+    """The map as a Mermaid flowchart; beyond Mermaid's limits, the weakest edges are left out.
+
+    Args:
+        weights: write each edge's weight next to its relation.
+        highlight: draw conflicts in red.
+    """
+    lines = ["flowchart LR", *CLASSES]
+    names = {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
+    for node in memory_map.nodes:
+        lines.append(f'    {names[node.id]}["{escaped(shortened(node.name, MERMAID_CHARS))}"]')
+    room = MAX_CHARS - sum(len(line) + 1 for line in lines)
+    styles = list(_styles(memory_map, names, highlight))
+    room -= sum(len(line) + 1 for line in styles)
+    red: list[int] = []
+    for number, (line, is_red) in enumerate(_edge_lines(memory_map, names, weights, highlight)):
+        room -= len(line) + 8  # with its number among the red ones
+        if room < 0 or number == MAX_EDGES:
+            break
+        if is_red:
+            red.append(number)
+        lines.append(line)
+    if red:
+        lines.append(f"    linkStyle {','.join(map(str, red))} stroke:#c62828,stroke-width:3px")
+    return "\n".join([*lines, *styles]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """The text as a quoted Mermaid label, escaped so that it cannot end the label or run code."""
+    return "".join(map(_escaped, text))
+
+
+def _escaped(sign: str) -> str:
+    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return " "
+    if sign == _LIGATURE or (sign.isascii() and not sign.isalnum() and sign not in _PLAIN):
+        return f"#{ord(sign)};"
+    return sign
+
+
+def _edge_lines(
+    memory_map: MemoryMap, names: dict[str, str], weights: bool, highlight: bool
+) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is memory_map in red."""
+    for first, second, about in separate_conflicts(memory_map) if highlight else ():
+        label = escaped(shortened(f"{about} differs", EDGE_CHARS))
+        yield f'    {names[first]} -.-|"{label}"| {names[second]}', True
+    for edge in memory_map.edges:
+        label = escaped(_label(edge, weights))
+        line = f'    {names[edge.source]} -->|"{label}"| {names[edge.target]}'
+        yield line, highlight and edge.contested
+
+
+def _label(edge: MapEdge, weights: bool) -> str:
+    relation = shortened(edge.relation, EDGE_CHARS)
+    return f"{relation} {edge.weight:.2f}" if weights else relation
+
+
+def _styles(memory_map: MemoryMap, names: dict[str, str], highlight: bool) -> Iterator[str]:
+    in_conflict = {side.node.id for conflict in memory_map.conflicts for side in conflict.sides}
+    groups = {
+        "memory": [names[node.id] for node in memory_map.nodes if node.path],
+        "concept": [names[node.id] for node in memory_map.nodes if not node.path],
+        "asked": [names[node.id] for node in memory_map.nodes if node.is_given],
+        "conflict": [
+            names[node.id] for node in memory_map.nodes if highlight and node.id in in_conflict
+        ],
+    }
+    for name, members in groups.items():
+        if members:
+            yield f"    class {','.join(members)} {name}"

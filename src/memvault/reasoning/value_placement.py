@@ -1,0 +1,191 @@
+"""Finds which of a sentence's values belongs to a statement's words, by their distance."""
+
+from __future__ import annotations
+
+from memvault.reasoning.sentence_words import TOKEN, SentenceWords
+from memvault.reasoning.word_overlap import Difference
+from memvault.verification.amounts import Amount, AmountKind, equal_amounts
+from memvault.verification.claim_stems import canonical_stem, stems_of
+
+_BREAK = 6  # added to a distance for each comma or "and" in between
+_NEARER = 0.15  # least difference of two sums of 1 / distance for one word to be nearer
+
+
+def comparable_numbers(statement: SentenceWords, sentence: SentenceWords) -> frozenset[str]:
+    """The numbers of a sentence that are comparable with the statement's."""
+    zero = frozenset("0") & sentence.keys("number")
+    if not statement.amounts:
+        return sentence.keys("number")
+    stems = sentence.stems()
+    comparable = [
+        other
+        for other in sentence.amounts
+        if any((own.kind, own.unit) == (other.kind, other.unit) for own in statement.amounts)
+    ] or [
+        other
+        for other in sentence.amounts
+        if any(_is_comparable(own, other, stems) for own in statement.amounts)
+    ]
+    return zero | {
+        word.key
+        for word in sentence.tokens
+        if word.kind == "number" and any(a.start <= word.start < a.end for a in comparable)
+    }
+
+
+def nearest(
+    statement: SentenceWords, sentence: SentenceWords, kind: str, keys: frozenset[str]
+) -> frozenset[str]:
+    """The one of these values of a sentence that is nearest to most of the statement's words."""
+    if len(keys) < 2:
+        return keys
+    weights = _weights(statement, sentence, kind, keys)
+    return frozenset({max(weights, key=lambda key: weights[key])}) if weights else keys
+
+
+def misplaced_value(statement: SentenceWords, sentence: SentenceWords) -> Difference | None:
+    """A value of both that the sentence gives to another subject than the statement does, or None.
+
+    The sentence's key is the value that it gives to the statement's subject.
+    """
+    subject = next((word.key for word in statement.tokens if word.kind in ("word", "name")), "")
+    places = [word for word in sentence.tokens if word.key == subject]
+    numbers = comparable_numbers(statement, sentence)
+    shared = _shared_values(statement, sentence, "number", numbers)
+    other_clause = {word.clause for word in places}.isdisjoint(
+        word.clause for word in sentence.tokens if word.kind == "number" and word.key in shared
+    )
+    if len(shared) == 1 and len(numbers) > 1 and other_clause and not statement.denied:
+        weights = _weights(statement, sentence, "number", numbers, after_first=True)
+        best = max(numbers, key=lambda key: weights.get(key, 0.0))
+        if weights.get(best, 0.0) > 0.0 == weights.get(next(iter(shared)), 0.0):
+            return Difference("number", shared, frozenset({best}))
+    if statement.denied or sentence.denied or len(places) != 1:
+        return None
+    for kind in ("number", "weekday", "month", "name"):
+        keys = comparable_numbers(statement, sentence) if kind == "number" else sentence.keys(kind)
+        shared = _shared_values(statement, sentence, kind, keys)
+        if len(shared) != 1 or len(keys) < 2 or subject in keys:
+            continue
+        distances = {
+            word.key: abs(word.place - places[0].place)
+            + _BREAK * abs(word.clause - places[0].clause)
+            for word in sentence.tokens
+            if word.kind == kind and word.key in keys
+        }
+        best = min(distances, key=lambda key: distances[key])
+        own = next(iter(shared))
+        is_far = distances[own] - distances[best] >= _BREAK
+        if is_far and _has_other_subject(statement, sentence, kind, own):
+            return Difference(kind, shared, frozenset({best}))
+    return None
+
+
+def _shared_values(
+    statement: SentenceWords, sentence: SentenceWords, kind: str, keys: frozenset[str]
+) -> frozenset[str]:
+    """The values that both sentences have, without numbers that are part of the same time."""
+    shared = statement.keys(kind) & keys
+    return frozenset(key for key in shared if not _is_of_same_time(statement, sentence, key))
+
+
+def _is_of_same_time(statement: SentenceWords, sentence: SentenceWords, number: str) -> bool:
+    """Whether a number is part of the same day or time in both sentences."""
+
+    def times_with(words: SentenceWords) -> list[Amount]:
+        starts = [word.start for word in words.tokens if word.key == number]
+        return [
+            amount
+            for amount in words.amounts
+            if amount.kind in (AmountKind.DATE, AmountKind.TIME)
+            and any(amount.start <= start < amount.end for start in starts)
+        ]
+
+    return any(
+        equal_amounts(time, other)
+        for time in times_with(statement)
+        for other in times_with(sentence)
+    )
+
+
+def accompanies_opposite(
+    statement: SentenceWords, sentence: SentenceWords, opposite: str, word: str
+) -> bool:
+    """Whether the statement's other words are nearer to the opposite than to the word itself."""
+    tokens = [match[0].lower() for match in TOKEN.finditer(sentence.text)]
+    word_place, opposite_place = tokens.index(word), tokens.index(opposite)
+    stems = {key for key in statement.stems() if key != canonical_stem(word)}
+    score = 0.0
+    for place, token in enumerate(tokens):
+        if canonical_stem(token) not in stems or token in (word, opposite):
+            continue
+        to_word = _distance(tokens, place, word_place)
+        to_opposite = _distance(tokens, place, opposite_place)
+        score += 1.0 / max(1, to_opposite) - 1.0 / max(1, to_word)
+    return score > _NEARER
+
+
+def _distance(tokens: list[str], first: int, second: int) -> int:
+    between = tokens[min(first, second) : max(first, second)]
+    return abs(first - second) + _BREAK * sum(x in ("and", ",", ";", "but") for x in between)
+
+
+def _weights(
+    statement: SentenceWords,
+    sentence: SentenceWords,
+    kind: str,
+    keys: frozenset[str],
+    *,
+    after_first: bool = False,
+) -> dict[str, float]:
+    """The sum of 1 / distance of the statement's words nearest to each value of a sentence.
+
+    Args:
+        after_first: ignore words before the first value, which may refer to all values.
+    """
+    values = [word for word in sentence.tokens if word.kind == kind and word.key in keys]
+    weights = dict.fromkeys((value.key for value in values), 0.0)
+    stems = statement.stems()
+    for word in sentence.tokens:
+        if word.kind not in ("word", "name") or word in values:
+            continue
+        if word.key not in stems and not (word.kind == "name" and stems_of(word.text) & stems):
+            continue
+        if after_first and word.place < values[0].place:
+            continue
+        if any(amount.start <= word.start < amount.end for amount in sentence.amounts):
+            continue
+        distances = [
+            abs(word.place - value.place) + _BREAK * abs(word.clause - value.clause)
+            for value in values
+        ]
+        least = min(distances, default=0)
+        if distances.count(least) == 1:
+            weights[values[distances.index(least)].key] += 1.0 / least if least else 1.0
+    return weights
+
+
+def _is_comparable(own: Amount, other: Amount, stems: frozenset[str]) -> bool:
+    """Whether two amounts have the same unit; a bare number fits any unit that the words name."""
+    kinds = {own.kind, other.kind}
+    if AmountKind.NUMBER in kinds:
+        if AmountKind.VERSION in kinds:
+            return False
+        if AmountKind.DATE in kinds or AmountKind.COUNT not in kinds:
+            return AmountKind.TIME not in kinds
+        return canonical_stem(own.unit or other.unit) in stems
+    if kinds == {AmountKind.COUNT} and own.unit in stems:
+        return True
+    return own.unit != "" and own.unit == other.unit
+
+
+def _has_other_subject(
+    statement: SentenceWords, sentence: SentenceWords, kind: str, key: str
+) -> bool:
+    """Whether the clause with this value has words that the statement does not have."""
+    stems = statement.stems()
+    clauses = {word.clause for word in sentence.tokens if (word.kind, word.key) == (kind, key)}
+    return any(
+        word.clause in clauses and word.kind in ("word", "name") and word.key not in stems
+        for word in sentence.tokens
+    )

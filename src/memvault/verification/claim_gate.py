@@ -1,0 +1,150 @@
+"""Withholds unconfirmed claims from answers to sensitive questions, and logs such questions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from memvault.model.change import Actor
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.provenance import own_lines
+from memvault.model.search import Hit, SearchResult, Status, Verification
+from memvault.text.secrets import without_secrets
+from memvault.vault.frontmatter.edit import body_of
+from memvault.vault.journal import Journal, JournalEntry
+
+MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
+WITHHELD, USED = "unverified_withheld", "unverified_used"  # kinds of journal entries
+
+
+class Gate:
+    """Removes unconfirmed text from hits. Thread-safe.
+
+    Args:
+        read: gives a note's bytes, by path.
+    """
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+
+    def narrow(self, hit: Hit) -> None:
+        """Reduce a hit to the person's words or the claims that they confirm, else withhold it.
+
+        Unconfirmed claims are not quoted as evidence either.
+        """
+        hit.gated = True
+        verification = hit.verification
+        against = tuple(
+            replace(evidence, sentence="", said="") if evidence.is_claim else evidence
+            for evidence in verification.contradicted_by
+        )
+        hit.verification = replace(verification, contradicted_by=against)
+        provenance = hit.memory.provenance
+        if verification.marked or provenance.is_person:
+            return
+        if verification.verified and not verification.by_person:
+            hit.text = "\n".join(verification.stated)
+            hit.withheld = not hit.text
+        elif verification.by_person:
+            self._show_own_lines(hit)
+        else:
+            self._show_own_part(hit)
+
+    def _show_own_lines(self, hit: Hit) -> None:
+        """Show the person's words of the found lines, else those of the note."""
+        text = self.own_text(hit.memory, hit.lines)
+        if text:
+            hit.text, hit.own_only = text, True
+        else:
+            self._show_own_part(hit)
+
+    def _show_own_part(self, hit: Hit) -> None:
+        """Show the person's words of a note whose best passage others wrote; withhold it if none.
+
+        So nobody can hide the person's words behind a passage that fits the question better.
+        """
+        text = self.own_text(hit.memory) if hit.memory.provenance.is_mixed else ""
+        if not text:
+            hit.withheld = True
+            return
+        hit.text, hit.own_only = text, True
+        against = hit.verification.contradicted_by
+        hit.verification = Verification(
+            Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
+        )
+
+    def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
+        """The person's words in these lines, or the whole body, of a note with several authors."""
+        try:
+            data = own_lines(self._read(memory.path), memory.provenance)
+            if lines is None:
+                return body_of(data).decode("utf-8", "replace").strip()[:MAX_OWN_CHARS]
+        except MemvaultError:
+            return ""
+        text = data.decode("utf-8", "replace")
+        return "\n".join(text.split("\n")[lines.first - 1 : lines.last]).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class GatedQuestion:
+    """A sensitive question that found unconfirmed claims.
+
+    ``overridden`` is whether the client requested their text nevertheless.
+    """
+
+    at: datetime
+    client: str
+    query: str
+    matter: str
+    memories: tuple[str, ...]
+    overridden: bool
+
+
+class GateLog:
+    """Logs the unconfirmed claims that were withheld from, or given to, a client (triple FR-47).
+
+    Thread-safe.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def record(self, query: str, result: SearchResult, client: str) -> None:
+        """Log an answer if its question is sensitive and it has unconfirmed claims.
+
+        Raises StorageError, DiskFull: the journal cannot be written.
+        """
+        if result.matter is None or not result.claims:
+            return
+        withheld = any(hit.withheld for hit in result.hits)
+        self._journal.append(
+            JournalEntry(
+                ts=datetime.now(UTC),
+                kind=WITHHELD if withheld else USED,
+                actor=Actor(kind="client", name=client),
+                data={
+                    "query": without_secrets(query),
+                    "matter": result.matter,
+                    "memories": [hit.memory.id for hit in result.claims],
+                },
+            )
+        )
+
+    def recent(self, most: int) -> list[GatedQuestion]:
+        """The latest logged questions, newest first."""
+        latest = deque(self._journal.entries({WITHHELD, USED}), maxlen=most)
+        return [
+            GatedQuestion(
+                entry.ts,
+                entry.actor.name,
+                str(entry.data.get("query", "")),
+                str(entry.data.get("matter", "")),
+                tuple(map(str, entry.data.get("memories", ()))),
+                overridden=entry.kind == USED,
+            )
+            for entry in reversed(latest)
+        ]

@@ -1,0 +1,46 @@
+"""Where a claim is from: its note and place, and whose words it is."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.provenance import Origin, OriginKind
+from memvault.vault.frontmatter.properties import read_date
+from memvault.verification.claims import Claim, Source
+
+
+def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
+    """The source of the claims in a passage of a memory."""
+    day = memory.date.date() if memory.date is not None else None
+    if day is not None and not _is_own_day(day, memory):
+        day = None
+    return Source(
+        memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, day
+    )
+
+
+def _is_own_day(day: date, memory: Memory) -> bool:
+    """Whether a note's day is from its path or its writer's properties.
+
+    A client may have set a day in the person's note; that is not its own day.
+    """
+    provenance = memory.provenance
+    if not provenance.is_mixed:
+        return True
+    texts = (memory.path, *provenance.own_properties)
+    moments = (read_date(text) for text in texts)
+    digits = f"{day:%Y %m %d}"  # as `plain_words` leaves a date
+    return any(moment is not None and moment.date() == day for moment in moments) or any(
+        digits in text for text in texts
+    )
+
+
+def origin_of(claim: Claim, memory: Memory | None) -> Origin:
+    """The origin of a claim of this memory."""
+    if memory is None:
+        return Origin(kind=OriginKind.MEMVAULT)
+    if claim.source.is_property:
+        return memory.provenance.of_property(claim.sentence)
+    return memory.provenance.of_sentence(claim.sentence, claim.source.lines)

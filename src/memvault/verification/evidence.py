@@ -1,0 +1,119 @@
+"""Weighs the claims of other notes as evidence for or against the claims of a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Memory
+from memvault.model.provenance import Origin
+from memvault.model.search import Evidence
+from memvault.verification.agreement import Verdict, compare, day_of, independent, is_older
+from memvault.verification.claim_sources import origin_of
+from memvault.verification.claims import Claim
+from memvault.verification.doubt import is_set_apart
+
+
+class WeighedEvidence(NamedTuple):
+    """The evidence against some claims and for them, and whether every claim is confirmed."""
+
+    against: tuple[Evidence, ...]
+    confirming: tuple[Evidence, ...]
+    is_confirmed: bool
+
+
+class EvidenceWeigher:
+    """Weighs claims. Thread-safe.
+
+    Args:
+        read: gives a note's bytes, by path.
+    """
+
+    def __init__(
+        self, memory_of: Callable[[str], Memory | None], read: Callable[[str], bytes]
+    ) -> None:
+        self._memory_of = memory_of
+        self._read = read
+
+    def weigh(self, claims: Sequence[Claim], pool: Sequence[Claim]) -> WeighedEvidence:
+        """The evidence that a pool of claims gives about these claims, one piece for each note.
+
+        If the days of two notes are known, the later prevails: the earlier note is no evidence
+        against it, and notes from before a change do not confirm the new value.
+        """
+        against: dict[str, Evidence] = {}
+        confirming: dict[str, Evidence] = {}
+        is_confirmed = any(claim.asserted and not claim.outdated for claim in claims)
+        for claim in claims:
+            if claim.outdated:
+                continue
+            verdicts = [
+                (other, compare(claim, other))
+                for other in pool
+                if other.source.note_id != claim.source.note_id
+            ]
+            differing = [other for other, verdict in verdicts if verdict is Verdict.DIFFERS]
+            agreeing = [other for other, verdict in verdicts if verdict is Verdict.AGREES]
+            prevailing = [other for other in differing if self._prevails(other, claim)]
+            for other in prevailing:
+                against.setdefault(other.source.note_id, self._evidence(other))
+            witnesses = [
+                other
+                for other in agreeing
+                if self._confirms(other, claim) and not any(is_older(other, d) for d in differing)
+            ]
+            for witness in witnesses:
+                confirming.setdefault(witness.source.note_id, self._evidence(witness))
+            is_confirmed = is_confirmed and bool(witnesses) and not prevailing
+        return WeighedEvidence(tuple(against.values()), tuple(confirming.values()), is_confirmed)
+
+    def origin(self, claim: Claim) -> Origin:
+        return origin_of(claim, self._memory_of(claim.source.note_id))
+
+    def _prevails(self, other: Claim, claim: Claim) -> bool:
+        """Whether a different claim counts against a claim, rather than being older."""
+        memory = self._memory_of(claim.source.note_id)
+        other_memory = self._memory_of(other.source.note_id)
+        if other_memory is not None and other_memory.verified:
+            return memory is None or not memory.verified
+        if day_of(claim) is None and memory is not None and self.origin(claim).is_person:
+            # The person's note without a day says what holds since it was written.
+            day = day_of(other)
+            return day is None or day >= memory.created_at.date()
+        return not is_older(other, claim)
+
+    def _confirms(self, witness: Claim, claim: Claim) -> bool:
+        """Whether the person made a witness's statement, and independently of the claim."""
+        group = self.origin(witness).witness
+        is_persons = group == "person" or (
+            group == "import" and self.origin(claim).witness != "import"
+        )
+        return is_persons and independent(claim, witness) and not self._is_set_apart(witness)
+
+    def _is_set_apart(self, claim: Claim) -> bool:
+        """Whether its note quotes a claim, strikes it out or has it as an open task."""
+        source = claim.source
+        if source.is_property:
+            return False
+        try:
+            text = self._read(source.path).decode("utf-8", "replace")
+        except MemvaultError:
+            return True
+        lines = text.splitlines()[source.lines.first - 1 : source.lines.last]
+        return is_set_apart(lines, claim.sentence, claim.value_text)
+
+    def _evidence(self, claim: Claim) -> Evidence:
+        source = claim.source
+        memory = self._memory_of(source.note_id)
+        is_claim = not self.origin(claim).is_person and not (memory and memory.verified)
+        stated = f"{claim.label}: {claim.value_text}"
+        return Evidence(
+            source.note_id,
+            source.title,
+            source.path,
+            source.lines,
+            claim.sentence,
+            stated,
+            is_claim,
+        )

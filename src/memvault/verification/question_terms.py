@@ -1,0 +1,64 @@
+"""What a question asks for: the stems of its words, the nodes it names, the kind of value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memvault.search.relations.edge_templates import literals
+from memvault.verification.amounts import AmountKind
+from memvault.verification.claim_stems import stems_of
+from memvault.verification.claims import NAME, Claim
+from memvault.verification.vault_names import FindNames
+
+_KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}
+_NO_ANSWERS = {
+    AmountKind.MONEY: (AmountKind.DATE, AmountKind.TIME, AmountKind.SPAN, AmountKind.VERSION),
+    AmountKind.DATE: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.MEASURE, AmountKind.VERSION),
+    AmountKind.SPAN: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.VERSION),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerms:
+    """A parsed question.
+
+    Attributes:
+        stems: the stems of its words.
+        nodes: the keys of the nodes that it names.
+        kind: the kind of value that answers it, if known.
+        asks_who: whether it asks for a person.
+    """
+
+    stems: frozenset[str]
+    nodes: frozenset[str]
+    kind: AmountKind | None
+    asks_who: bool
+
+    @property
+    def names_kind(self) -> bool:
+        """Whether a kind of value, or a person, is known to answer the question."""
+        return self.kind is not None or self.asks_who
+
+    def allows(self, claim: Claim) -> bool:
+        """Whether a claim's kind of value may answer: no day for "how much", no sum for "when"."""
+        excluded = _NO_ANSWERS.get(self.kind) if self.kind is not None else None
+        return excluded is None or isinstance(claim.value, str) or claim.value.kind not in excluded
+
+    def asks_for(self, claim: Claim) -> bool:
+        """Whether a claim's value is of the kind that answers the question."""
+        if isinstance(claim.value, str):
+            return self.asks_who and claim.value.startswith(NAME)
+        return claim.value.kind is self.kind
+
+
+def terms_of(question: str, find_names: FindNames) -> QuestionTerms:
+    """The terms of a question; the words of names are not among its stems."""
+    low = " ".join(question.lower().split())
+    names = find_names(question, None)
+    rest = question
+    capitals = [span for span in literals(question) if question[span[0]].isupper()]
+    for start, end in sorted([(a, b) for a, b, _ in names] + capitals, reverse=True):
+        rest = rest[:start] + " " * (end - start) + rest[end:]
+    kind = next((kind for words, kind in _KINDS.items() if words in low), None)
+    nodes = frozenset(key for *_, key in names)
+    return QuestionTerms(stems_of(rest), nodes, kind, low.startswith("who"))
