@@ -93,7 +93,7 @@ class Startup:
     def watch_clients(self, tracker: ActivityTracker) -> None:
         """Count the clients, and preload what their questions need."""
         self.metrics.watch_clients(tracker)
-        self.when_open(lambda container: container.expect_questions_of(tracker))
+        self.when_open(lambda container: container.idle_models.load_for(tracker))
 
     def when_open(self, callback: Callable[[Container], None]) -> None:
         """Call this with the container as soon as it is open."""

@@ -17,21 +17,17 @@ from indexer.generation import FilePointer, Generations, Report, ScanReport, rep
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
-from mcp_server.runtime.activity_tracker import ActivityTracker, Questions
+from mcp_server.runtime.activity_tracker import Questions
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
+from mcp_server.runtime.idle_models import IdleModels
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import (
-    Worker,
-    collect_recent,
-    give_back_memory,
-    share_the_processor,
-)
+from mcp_server.runtime.worker import Worker, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
@@ -52,7 +48,6 @@ from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
     MemvaultError,
-    ModelUnavailable,
     NoteConflict,
     StoreUnavailable,
 )
@@ -74,7 +69,6 @@ from memvault.stores.open import (
 from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
-from memvault.text.spacy_pipeline import question_parser
 from memvault.vault.files import LONGEST_WRITE_SECONDS, Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
@@ -84,10 +78,6 @@ from memvault.verification.sensitive_topics import GateLog
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
 BATCH_SECONDS = 3.0  # for the current batch to end when the container closes
-IDLE_SECONDS = 30.0  # without a batch to embed
-PHRASES = 16  # of a question that are embedded at once
-CLIENTS_AWAY_SECONDS = 300.0  # without clients, after which the question parser is unloaded
-HANDSHAKE_SECONDS = 0.5  # loading the parser waits so long, to leave the processor to the client
 LOG_BYTES = 5_000_000
 TRIM_SECONDS = 600.0
 LAST_WORDS_SECONDS = 10.0  # after `BATCH_SECONDS`, for work that cannot be interrupted
@@ -218,7 +208,8 @@ class Container:
         )
         self.fading = FadingService(self)
         self.fading.start()
-        self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
+        self.idle_models = IdleModels(self.embedder, self.phrase_embedder, self.worker)
+        self.idle_models.start()
         if self.reranker is not None:
             self.worker.run("load the reranker", self.reranker.load)
         self.worker.run(
@@ -337,41 +328,6 @@ class Container:
     @property
     def _embedders(self) -> set[Embedder]:
         return {self.embedder, self.phrase_embedder}
-
-    def _unload_idle_models(self) -> float:
-        released = [each.release(IDLE_SECONDS) for each in self._embedders]
-        if any(released):
-            give_back_memory()
-        return IDLE_SECONDS
-
-    def expect_questions_of(self, clients: ActivityTracker) -> None:
-        """Load the question parser when a client connects, and prepare to embed phrases.
-
-        Otherwise a question would wait for them (1.3 s and 0.3 s). The parser is unloaded some
-        minutes after the last client has left.
-        """
-        parser = question_parser()
-        if parser is None:
-            return
-
-        def load() -> None:
-            with suppress(ModelUnavailable):  # the reason is logged
-                parser.load()
-            self.phrase_embedder.prepare(PHRASES)
-
-        def arrived() -> None:
-            if not parser.is_loaded:
-                self.worker.run("load the question parser", load, after=HANDSHAKE_SECONDS)
-
-        def unload() -> float:
-            if clients.idle_seconds() >= CLIENTS_AWAY_SECONDS and parser.release():
-                collect_recent()
-            return IDLE_SECONDS
-
-        clients.arrived = arrived
-        if clients.visits:
-            arrived()
-        self.worker.run("unload the question parser", unload, after=IDLE_SECONDS)
 
     def _trim_log(self) -> float:
         """Keep the engine's log within bounds while it is being written."""
