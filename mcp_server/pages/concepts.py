@@ -73,7 +73,7 @@ class CompressPage:
         if not ids or len(ids) > MAX_SOURCES:
             raise InvalidParams(f"Choose one to {MAX_SOURCES} sessions.")
         try:
-            return [self._site.box.memory(key) for key in dict.fromkeys(ids)]
+            return [self._site.box.lookup.memory(key) for key in dict.fromkeys(ids)]
         except NoteNotFound as error:
             raise NoteNotFound("One of these sessions is gone; choose again.") from error
 

@@ -94,7 +94,7 @@ class MemoryPage:
 
     def _show(self, request: Request) -> Response:
         box, container = self._site.box, self._site.container
-        memory = box.memory(request.path_params["id"])
+        memory = box.lookup.memory(request.path_params["id"])
         container.learning.read_by_person(memory.id)
         data = container.vault.read(memory.path)
         text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")

@@ -236,7 +236,7 @@ class MemoryButtons:
     def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
         """The page for a note that was saved elsewhere: keeps that version, and shows this form's
         text next to it."""
-        memory = self._site.box.memory(key)
+        memory = self._site.box.lookup.memory(key)
         data = self._site.container.vault.read(memory.path)
         return self._site.render(
             "conflict.html",

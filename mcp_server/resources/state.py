@@ -237,7 +237,7 @@ class Resources:
         state = session_state(
             self._box.meter, working_set[:CURRENT] if scope == "current" else working_set
         )
-        memories = [self._box.memory(key) for key in state.memories]
+        memories = [self._box.lookup.memory(key) for key in state.memories]
         return ContextResource(scope=scope, memories=self._named(memories), pulse=state.pulse)
 
     def _named(self, memories: Sequence[Memory]) -> list[ContextMemory]:

@@ -234,7 +234,9 @@ class ContextService:
         if not wanted or not answer.nodes_retrieved or asked.is_sensitive:
             return answer  # insights may quote claims, too
         try:
-            found = InsightsShape.of_insights(self._box.insights(answer.nodes_retrieved, wanted))
+            found = InsightsShape.of_insights(
+                self._box.presenter.insights(answer.nodes_retrieved, wanted)
+            )
         except (StoreUnavailable, GraphQueryError):
             return answer.model_copy(update={"notice": answer.notice or NO_GRAPH})
         if not asked.aspects:

@@ -165,7 +165,7 @@ class CitationTools(Tools):
 
     def _neighbours(self, memory: Memory) -> list[NeighbourShape] | None:
         try:
-            near = self._box.insights([memory.id], NEAR).neighborhood
+            near = self._box.presenter.insights([memory.id], NEAR).neighborhood
         except (StoreUnavailable, GraphQueryError):
             return None
         return [

@@ -89,7 +89,7 @@ class HistoryTools(Tools):
         memory = container.live.catalogue.by_id(node_id)
         changes = history.lineage(node_id, depth, memory.path if memory else None)
         if memory is None and not changes and not container.live.stores.graph.nodes([node_id]):
-            memory = self._box.memory_at(node_id)
+            memory = self._box.lookup.memory_named(node_id)
             node_id = memory.id
             changes = history.lineage(node_id, depth, memory.path)
         every = history.changes(node_id=node_id, limit=None)
@@ -99,7 +99,7 @@ class HistoryTools(Tools):
         return LineageAnswer(
             notice=NO_NOTE if include_content_diffs and memory is None else None,
             node_id=node_id,
-            current_content=self._box.text_of(memory) if memory else "",
+            current_content=self._box.lookup.text_of(memory) if memory else "",
             lineage=[
                 self._entry(each, node_id, paths, with_content=with_texts) for each in changes
             ],

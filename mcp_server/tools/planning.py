@@ -25,7 +25,7 @@ from mcp_server.answers.reasoning import (
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.reasoning import ThingName
-from mcp_server.tools.toolbox import Toolbox, Tools, node_named
+from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.curation.tasks.questions import OpenQuestion, open_questions
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -96,8 +96,7 @@ class QuestionTools(Tools):
         `chain` has every step, with the note and the sentence that state it.
         """
         self._box.touch(session_id)
-        container = self._box.container
-        above, below = node_named(container, general), node_named(container, specific)
+        above, below = self._box.lookup.node(general), self._box.lookup.node(specific)
         chain = self._hierarchy_now().chain(below.id, above.id)
         steps, at = [], below
         for each in chain or ():

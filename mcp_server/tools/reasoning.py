@@ -23,7 +23,7 @@ from mcp_server.answers.reasoning import (
     ProbabilityAnswer,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Tools, node_named
+from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
@@ -248,7 +248,7 @@ class ReasoningTools(Tools):
 
     def _node(self, name: str, scope: Scope) -> NodeRef:
         """The node with this name. Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
-        node = node_named(self._box.container, name)
+        node = self._box.lookup.node(name)
         memory = self._box.container.live.catalogue.by_id(node.id)
         if memory is not None and not in_scope(memory, scope):
             raise InvalidParams(f"{name!r} belongs to another project; leave project out")

@@ -64,8 +64,8 @@ class NoteTools(Tools):
             raise InvalidParams("Provide exactly one of id or path")
         given = id or path or ""
         by_id = id is not None and is_uuid(given)  # models also pass a name as the id
-        memory = self._box.memory(given) if by_id else self._box.memory_at(given)
-        content = self._box.text_of(memory)
+        memory = self._box.lookup.memory(given) if by_id else self._box.lookup.memory_named(given)
+        content = self._box.lookup.text_of(memory)
         self._box.record_read(self._box.touch(), [memory.id])
         node = self._box.node(memory)
         links, backlinks, notice = self._links(memory)
@@ -129,11 +129,11 @@ class ConnectorTools(Tools):
     @tool(annotations=READS, tags=CORE, title="Fetch")
     def fetch(self, id: MemoryId) -> FetchAnswer:
         """Read the whole text of a search result."""
-        memory = self._box.memory(id)
+        memory = self._box.lookup.memory(id)
         self._box.record_read(self._box.touch(), [memory.id])
         return FetchAnswer.of(
             memory,
-            text=self._box.text_of(memory),
+            text=self._box.lookup.text_of(memory),
             url=self._url(memory),
             metadata=_metadata(memory),
             pulse=self._box.meter.of([memory.id]),
@@ -201,12 +201,12 @@ class RecallTools(Tools):
         )
         self._box.record_answer(session, query, result, scope)
         answer = RecallAnswer(
-            nodes=self._box.nodes(result.hits, level, query),
+            nodes=self._box.presenter.nodes(result.hits, level, query),
             mode=result.mode,
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits, session),
         )
-        return self._box.concluded(answer, result, level)
+        return self._box.presenter.with_conclusions(answer, result, level)
 
     @tool(annotations=READS, tags=FULL, title="Search passages")
     def vector_search(
@@ -332,8 +332,8 @@ class GraphTools(Tools):
         self._box.record_answer(session, query, result, scope)
         level = session.level(verbosity_level)
         answer = GraphAnswer(
-            results=self._box.nodes(result.hits, level, query),
+            results=self._box.presenter.nodes(result.hits, level, query),
             pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )
-        return self._box.concluded(answer, result, level)
+        return self._box.presenter.with_conclusions(answer, result, level)

@@ -28,7 +28,7 @@ from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
 from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, Tools, node_named
+from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
 from memvault.model.moments import in_utc
@@ -89,7 +89,7 @@ class NavigationTools(Tools):
         sentences that state it. To answer a question, use graph_query.
         """
         session = self._box.touch(session_id)
-        centre = node_named(self._box.container, node_id)
+        centre = self._box.lookup.node(node_id)
         edges, by_id = self._box.container.live.graph_view, self._box.container.live.catalogue.by_id
         scope = self._box.scope(project)
 

@@ -221,7 +221,7 @@ class StoreTools(Tools):
         if held is not None and held.whole:
             return self._quarantined(held)
         meter, catalogue = self._box.meter, self._box.container.live.catalogue
-        memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
+        memory = catalogue.by_path(stored.path) or self._box.lookup.memory_on_disk(stored.path)
         new = learned_memory(meter, memory.id)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
         named = {memory.id, *(each.memory.id for each in against)}
