@@ -202,9 +202,9 @@ class Container:
             self.entity_cache,
             self.index_counters,
             self.worker,
-            began=self.curation.start,
-            moving=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
-            moved=lambda: self.curation.changed(()),
+            on_first_scan=self.curation.start,
+            before_switch=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
+            after_switch=lambda: self.curation.changed(()),
         )
         self.fading = FadingService(self)
         self.fading.start()
@@ -430,7 +430,7 @@ class Container:
             self.entity_cache.remove(content)
 
     def _after_change(self, indexer: Indexer, indexed: NotesIndexed) -> None:
-        self.indexing.take_note(indexer, indexed)
+        self.indexing.notes_indexed(indexer, indexed)
         self.curation.changed(indexed.paths)
 
 
