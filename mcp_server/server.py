@@ -30,7 +30,7 @@ from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
-from mcp_server.runtime.activity_tracker import CountQuestions
+from mcp_server.runtime.running_requests import CountRequests
 from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools, ManifestTools
@@ -177,7 +177,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
         NoteSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
-        CountQuestions(lambda: startup.now().questions),
+        CountRequests(lambda: startup.now().requests),
     ]
 
 

@@ -58,7 +58,7 @@ class HookService:
 
     def answer(self, client: str, event: str, data: bytes) -> bytes:
         """The hook's output. Never raises: errors are logged, and the output is empty."""
-        with self._container.questions.one():
+        with self._container.requests.running():
             return self._answer(client, event, data)
 
     def _answer(self, client: str, event: str, data: bytes) -> bytes:

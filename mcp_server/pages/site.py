@@ -175,7 +175,7 @@ class Site:
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
         try:
-            with self.container.questions.one():
+            with self.container.requests.running():
                 return answer()
         except StoreUnavailable as error:
             if self.startup.health()["status"] == "starting":

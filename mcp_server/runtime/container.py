@@ -17,7 +17,6 @@ from indexer.generation import FilePointer, Generations, Report, ScanReport, rep
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
-from mcp_server.runtime.activity_tracker import Questions
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.fading import FadingService
@@ -25,6 +24,7 @@ from mcp_server.runtime.generations import Generation, OpenGenerations, open_gen
 from mcp_server.runtime.idle_models import IdleModels
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
+from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker, share_the_processor
@@ -110,8 +110,8 @@ class Container:
         self.settings = settings
         self.state = state
         self.now = clock
-        self.questions = Questions()
-        self.worker = Worker(self.questions.let_pass)
+        self.requests = RunningRequests()
+        self.worker = Worker(self.requests.let_pass)
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
         with ExitStack() as opened:
@@ -410,7 +410,7 @@ class Container:
         )
         generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
-        generation.indexer.let_pass = self.questions.let_pass
+        generation.indexer.let_pass = self.requests.let_pass
         return generation
 
     def _preference(self, question: str, ids: Sequence[str]) -> list[float] | None:

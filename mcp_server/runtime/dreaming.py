@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from prometheus_client import Histogram
 
-from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
@@ -180,7 +180,7 @@ class Dreaming:
         rest = settings.idle_minutes * 60
         if self._session_ended:
             rest = min(rest, AFTER_SESSION_SECONDS)
-        if container.questions.idle_seconds() < rest:
+        if container.requests.idle_seconds() < rest:
             return ()
         indexing = container.indexing
         if indexing.scanning is not None or indexing.watching() == "elsewhere":
@@ -217,7 +217,7 @@ class Dreaming:
     def _run(self, phase: DreamPhase, seconds: float, rationale: str | None) -> None:
         live, now = self._container.live, self._container.now()
         breaks = Breaks(
-            self._container.questions,
+            self._container.requests,
             lambda: self._container.worker.stopped or self._container.live is not live,
             self.wake_seconds.observe,
         )

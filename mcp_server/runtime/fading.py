@@ -144,7 +144,7 @@ class FadingService:
         due = self.due()
         rarity = self.rarity() if due else None
         for fading in due:
-            if container.worker.stopped or container.questions.idle_seconds() < QUIET_SECONDS:
+            if container.worker.stopped or container.requests.idle_seconds() < QUIET_SECONDS:
                 return RETRY_SECONDS
             try:
                 assert rarity is not None

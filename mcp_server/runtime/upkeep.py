@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.upkeep import (
     MIN_VECTORS,
     VECTORS_PER_CHUNK,
@@ -69,7 +69,7 @@ class Upkeep:
         is_free = indexing.scanning is None and indexing.watching() != "elsewhere"
         every = EVERY_WHEN_FULL if self.low_disk() else EVERY
         is_due = self.last is None or container.now() - self.last.at > every
-        idle = container.questions.idle_seconds()
+        idle = container.requests.idle_seconds()
         if is_free and is_due and idle >= self._settings.idle_minutes * 60:
             with suppress(Interrupted):  # the next run does the rest
                 self.run()
@@ -94,7 +94,7 @@ class Upkeep:
         container = self._container
         live = container.live
         breaks = Breaks(
-            container.questions, lambda: container.worker.stopped or container.live is not live
+            container.requests, lambda: container.worker.stopped or container.live is not live
         )
         steps: dict[str, Step] = {
             "expired notes in the trash": self._expired,

@@ -346,7 +346,7 @@ def test_the_search_for_tasks_ends_even_while_requests_never_do(
     container: Container, write: Write
 ) -> None:
     write("Yard.md", "See [[Crane]] and [[Missing mole]].\n")
-    with container.questions.one():
+    with container.requests.running():
         container.indexing.scan()
         until(lambda: container.curation.pending() > 0, WAIT)
 

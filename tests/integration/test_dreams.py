@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from mcp_server.pages.page_actions import keep_dreamt, line_to_link
-from mcp_server.runtime.activity_tracker import Breaks, Interrupted, Questions
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.dreaming import LOOK
+from mcp_server.runtime.running_requests import Breaks, Interrupted, RunningRequests
 from memvault.config.paths import StateFolder
 from memvault.config.settings import DreamSettings, Settings
 from memvault.consolidation.dreams.record import (
@@ -258,7 +258,7 @@ def test_a_dream_that_is_cut_off_leaves_nothing(
         (vault_folder / path).write_text(text, encoding="utf-8")
     container = Container(vault_folder, settings, state)
     container.start(watch=False)
-    with container.questions.one():  # so that the dream waits in the middle of its work
+    with container.requests.running():  # so that the dream waits in the middle of its work
         container.dreaming.trigger(tuple(DreamPhase))
         until(lambda: container.dreaming.phase is not None)
         container.close()
@@ -266,9 +266,9 @@ def test_a_dream_that_is_cut_off_leaves_nothing(
 
 
 def test_work_stops_for_a_request_and_goes_on_after_it() -> None:
-    questions, steps, waited = Questions(), [0], list[float]()
+    requests, steps, waited = RunningRequests(), [0], list[float]()
     stop = threading.Event()
-    breaks = Breaks(questions, stop.is_set, waited.append)
+    breaks = Breaks(requests, stop.is_set, waited.append)
 
     def work() -> None:
         with pytest.raises(Interrupted):
@@ -279,7 +279,7 @@ def test_work_stops_for_a_request_and_goes_on_after_it() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     until(lambda: steps[0] > 10)
-    with questions.one():
+    with requests.running():
         until(lambda: bool(waited))
         held = steps[0]
         time.sleep(0.05)
@@ -406,7 +406,7 @@ def test_the_engine_dreams_by_itself_when_it_is_idle_unless_that_is_off(
 def test_the_engine_dreams_after_a_minute_of_rest_when_a_session_has_ended(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(container.questions, "idle_seconds", lambda: 61.0)
+    monkeypatch.setattr(container.requests, "idle_seconds", lambda: 61.0)
     container.dreaming._look()
     assert not container.dreaming.running
     container.hooks.answer("claude-code", "SessionEnd", b'{"session_id": "s-1"}')
