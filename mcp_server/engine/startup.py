@@ -182,7 +182,7 @@ class Startup:
         container = self._opened.result()
         lacking = {
             "not_answering": container.live.stores.unreachable(),
-            "without_room": container.without_room(),
+            "without_room": container.full_stores(),
             "missing": ["the vault folder"] if container.vault.is_missing() else [],
         }
         told = {key: names for key, names in lacking.items() if names}

@@ -190,7 +190,7 @@ class CaptureQueue:
         by_id = self._container.live.catalogue.by_id
         memories = [memory for key in given if (memory := by_id(key)) is not None]
         cited = [memory.id for memory in memories if memory.path in call.message]
-        self._container.learning.cited_in_reply(call.client, cited)
+        self._container.learning.record_citations(call.client, cited)
 
     def _summarise(self, session: Session) -> None:
         """Add a summary of the new lines by the client's own model, if it may be asked."""

@@ -152,7 +152,7 @@ class HookService:
     def _permission(self, call: HookCall, record: SessionRecord) -> Reply:
         """Deny destructive tools while a full store prevents undo (REQ-AUTO-10, ERR-AUTO-06)."""
         action = next((name for name in _DESTRUCTIVE if call.tool.endswith(name)), None)
-        full = self._container.without_room() if action else []
+        full = self._container.full_stores() if action else []
         if not full:
             return Reply()
         reason = f"{' and '.join(full)} is full, so the earlier version cannot be kept"
@@ -174,7 +174,7 @@ class HookService:
             self._container.activity.accessed(ids)
             matter = call.prompt or " ".join(call.touched) or record.project or call.event
             memories = [each.memory for each in shown]
-            self._container.learning.given(call.client, call.session_id, matter, memories)
+            self._container.learning.record_given(call.client, call.session_id, matter, memories)
         return context
 
     def _notice(self, record: SessionRecord) -> str:

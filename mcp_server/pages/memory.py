@@ -95,7 +95,7 @@ class MemoryPage:
     def _show(self, request: Request) -> Response:
         box, container = self._site.box, self._site.container
         memory = box.lookup.memory(request.path_params["id"])
-        container.learning.read_by_person(memory.id)
+        container.learning.record_read_by_person(memory.id)
         data = container.vault.read(memory.path)
         text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
         text = text.replace("\r\n", "\n").replace("\r", "\n")

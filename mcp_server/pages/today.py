@@ -171,7 +171,7 @@ class TodayPage:
             has_dreamt=any(each.found for each in container.dreaming.record.reports()),
             waiting=indexing.entities_waiting if indexing else 0,
             silent=silent,
-            full=container.without_room(),
+            full=container.full_stores(),
             low_disk=container.upkeep.low_disk(),
             problems=problems[:MAX_PROBLEMS],
             fading=container.fading,

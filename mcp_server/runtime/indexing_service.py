@@ -239,7 +239,7 @@ class IndexingService:
         if self._watcher is not None:
             self._watcher.stop()
 
-    # -- starting and ending ----------------------------------------------------------------------
+    # -- starting and ending --------------------------------------------------------------------
 
     def _start_indexing(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
@@ -324,7 +324,7 @@ class IndexingService:
             self._entity_jobs.waiting,
         )
 
-    # -- recovery ---------------------------------------------------------------------------------
+    # -- recovery -------------------------------------------------------------------------------
 
     def _check_servers(self) -> float:
         """Check that the servers answer and still have their data, so that `Stores.unreachable`
@@ -342,7 +342,7 @@ class IndexingService:
     def _restore(self) -> None:
         """Restore a server that lost its data, possibly including the generation's name."""
         if not self._follows:
-            self._generations.name_live()
+            self._generations.save_live_name()
             self._scan_soon()
 
     def _recovered(self, error: StorageError, report: Report) -> ScanReport:
@@ -361,7 +361,7 @@ class IndexingService:
         if self._watcher is not None:
             self._watcher.ask_for_scan()
 
-    # -- another generation -----------------------------------------------------------------------
+    # -- another generation ---------------------------------------------------------------------
 
     def _switch_to(self, fresh: Generation) -> None:
         """Make the fresh generation live.

@@ -165,7 +165,9 @@ class Toolbox:
         self.container.activity.accessed(ids)
         if hits:
             client = client_name()
-            self.container.learning.shown(connection_id(), client, session.id, question, hits)
+            self.container.learning.record_shown(
+                connection_id(), client, session.id, question, hits
+            )
 
     def record_answer(
         self, session: Session, query: str, result: SearchResult, scope: Scope | None = None
@@ -178,13 +180,13 @@ class Toolbox:
         """Record the memories that were read whole or as citations."""
         self.record_shown(session, ids)
         learning = self.container.learning
-        learning.read(connection_id(), ids, cited=cited, client=client_name())
+        learning.record_read(connection_id(), ids, cited=cited, client=client_name())
 
     def log_question(self, query: str, result: SearchResult, scope: Scope | None = None) -> None:
         """Record the outcome of a question: no answer, or claims on a sensitive topic."""
         self.log_claims(query, result)
         name = client_name() or UNNAMED
-        self.container.learning.asked(name, query, result, scope or Scope())
+        self.container.learning.record_question(name, query, result, scope or Scope())
 
     def log_claims(self, query: str, result: SearchResult) -> None:
         """Log the claims that this answer to a sensitive question withholds or shows."""
@@ -232,7 +234,7 @@ class Toolbox:
         """The pulse of an answer to a question, which ``session`` counts as a turn."""
         pulse = self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
         if session is not None:
-            self.container.learning.answered(session.id, pulse.entropy, len(hits))
+            self.container.learning.record_answer(session.id, pulse.entropy, len(hits))
         return pulse
 
 

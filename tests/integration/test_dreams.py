@@ -158,7 +158,7 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
     )
     assert (vault_folder / note).read_text(encoding="utf-8") == NOTES[note]
     assert container.curation.wait(WAIT)
-    assert task.proposal not in container.curation.dreamt()
+    assert task.proposal not in container.curation.waiting_dream_keys()
 
 
 @pytest.mark.parametrize(
@@ -387,10 +387,10 @@ def test_the_engine_dreams_by_itself_when_it_is_idle_unless_that_is_off(
     container = Container(vault_folder, settings.model_copy(update={"dreams": soon}), state)
     try:
         container.start(watch=False)
-        container.dreaming._look()
+        container.dreaming._dream_if_due()
         assert container.dreaming.wait(WAIT)
         assert len(container.dreaming.record.reports()) == len(DreamPhase)
-        container.dreaming._look()  # too early for a second one
+        container.dreaming._dream_if_due()  # too early for a second one
         assert not container.dreaming.running
     finally:
         container.close()
@@ -407,10 +407,10 @@ def test_the_engine_dreams_after_a_minute_of_rest_when_a_session_has_ended(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(container.requests, "idle_seconds", lambda: 61.0)
-    container.dreaming._look()
+    container.dreaming._dream_if_due()
     assert not container.dreaming.running
     container.hooks.answer("claude-code", "SessionEnd", b'{"session_id": "s-1"}')
-    container.dreaming._look()
+    container.dreaming._dream_if_due()
     assert container.dreaming.wait(WAIT) and len(container.dreaming.record.reports()) == 2
 
 
@@ -444,7 +444,7 @@ def test_a_dream_that_was_cut_off_after_a_phase_goes_on_with_the_other(
             if len(phases) == 1:
                 dream(container, DreamPhase.NREM)
             else:
-                container.dreaming._look()
+                container.dreaming._dream_if_due()
                 assert container.dreaming.wait(WAIT)
             assert [each.phase for each in container.dreaming.record.reports()] == phases
         finally:

@@ -408,7 +408,7 @@ def test_destroying_is_refused_while_the_earlier_version_cannot_be_kept(
 ) -> None:
     given = {"tool_name": "mcp__memvault__forget_concept", "tool_input": {"target": "Queue"}}
     assert ask("PermissionRequest", **given) == {}
-    monkeypatch.setattr(container, "without_room", lambda: ["the disk"])
+    monkeypatch.setattr(container, "full_stores", lambda: ["the disk"])
     decision = ask("PermissionRequest", **given)["hookSpecificOutput"]["decision"]
     assert decision["behavior"] == "deny"
     assert decision["message"].startswith("Operation forget_concept denied: ")
