@@ -12,7 +12,7 @@ from mcp_server.middleware.client_identity import (
     client_name,
     connection_id,
     is_person,
-    wanted_set,
+    requested_tools,
 )
 from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.memory_presenter import MemoryPresenter
@@ -101,7 +101,7 @@ class Toolbox:
     @property
     def offered(self) -> Set[str]:
         """Names of the tools that the calling client sees."""
-        is_full = (wanted_set() or self.tool_set) == "full"
+        is_full = (requested_tools() or self.tool_set) == "full"
         return self.tools if is_full else self.core_tools
 
     def offers(self, tool: str) -> bool:

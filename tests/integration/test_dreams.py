@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server.pages.page_actions import keep_dreamt, line_to_link
+from mcp_server.pages.page_actions import accept_dream_proposal, line_to_link
 from mcp_server.runtime.container import Container
-from mcp_server.runtime.dreaming import LOOK
+from mcp_server.runtime.dreaming import CHECK
 from mcp_server.runtime.running_requests import Breaks, Interrupted, RunningRequests
 from memvault.config.paths import StateFolder
 from memvault.config.settings import DreamSettings, Settings
@@ -145,8 +145,8 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
     line = line_to_link(container, task)
     assert line is not None and line.before == NOTES[note].strip()
     with pytest.raises(NoteConflict):
-        keep_dreamt(container, task, "another line than was shown")
-    keep_dreamt(container, task, line.after)
+        accept_dream_proposal(container, task, "another line than was shown")
+    accept_dream_proposal(container, task, line.after)
     assert (vault_folder / note).read_text(encoding="utf-8") == (
         "Rope is kept dry near the [[Slipway]], for wooden boats.\n"
     )
@@ -192,7 +192,7 @@ def test_a_line_of_a_client_stays_as_it_is(container: Container, vault_folder: P
     dream(container, DreamPhase.REM)
     task = next(each for each in dreamt_tasks(container) if "Pitch" in each.paths[0])
     assert line_to_link(container, task) is None
-    keep_dreamt(container, task)
+    accept_dream_proposal(container, task)
     text = (vault_folder / task.paths[0]).read_text(encoding="utf-8")
     assert "made of Tar," in text and "Related: [[Tar]]" in text
 
@@ -225,7 +225,7 @@ def test_a_summary_is_a_draft_of_sentences_with_their_notes(
     assert tasks
     for task in tasks:
         assert task.task_type is TaskType.CLUSTER_SUMMARY
-        keep_dreamt(container, task)
+        accept_dream_proposal(container, task)
         written = container.curator.history.changes(kinds=(ChangeKind.DREAMED,))[0].paths[0]
         text = (vault_folder / written).read_text(encoding="utf-8")
         assert all(f"[[{path.removesuffix('.md')}" in text for path in task.paths)
@@ -357,7 +357,7 @@ def test_a_question_that_found_nothing_is_asked_again_when_a_note_has_come(
     assert "town hall?" not in str(shown)
     found = container.dreaming.proposal(task.proposal)
     assert found is not None and "Otto Reed" in found.evidence[0].sentence
-    keep_dreamt(container, task)
+    accept_dream_proposal(container, task)
     container.learning._write()
     assert container.learning.learnt.unanswered() == []
     assert (vault_folder / "Piano.md").read_text(encoding="utf-8") == text
@@ -398,7 +398,7 @@ def test_the_engine_dreams_by_itself_when_it_is_idle_unless_that_is_off(
     container = Container(vault_folder, off, state)
     try:
         container.start(watch=False)
-        assert container.worker.wait(LOOK, 0.0)  # no such job waits or runs
+        assert container.worker.wait(CHECK, 0.0)  # no such job waits or runs
     finally:
         container.close()
 

@@ -11,7 +11,7 @@ import mcp_types as mt
 import pytest
 from fastmcp import Client
 
-from mcp_server.hooks.summaries import MIN_LINES, borne_out
+from mcp_server.hooks.summaries import MIN_LINES, supported_sentences
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -118,4 +118,4 @@ def test_another_clients_model_is_not_asked(container: Container, tmp_path: Path
 def test_a_sentence_is_kept_if_the_lines_hold_its_names_numbers_and_words(
     said: str, kept: bool
 ) -> None:
-    assert bool(borne_out(said, LINES)) == kept
+    assert bool(supported_sentences(said, LINES)) == kept
