@@ -15,7 +15,7 @@ from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.hooks.recall import project_of
-from mcp_server.pages.page_actions import settle
+from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.cognition.blind_spots import blind_spots
@@ -447,7 +447,7 @@ def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
     container.curation.start()
     assert container.curation.wait(20)
     (task,) = [each for each in container.curation.tasks() if each.task_type == "promotion"]
-    settle(container, task.settled_by[0])
+    run_action(container, task.settled_by[0])
     (kept,) = (container.vault.root / "permanent").rglob("*Parquet*.md")
     assert said in kept.read_text(encoding="utf-8")
     assert container.curation.wait(20)

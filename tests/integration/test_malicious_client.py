@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import accept, verify
+from mcp_server.pages.page_actions import accept_proposal, verify
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor
@@ -580,9 +580,9 @@ def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
     assert "which moves to the trash: Quay.md" in Pages(container).get("/curate")
     manifest.write_text("".join(line for line in lines if not line.startswith("- Pier")))
     with pytest.raises(NoteConflict, match="edited since"):
-        accept(container, waiting)
+        accept_proposal(container, waiting)
     manifest.write_text("".join(line for line in lines if not line.startswith("- Quay")))
-    accept(container, waiting)
+    accept_proposal(container, waiting)
     assert not (container.vault.root / "Quay.md").exists()
     assert (container.vault.root / "Pier.md").exists()
     container.proposals.decide(waiting.key, Actor(kind="person"))

@@ -15,7 +15,7 @@ from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_edits import editable, edited
 from mcp_server.pages.note_text import MAX_WORDS, compared, note_html
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
-from mcp_server.pages.today import plotted
+from mcp_server.pages.today import pulse_plot
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.finder import DismissedTasks
@@ -214,7 +214,9 @@ def test_properties_read_as_text() -> None:
 
 
 def test_a_plot_goes_from_the_first_moment_to_the_last() -> None:
-    plot = plotted([PulsePoint(NOW, 0.0, 1.0, 1), PulsePoint(NOW + timedelta(days=1), 1.0, 0.0, 2)])
+    plot = pulse_plot(
+        [PulsePoint(NOW, 0.0, 1.0, 1), PulsePoint(NOW + timedelta(days=1), 1.0, 0.0, 2)]
+    )
     first, last = (pair.split(",") for pair in plot.entropy.split())
     assert float(first[0]) < float(last[0]) and float(first[1]) > float(last[1])
 
