@@ -11,9 +11,9 @@ from mcp_server.answers.memories import (
     FullAnswer,
     NodeShape,
     bare,
-    concluded,
+    conclusions,
     excerpt_limits,
-    shown,
+    with_text,
 )
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
 from memvault.cognition.memory_loader import MemoryNodes
@@ -58,7 +58,7 @@ class MemoryPresenter:
         container = self._container()
         source = container.own_excerpts if gated else container.excerpts
         excerpts = source.of(query, hits, excerpt_limits(len(hits), level))
-        nodes = shown(hits, states, excerpts, self._utl_state if full else None)
+        nodes = with_text(hits, states, excerpts, self._utl_state if full else None)
         if gated:  # embedded text may be others' words
             return nodes
         embeds = [
@@ -96,7 +96,7 @@ class MemoryPresenter:
             return answer  # conclusions may quote claims, too
         container, ids = self._container(), [hit.memory.id for hit in result.hits]
         try:
-            answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
+            answer = answer.model_copy(update=conclusions(self.insights(ids, CONCLUDED)))
             budget = TokenBudget(container.embedder.tokens, container.live.catalogue)
             left = ANSWER_TOKENS[level] - budget.of(answer)
             if left <= 0:

@@ -170,10 +170,10 @@ def test_how_much_answers_settle_is_told_once_a_question_is_answered() -> None:
     def told() -> float | None:
         return metrics.registry.get_sample_value("epistemic_entropy_reduction_avg")
 
-    metrics.asked("Who leads it?", None)
+    metrics.count_question("Who leads it?", None)
     assert told() != told()  # NaN: nothing was answered
-    metrics.asked("Where is it?", {"entropy_before": 0.8, "entropy_after": 0.2})
-    metrics.asked(None, {"entropy_before": 0.5, "entropy_after": 0.25})
+    metrics.count_question("Where is it?", {"entropy_before": 0.8, "entropy_after": 0.2})
+    metrics.count_question(None, {"entropy_before": 0.5, "entropy_after": 0.25})
     assert told() == 0.625
     assert metrics.registry.get_sample_value("epistemic_questions_generated_total") == 2
 
