@@ -305,7 +305,7 @@ def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_mo
     assert not searcher.hybrid.is_foreign_and_known(question, None)
 
 
-def test_the_language_of_most_notes_is_told_if_the_model_does_not_know_it(
+def test_the_language_of_most_notes_is_reported_if_the_model_does_not_know_it(
     searcher: Searcher,
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,

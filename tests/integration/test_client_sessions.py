@@ -177,7 +177,7 @@ def test_each_http_client_with_a_handshake_is_a_session_of_its_own(engine):
     assert_apart(two_clients(lambda: Client(url, mode="legacy")))
 
 
-def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_name(engine):
+def test_without_a_handshake_http_clients_are_distinguished_by_the_session_they_name(engine):
     """The stateless protocol over HTTP has no connection: what a client says is all there is."""
     _, url = engine
 
@@ -214,7 +214,7 @@ def test_a_call_without_a_handshake_does_not_list_all_tools(tmp_path, monkeypatc
         asyncio.run(run(f"{running.url}/mcp"))
 
 
-def test_without_a_handshake_http_clients_are_told_apart_by_their_token(engine):
+def test_without_a_handshake_http_clients_are_distinguished_by_their_token(engine):
     _, url = engine
 
     async def run() -> None:
@@ -326,7 +326,7 @@ def test_each_level_tells_what_the_one_below_tells_and_more(container):
     asyncio.run(run())
 
 
-def test_a_full_answer_tells_what_stands_next_to_its_memory_while_800_tokens_have_room(container):
+def test_a_full_answer_lists_neighbours_of_its_memory_while_800_tokens_have_room(container):
     question = {"query": "Who leads the Kelp census?", "verbosity_level": 2}
 
     async def run() -> None:
@@ -373,7 +373,7 @@ def test_the_bare_level_names_no_roads(container):
     asyncio.run(run())
 
 
-def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(container):
+def test_passages_follow_the_sessions_verbosity_and_enter_its_working_set(container):
     """Core AC-CORE-05-01: at level 0 any tool that retrieves leaves out what is said."""
 
     async def run() -> None:

@@ -145,7 +145,7 @@ def test_an_answer_suggests_what_could_be_done_about_its_own_memories(
     assert caller.ok("get_memory", path="Crane.md")["pulse"]["suggested_action"] == "curate"
 
 
-def test_two_notes_that_give_one_thing_two_values_conflict(
+def test_two_notes_that_give_one_property_two_values_conflict(
     container: Container, write: Write
 ) -> None:
     head = "---\ntype: project\n---\n"

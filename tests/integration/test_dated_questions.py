@@ -71,7 +71,7 @@ def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:
         assert text == LINES[topic], question
 
 
-def test_links_to_the_days_beside_it_make_no_note_one_of_these_days(
+def test_links_to_neighbouring_days_do_not_date_a_daily_note(
     indexer: Indexer, embedder: Embedder, write: Write
 ) -> None:
     for day in (11, 13):

@@ -173,9 +173,7 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
         ("Adamant.\n", 1, None),
     ],
 )  # fmt: skip
-def test_a_name_becomes_a_link_where_it_stands_in_plain_words(
-    text: str, line: int, after: str | None
-) -> None:
+def test_a_name_in_plain_words_becomes_a_link(text: str, line: int, after: str | None) -> None:
     found = linked_line("Diary.md", text.encode(), line, ["Ada Brandt", "Ada"], "[[Ada Brandt]]")
     assert (found and found.after) == after
     if found is not None:

@@ -393,7 +393,7 @@ def test_garbage_is_answered_with_nothing(container: Container) -> None:
         ("cursor", "SessionStart", "additional_context"),
     ],
 )
-def test_a_client_whose_model_cannot_be_told_tells_the_person(
+def test_a_client_that_takes_no_context_shows_the_text_to_the_person(
     client: str, event: str, key: str
 ) -> None:
     written = json.loads(written_reply(client, event, Reply(context="A memory")))
@@ -472,7 +472,7 @@ def test_what_an_earlier_session_decided_is_given_after_later_ones(
     assert "Never merge when the CI is yellow" in start
 
 
-def test_orders_in_a_session_are_kept_from_the_next_one_and_told_to_the_person(
+def test_orders_in_a_session_are_withheld_from_the_next_one_and_reported_to_the_person(
     container: Container, ask: Ask, tmp_path: Path
 ) -> None:
     said = (
@@ -499,7 +499,7 @@ def test_what_two_sessions_said_alike_is_given_once(
     assert start.count("ship on Fridays") == 1
 
 
-def test_a_conflict_is_told_once_and_never_twice(container: Container, ask: Ask) -> None:
+def test_a_conflict_is_reported_only_once(container: Container, ask: Ask) -> None:
     notes = {
         "Mill.md": "---\ntype: project\n---\nLead: [[Ada]]\n\nBuilds a tide mill.\n",
         "archive/Mill.md": "---\ntype: project\n---\nLead: [[Emil]]\n\nWhat was thought of first.\n",
@@ -517,7 +517,7 @@ def test_a_conflict_is_told_once_and_never_twice(container: Container, ask: Ask)
     assert "systemMessage" not in ask("SessionStart", source="startup", session_id="s-2")
 
 
-def test_notes_with_one_cause_and_no_link_are_told_of_as_a_blind_spot(
+def test_notes_with_one_cause_and_no_link_are_reported_as_a_blind_spot(
     container: Container, ask: Ask
 ) -> None:
     notes = {
@@ -543,7 +543,7 @@ def told_of_blind_spots(container: Container, ask: Ask, session: str) -> str:
     return str(ask("Notification", message="idle", session_id=session).get("systemMessage", ""))
 
 
-def test_a_session_is_told_no_more_notices_than_the_person_asked_for(
+def test_a_session_shows_at_most_the_configured_number_of_notices(
     container: Container, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matters = [f"memory_drift_warning: notes disagree ({n}.md)" for n in range(4)]

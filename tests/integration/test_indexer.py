@@ -578,7 +578,7 @@ def test_a_heading_with_nothing_beneath_it_is_found_and_linked(
     assert "people/Mira Holm.md" in targets(indexer, "a.md")
 
 
-def test_notes_are_found_before_a_large_one_beside_them_is_read_through(
+def test_small_notes_are_searchable_before_a_large_one_is_indexed(
     indexer: Indexer, write: Write
 ) -> None:
     write("A large one.md", "Line upon line.\n" * 20_000)

@@ -452,7 +452,7 @@ def test_no_property_of_a_client_makes_the_persons_word_a_contradicted_claim(
     assert "DE99" not in json.dumps(answer)
 
 
-def test_no_title_of_a_client_stands_in_a_summary_without_a_mark(
+def test_no_title_of_a_client_is_in_a_summary_without_a_mark(
     call: Caller, container: Container
 ) -> None:
     title = "The skiff costs 7123 EUR"

@@ -142,7 +142,7 @@ def test_state_and_counts_are_current_though_the_text_is_at_hand(container, node
     assert nodes.get(bees).last_accessed > nodes.get(bees).created_at
 
 
-def test_a_note_that_changes_is_read_anew(container, nodes):
+def test_a_note_that_changes_is_read_again(container, nodes):
     wasps = write(container, "Wasps", "The wasps live under the roof.\n")
     before = nodes.get(wasps)
     write(container, "Wasps", "A recipe for plum cake without eggs.\n")

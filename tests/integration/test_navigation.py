@@ -137,7 +137,7 @@ def test_a_relation_acts_by_the_field_of_knowledge_of_the_note_that_states_it(wr
     assert weights()["Ballad"] == weights()["Statute"] < weights()["Walk"]
 
 
-def test_a_thing_without_a_note_and_a_tag_have_neighbourhoods(reader):
+def test_an_entity_without_a_note_and_a_tag_have_neighbourhoods(reader):
     permits = reader.ok("get_neighborhood", node_id="Diving permits", hops=1)
     assert "path" not in permits
     assert [each["title"] for each in permits["neighbors"]] == ["Kelp census"]
@@ -230,7 +230,7 @@ def planner(reader) -> Caller:
 
 
 @pytest.mark.parametrize("goal", GOALS)
-def test_every_suggested_call_succeeds_as_it_stands(planner, goal):
+def test_every_suggested_call_succeeds_unchanged(planner, goal):
     for session in (None, "planning"):
         arguments: dict[str, Any] = {"session_id": session} if session else {}
         told = planner.ok("reflect_on_memory", goal=goal, max_steps=5, **arguments)
@@ -263,7 +263,7 @@ def test_the_sequence_follows_from_what_the_goal_asks_for(planner):
     assert len(tools_for(planner, GOALS[0], most=1)) == 1
 
 
-def test_a_client_with_the_core_set_is_told_only_of_its_own_tools(reader):
+def test_a_client_with_the_core_set_gets_advice_only_about_core_tools(reader):
     core, _ = listed(reader.server)
     own = {each.name for each in core}
     for goal in GOALS:
@@ -327,7 +327,7 @@ def test_following_the_plan_lowers_the_entropy_of_a_vague_question(writer):
         assert sum(after) / len(after) < before - 0.2
 
 
-def test_a_facet_whose_question_finds_other_things_is_left_out(writer):
+def test_a_facet_whose_question_finds_other_subjects_is_left_out(writer):
     for number in (1, 2):
         text = f"Rubber seals for the press have arrived, box {number}."
         save(writer, f"projects/garden/Seals {number}.md", text)

@@ -133,7 +133,7 @@ def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) 
     assert history.content(file.before) == was
 
 
-def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
+def test_merged_names_without_notes_stay_one_node_after_a_rebuild(
     writer: Caller,
 ) -> None:
     container, graph = writer.container, lambda: writer.container.live.stores.graph

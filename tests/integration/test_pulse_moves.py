@@ -189,7 +189,7 @@ def found(container: Container, tool: str, key: str, **arguments: Any) -> list[d
 
 
 @pytest.mark.parametrize(("tool", "key"), [("recall_memory", "nodes"), ("vector_search", "chunks")])
-def test_the_filter_by_quadrant_finds_what_stands_far_down(
+def test_the_filter_by_quadrant_finds_memories_of_low_rank(
     crowd: Container, tool: str, key: str
 ) -> None:
     asked = {"query": "kelp forest survey dive", "top_k": 5}

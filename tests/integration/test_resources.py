@@ -195,7 +195,7 @@ def test_a_node_shows_its_relations_with_their_sentences_and_its_state(
     assert not back["outgoing"] and back["stated_in"] == "Sluice.md"
 
 
-def test_a_thing_without_a_note_is_a_node_too(container: Container) -> None:
+def test_an_entity_without_a_note_is_a_node_too(container: Container) -> None:
     lane = next(n for n in container.live.stores.graph.all_nodes() if n.name == "Orchard Lane")
     node = with_client(container, lambda client: read(client, f"graph://{lane.id}"))
     assert node["title"] == "Orchard Lane" and "path" not in node and "content" not in node

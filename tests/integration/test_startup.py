@@ -169,7 +169,7 @@ def test_nothing_counts_as_indexed_before_the_container_is_open() -> None:
     assert Startup(lambda _: pytest.fail("nobody opens it")).indexing
 
 
-def test_what_parses_questions_is_loaded_while_clients_are_there(
+def test_the_question_parser_is_loaded_while_clients_are_connected(
     vault_folder: Path, settings: Settings, state: StateFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parser, tracker = question_parser(), ActivityTracker()
@@ -212,7 +212,7 @@ def test_the_page_says_that_the_engine_starts() -> None:
         startup.close()
 
 
-def test_a_call_that_has_waited_long_enough_is_told_what_takes_so_long() -> None:
+def test_a_call_that_waited_too_long_gets_the_running_step_as_its_error() -> None:
     let_go = threading.Event()
 
     def never(tell: Callable[[str], None]) -> Container:
@@ -263,7 +263,7 @@ def damage(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("store", ["vectors", "graph.lbug", "keyvalue.sqlite"])
-def test_damaged_indexes_are_put_aside_and_filled_anew(
+def test_damaged_indexes_are_put_aside_and_filled_again(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write, store: str
 ) -> None:
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk by [[Ida]].\n")
@@ -287,7 +287,7 @@ def test_damaged_indexes_are_put_aside_and_filled_anew(
         assert left == {"current", "damaged", kept}
 
 
-def test_a_damaged_entity_cache_is_begun_anew(
+def test_a_damaged_entity_cache_is_replaced_by_an_empty_one(
     vault_folder: Path, settings: Settings, state: StateFolder
 ) -> None:
     state.create()

@@ -57,7 +57,7 @@ def titles(picture: dict[str, Any]) -> set[str]:
     return {node["title"] for node in picture["nodes"]}
 
 
-def test_a_node_is_drawn_with_what_stands_around_it(mill: Caller) -> None:
+def test_a_node_is_drawn_with_its_neighbours(mill: Caller) -> None:
     picture = drawn(mill, "node/Tide%20mill?depth=1")
     assert {"Tide mill", "Runa Holt", "Ost Harbour", "Sluice", "Pump"} <= titles(picture)
     assert "Dry sluice" not in titles(picture)

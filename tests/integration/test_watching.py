@@ -132,7 +132,7 @@ def test_folders_moved_and_renamed_under_the_watcher(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify tells that files are opened")
-def test_the_watcher_is_not_told_that_notes_are_read(
+def test_reading_notes_causes_no_event_of_the_watcher(
     open_indexer: Open, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []

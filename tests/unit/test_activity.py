@@ -149,7 +149,7 @@ def test_a_memory_stored_again_keeps_who_stored_it_first(desk):
     assert (activity.of("a").agent_id, activity.of("a").utl_state) == ("first", STATE)
 
 
-def test_the_journal_tells_only_what_changed_since_it_was_last_told(desk):
+def test_the_journal_records_only_counts_that_changed_since_the_last_entry(desk):
     activity = desk.open()
     activity.accessed(["a", "b"])
     activity.checkpoint()
@@ -170,7 +170,7 @@ def test_a_process_that_read_nothing_writes_nothing_to_the_journal(desk):
     assert not (desk.vault / ".memvault").exists()
 
 
-def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk):
+def test_counts_are_journalled_at_most_once_an_hour_while_the_engine_runs(desk):
     activity = desk.open()
 
     def use_and_wait() -> None:
@@ -191,7 +191,7 @@ def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk):
     assert len(desk.checkpoints()) == 1
 
 
-def test_what_a_killed_process_never_told_the_journal_is_told_by_the_next(desk):
+def test_counts_of_a_killed_process_are_journalled_by_the_next_one(desk):
     activity = desk.open()
     activity.accessed(["a"])
     activity.flush()  # and then it is killed
@@ -366,7 +366,7 @@ def test_two_processes_that_count_at_once_lose_nothing_of_each_other(desk):
     assert one.of("a").access_count == 61  # what the other counted is known by now
 
 
-def test_a_journal_is_told_what_every_process_counted(desk):
+def test_a_journal_has_the_counts_of_every_process(desk):
     one = desk.open()
     other = Activity(desk.store, desk.journal, desk.clock)
     one.accessed(["a"])

@@ -240,7 +240,7 @@ def test_what_is_too_large_for_the_time_is_sampled_and_says_so():
     assert len(again.probabilities) == 2
 
 
-def test_circles_are_cut_at_their_weakest_and_no_thing_has_many_parents():
+def test_circles_are_cut_at_their_weakest_link_and_no_node_has_many_parents():
     kept = acyclic([influence("a", "b", 0.9), influence("b", "a", 0.5)])
     assert [i.cause for i in kept["b"]] == ["a"] and not kept["a"]
     many = [influence(f"c{n}", "x", 0.1 * n) for n in range(1, 9)]
@@ -376,13 +376,13 @@ def test_a_sentence_about_something_else_does_not_answer():
         ("Is the launch safe without the permit?", "Is the launch safe", 0, 1),
     ],
 )
-def test_conditions_are_told_from_what_is_asked(text, matter, holds, done):
+def test_conditions_are_separated_from_the_question(text, matter, holds, done):
     question = read_question(text)
     assert question.matter == matter
     assert [(c.holds, c.done) for c in question.conditions] == [(bool(holds), bool(done))]
 
 
-def test_a_question_of_chance_is_told_from_one_for_a_value():
+def test_a_question_of_chance_is_distinguished_from_one_for_a_value():
     assert read_question("How likely is the launch?").of_chance
     assert read_question("Will it rain?").of_chance
     assert not read_question("Who leads the survey?").of_chance

@@ -102,7 +102,7 @@ def test_bytes_that_are_no_transcript_yield_nothing_and_no_error(
 
 
 @given(st.text(max_size=40), st.text(alphabet="abc <>/\n", max_size=30), st.text(max_size=40))
-def test_what_stands_in_private_marks_is_never_read(before: str, hidden: str, after: str) -> None:
+def test_text_in_private_marks_is_never_read(before: str, hidden: str, after: str) -> None:
     secret = f"xq{hidden}qx"
     assert secret not in without_private(f"{before}<private>{secret}</private>{after}")
     assert secret not in without_private(f"{before}<PRIVATE>{secret}")
@@ -145,7 +145,7 @@ def test_what_marks_a_sentence_is_known_in_five_languages(said: str, kind: ItemK
     assert (item.kind, item.text) == (kind, said)
 
 
-def test_what_a_person_says_is_told_apart() -> None:
+def test_what_a_person_says_is_recognised() -> None:
     items = extract(
         said(
             "I moved to Bergen in May. I prefer tabs over spaces. Please fix the failing test in the parser.",
@@ -268,7 +268,7 @@ def test_extending_only_inserts_lines(first: list[str], second: list[str]) -> No
     assert extended_note(SESSION, path, longer, items, ["a.py"]) == longer
 
 
-def test_a_session_that_is_captured_again_from_its_start_keeps_its_note_beside_another_sessions(
+def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_another_sessions(
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "We decided to build only on Mondays."))

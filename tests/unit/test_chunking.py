@@ -162,7 +162,7 @@ LINES = st.one_of(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(lines=st.lists(LINES, max_size=60))
-def test_every_word_of_every_block_stands_in_one_chunk_of_each_size(
+def test_every_word_of_every_block_is_in_one_chunk_of_each_size(
     embedder: Embedder, lines: list[str]
 ) -> None:
     note = parse_note("Note.md", "\n".join(lines).encode())

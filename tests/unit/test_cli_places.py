@@ -87,7 +87,7 @@ def test_a_global_option_without_its_value_is_what_the_error_names(
     assert "'--vault' requires an argument" in " ".join(capsys.readouterr().err.split())
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"memvault {__version__}\n"
 

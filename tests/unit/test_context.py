@@ -241,7 +241,7 @@ def test_a_line_with_a_label_is_said_for_each_note_though_it_is_the_same(notes):
     assert context.text.count("second floor") == 2
 
 
-def test_a_title_stands_above_prose_that_does_not_say_it(notes):
+def test_a_title_is_above_prose_that_does_not_contain_it(notes):
     context = notes.context("What is baked at four?", "Bakery.md", form=Form.NARRATIVE)
     assert context.text.startswith("Bakery\nBread is baked at four in the morning.")
     assert context.text.endswith(f"[{context.excerpts[0].tag}]")
@@ -319,7 +319,7 @@ def test_what_fits_is_given_whole_and_nothing_counts_as_saved(notes):
         assert sentence in context.text.replace("\n", " ")
 
 
-def test_a_step_of_the_road_is_quoted_whatever_its_words(notes):
+def test_a_sentence_that_states_a_hop_is_quoted_whatever_its_words(notes):
     mill = "# Mill\n\nThe mill grinds flour for us.\n\n## More\n\nIt is Bela Nagy's own.\n"
     notes.add("Valley mill.md", mill)
     [plain] = notes.found("Valley mill.md")
@@ -362,13 +362,13 @@ def test_of_a_huge_note_the_passage_that_was_found_is_quoted(notes):
     assert context.excerpts[0].heading == "Birds"
 
 
-def test_a_changed_note_is_read_anew(notes):
+def test_a_changed_note_is_read_again(notes):
     notes.context("bread", "Bakery.md")
     notes.add("Bakery.md", "# Bakery\n\nBread is baked at noon.\n")
     assert "at noon" in notes.context("bread", "Bakery.md").text
 
 
-def test_a_note_is_read_anew_where_its_words_turn_out_to_be_anothers(notes):
+def test_a_note_is_read_again_if_its_words_turn_out_to_be_anothers(notes):
     memory = notes.memories["Bakery.md"]
     texts = [b"Bread and claims.\n", b"Bread.\n"]
     outlines = Outlines(lambda path: texts.pop(0), notes.embedder)
@@ -380,7 +380,7 @@ def test_a_note_is_read_anew_where_its_words_turn_out_to_be_anothers(notes):
         assert [statement.text for statement in outline.statements] == [said]
 
 
-def test_a_terse_room_counts_what_stands_beside_and_leaves_a_sentence_or_two(notes):
+def test_a_terse_budget_counts_the_sources_and_leaves_a_sentence_or_two(notes):
     room = ContextBudget(10, lambda memories: [80] * len(memories), least=40, terse=True)
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)

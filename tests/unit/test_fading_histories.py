@@ -334,7 +334,7 @@ test_sessions = Sessions.TestCase
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-def test_every_sentence_of_what_is_left_stands_in_the_note(stage: Stage) -> None:
+def test_every_sentence_of_a_faded_text_is_in_the_original_note(stage: Stage) -> None:
     data = b"# Talk\n\n" + b"\n".join(b"- Ilse sold %d masts to Tomas." % n for n in range(80))
     note = parsed(NAMES[0], data)
     body = faded_body(Original(note, read_memory(NAMES[0], data)), stage, embed, Rarity([]))

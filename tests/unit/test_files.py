@@ -504,7 +504,7 @@ def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
     assert str(tmp_path) not in out.stdout
 
 
-def test_what_killed_writes_left_behind_is_told_and_kept(tmp_path: Path) -> None:
+def test_leftovers_of_killed_writes_are_reported_and_kept(tmp_path: Path) -> None:
     vault = write(
         tmp_path,
         {"a.md": "", "d/.memvault-x1.tmp": "half", ".memvault-x2.tmp": "half", "d/.mine.tmp": ""},

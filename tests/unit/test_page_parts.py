@@ -193,13 +193,13 @@ def test_a_page_to_go_back_to_is_of_this_site() -> None:
     assert {back_to(each) for each in ("//e.x", "https://e.x", "/\\e.x", "", "/a\nb")} == {"/"}
 
 
-def test_times_are_told_by_their_greatest_unit() -> None:
+def test_times_are_shown_in_their_greatest_unit() -> None:
     spans = {timedelta(seconds=3): "just now", timedelta(hours=2): "2 hours ago",
              timedelta(days=1): "1 day ago", timedelta(days=800): "2 years ago"}  # fmt: skip
     assert {span: ago(NOW - span, NOW) for span in spans} == spans
 
 
-def test_a_day_without_a_time_is_told_in_days() -> None:
+def test_a_day_without_a_time_is_shown_in_days() -> None:
     today = NOW.replace(hour=0)
     assert when(today, NOW) == "today" and when(today - timedelta(days=1), NOW) == "yesterday"
     assert when(today - timedelta(days=12), NOW) == "12 days ago"

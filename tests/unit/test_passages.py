@@ -39,7 +39,7 @@ def test_a_passage_is_read_once_however_often_it_is_found() -> None:
     assert asked <= len(names.asked) <= asked + 1  # the sentence that was not asked for before
 
 
-def test_another_name_in_the_vault_makes_it_read_anew() -> None:
+def test_a_new_name_in_the_vault_makes_passages_be_read_again() -> None:
     names = Names()
     passages = Passages(names.find, lambda: names.state)
     text = "The rent of Marlin Two is 400 EUR."

@@ -18,7 +18,7 @@ def test_words_that_stand_together_are_compared_together_but_not_function_words_
     assert "is the" not in asked.phrases and "of X" not in asked.phrases
 
 
-def test_a_question_word_says_which_kind_of_thing_is_asked_for() -> None:
+def test_a_question_word_decides_the_kind_of_the_answer() -> None:
     assert AskedWords.of("By whom was X painted?").asking == "person"
     assert AskedWords.of("Where does X lie?").asking == "place"
     assert AskedWords.of("Which dish has X?").asking == ""

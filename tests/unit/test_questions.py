@@ -42,7 +42,7 @@ def told(question: Question) -> list[tuple[str, str, str]]:
     return [(names[r.a], r.words, names[r.b]) for r in question.relations]
 
 
-def test_a_chain_of_things_is_read_outward_from_what_is_asked(parser: QuestionParser) -> None:
+def test_a_chain_of_relations_is_read_from_the_answer_outward(parser: QuestionParser) -> None:
     question = read(parser, "Where does the skipper of Heron live?")
     assert told(question) == [("where", "live", "skipper"), ("skipper", "of", "Heron")]
     assert question.asked.text == "where"
@@ -58,7 +58,7 @@ def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
 
 
 @pytest.mark.parametrize("who", ["Mary", "Mary and Anna", "Eva"])
-def test_a_name_that_the_vault_does_not_know_stands_for_none_that_it_knows(
+def test_a_name_that_the_vault_does_not_know_matches_no_known_name(
     parser: QuestionParser, who: str
 ) -> None:
     question = read(parser, f"Which boat did {who} hand over to Lena Vogt?")
@@ -75,7 +75,7 @@ def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
     assert (question.asked.text, question.asked.modifiers) == ("repair", ("engine",))
 
 
-def test_a_time_belongs_to_the_words_that_it_stands_behind(parser: QuestionParser) -> None:
+def test_a_time_belongs_to_the_words_before_it(parser: QuestionParser) -> None:
     question = read(parser, "Which boats repaired in 2025 belong to Lena Vogt?")
     spans = [span for relation in question.relations for span in relation.times]
     spans += [span for term in question.terms for span in term.times]

@@ -260,7 +260,7 @@ def test_each_of_several_events_that_a_question_names_is_read() -> None:
         ("What did we do in the month before 3 May 2026?", date(2026, 4, 3), date(2026, 5, 2)),
     ],
 )
-def test_the_week_beside_an_event_or_a_day_is_meant(text: str, first: date, last: date) -> None:
+def test_the_week_next_to_an_event_or_a_day_is_meant(text: str, first: date, last: date) -> None:
     days = {"the harvest supper": date(2026, 9, 12), "the supper": date(2026, 9, 12)}
     assert cut_times(text, NOW, days.get)[1][0].span == Span(first, last)
 
