@@ -164,9 +164,9 @@ def test_two_notes_that_give_one_property_two_values_conflict(
 def test_the_same_words_with_other_numbers_are_shown_unless_of_two_days(
     container: Container, write: Write
 ) -> None:
-    said = "The crane of the harbour lifts {} tonnes when the wind from the sea is weak.\n"
-    write("Crane load.md", said.format(12) + "See [[Sea]].\n")
-    write("Load of the crane.md", said.format(15) + "See [[Sea]].\n")
+    text = "The crane of the harbour lifts {} tonnes when the wind from the sea is weak.\n"
+    write("Crane load.md", text.format(12) + "See [[Sea]].\n")
+    write("Load of the crane.md", text.format(15) + "See [[Sea]].\n")
     write("Sea.md", "It is wide.\n")
     assert tasks(container) == {"conflicting_facts": [["Crane load.md", "Load of the crane.md"]]}
     for number, name in enumerate(("Crane load.md", "Load of the crane.md")):

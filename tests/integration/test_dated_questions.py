@@ -141,8 +141,8 @@ def test_plans_for_a_month_are_none_of_years_ago(
 ) -> None:
     write("daily/2023-02-03.md", "Skated on the lake.\n")
     indexer.scan()
-    asked = "What appointments do I have in February?"
-    days = [day for day, _ in found(searcher, asked)]
+    question = "What appointments do I have in February?"
+    days = [day for day, _ in found(searcher, question)]
     assert all(day.year >= 2026 for day in days)
     assert searcher.search("What happened in February 2023?").hits
 

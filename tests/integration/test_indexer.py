@@ -132,16 +132,16 @@ def test_a_note_is_found_before_others_are_linked_to_it_and_these_links_are_neve
     write("a.md", "See [[Quince]].\n")
     indexer.scan()
     write("Quince.md", "A hard yellow fruit.\n")
-    asked: list[list[str]] = []
+    requested: list[list[str]] = []
 
     def power_cut(paths: Collection[str]) -> None:
-        asked.append(found(indexer, "yellow fruit"))
+        requested.append(found(indexer, "yellow fruit"))
         raise StoreUnavailable("the power is cut")
 
     with monkeypatch.context() as interrupted, pytest.raises(StoreUnavailable):
         interrupted.setattr(indexer._graphs, "rewrite_edges", power_cut)
         indexer.index(["Quince.md"])
-    assert asked == [["Quince.md"]]
+    assert requested == [["Quince.md"]]
     assert targets(indexer, "a.md") == {None}
     indexer.scan()
     assert targets(indexer, "a.md") == {"Quince.md"}

@@ -68,8 +68,8 @@ def test_no_context_quotes_a_property_that_a_client_set_in_the_persons_note(
     call("edit_memory", target="Marlin.md", operation="set_property", property="mascot",
          content="a grey heron", rationale=WHY)  # fmt: skip
     query = "Which mascot does Marlin have?"
-    told = call("inject_context", query=query, distillation_mode=form, max_tokens=900)
-    assert told["context"] and "grey heron" not in told["context"]
+    answer = call("inject_context", query=query, distillation_mode=form, max_tokens=900)
+    assert answer["context"] and "grey heron" not in answer["context"]
 
 
 def test_on_a_sensitive_question_only_the_persons_own_properties_are_shown(
@@ -527,11 +527,11 @@ def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
     write(container, "Mooring.md", "# Mooring\n\nThe mooring is berth 12. The buoy is red.\n")
     call("edit_memory", target="Mooring.md", operation="replace_text", find="is red.",
          content=f"is red. {ORDER}", rationale=WHY)  # fmt: skip
-    for tool, asked in (
+    for tool, arguments in (
         ("recall_memory", {"query": "Which berth is the mooring?"}),
         ("get_memory", {"path": "Mooring.md"}),
     ):
-        shown = json.dumps(call(tool, "other", **asked))
+        shown = json.dumps(call(tool, "other", **arguments))
         assert "The mooring is berth 12. The buoy is red." in shown
         assert ORDER not in shown.replace(f"Attackers write: {ORDER}", "")
 

@@ -167,14 +167,14 @@ def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> 
 def test_metrics_have_the_entropy_reduction_once_a_question_is_answered() -> None:
     metrics = Metrics()
 
-    def told() -> float | None:
+    def reduction() -> float | None:
         return metrics.registry.get_sample_value("epistemic_entropy_reduction_avg")
 
     metrics.count_question("Who leads it?", None)
-    assert told() != told()  # NaN: nothing was answered
+    assert reduction() != reduction()  # NaN: nothing was answered
     metrics.count_question("Where is it?", {"entropy_before": 0.8, "entropy_after": 0.2})
     metrics.count_question(None, {"entropy_before": 0.5, "entropy_after": 0.25})
-    assert told() == 0.625
+    assert reduction() == 0.625
     assert metrics.registry.get_sample_value("epistemic_questions_generated_total") == 2
 
 

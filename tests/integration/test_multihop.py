@@ -203,8 +203,8 @@ def test_a_time_may_be_named_by_an_event(boatyard: Callable[..., list[str]]) -> 
 def test_an_event_may_say_in_its_text_when_it_was(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
-    told = {"races/Harbour Day.md": "---\ntype: race\n---\nIt took place on 2 March 2025.\n"}
-    vault({**BOATYARD, **told})
+    notes = {"races/Harbour Day.md": "---\ntype: race\n---\nIt took place on 2 March 2025.\n"}
+    vault({**BOATYARD, **notes})
     indexer.scan()
     ask = asking(searcher)
     query = "Which repairs after Harbour Day were done on Heron?"
@@ -638,8 +638,8 @@ def test_a_note_with_the_words_of_a_question_answers_it_without_relations(
     searcher: Searcher, boatyard: Callable[..., list[str]]
 ) -> None:
     def first(question: str) -> Hit:
-        asked = searcher.search(question, mode=Mode.DEFAULT, allow_unverified=True)
-        return asked.hits[0]
+        result = searcher.search(question, mode=Mode.DEFAULT, allow_unverified=True)
+        return result.hits[0]
 
     boatyard("Who is the skipper of Heron?")  # relations are read
     stated = first("Heron, skipper Lena Vogt, moored at Otter Quay")

@@ -102,8 +102,8 @@ def test_the_subject_of_a_passive_verb_is_the_effect(vault):
     vault.notes(
         Diary="[[Outage]] was caused by [[Storm]].", Outage="No light.", Storm="Wind."
     ).scan()
-    for asked in ("Outage", "Storm", "Diary"):
-        assert vault.causes(asked) == [("Storm", "Outage")]
+    for title in ("Outage", "Storm", "Diary"):
+        assert vault.causes(title) == [("Storm", "Outage")]
     link = vault.insights("Outage").causal_links[0]
     assert (link.source.path, link.source.line) == ("Diary.md", 1)
     assert link.source.sentence == "Outage was caused by Storm."
@@ -167,8 +167,8 @@ def test_a_supersession_names_the_newer_side_first_with_both_texts(vault):
     vault.notes(
         New_plan="supersedes:: [[Old plan]]\n\nWe sail in May.", Old_plan="We sail in April."
     ).scan()
-    for asked in ("New plan", "Old plan"):
-        (conflict,) = vault.conflicts(asked)
+    for title in ("New plan", "Old plan"):
+        (conflict,) = vault.conflicts(title)
         assert conflict.kind == "supersession"
         assert [side.node.name for side in conflict.sides] == ["New plan", "Old plan"]
         assert [side.path for side in conflict.sides] == ["New plan.md", "Old plan.md"]

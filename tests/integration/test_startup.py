@@ -427,11 +427,11 @@ def test_a_rebuild_amid_the_first_scan_of_empty_indexes_is_that_scan(
         scan = threading.Thread(target=container.start)
         scan.start()
         until(lambda: container.indexing.scanning)
-        told: list[Progress] = []
+        reports: list[Progress] = []
         live = container.live
-        assert container.indexing.rebuild(told.append).indexed == 200
+        assert container.indexing.rebuild(reports.append).indexed == 200
         scan.join(PATIENCE_SECONDS)
-        assert container.live is live and told
+        assert container.live is live and reports
         assert container.indexing.rebuild().indexed == 200
         assert container.live is not live
 

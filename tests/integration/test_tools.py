@@ -67,8 +67,8 @@ def test_each_argument_is_described_for_its_own_tool(reader):
     for name in WRITING:
         expected = kept if name in ("store_memory", "set_preference") else changed
         assert tools[name]["rationale"]["description"].startswith(expected)
-    asked, stored = tools["recall_memory"]["project"], tools["store_memory"]["project"]
-    assert asked["description"] != stored["description"]
+    recalled, stored = tools["recall_memory"]["project"], tools["store_memory"]["project"]
+    assert recalled["description"] != stored["description"]
     every, _ = listed(build_server(reader.container, tools="full"))
     for tool in every:
         for name, argument in tool.input_schema["properties"].items():

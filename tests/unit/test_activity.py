@@ -157,9 +157,9 @@ def test_the_journal_records_only_counts_that_changed_since_the_last_entry(desk)
     activity.checkpoint()
     activity.checkpoint()
     desk.close()
-    told = [entry.data["memories"] for entry in desk.checkpoints()]
-    assert [set(each) for each in told] == [{"a", "b"}, {"b"}]
-    assert told[1]["b"] == {"access_count": 2, "last_accessed": "2026-03-01T12:00:00Z"}
+    recorded = [entry.data["memories"] for entry in desk.checkpoints()]
+    assert [set(each) for each in recorded] == [{"a", "b"}, {"b"}]
+    assert recorded[1]["b"] == {"access_count": 2, "last_accessed": "2026-03-01T12:00:00Z"}
 
 
 def test_a_process_that_read_nothing_writes_nothing_to_the_journal(desk):
@@ -259,8 +259,8 @@ def test_a_fresh_generation_takes_over_what_the_old_one_knew(desk, tmp_path):
     assert (again.of("a").access_count, again.of("b").access_count) == (2, 1)
     again.close()
     fresh.close()
-    told = [set(entry.data["memories"]) for entry in desk.checkpoints()]
-    assert told == [{"a"}, {"a", "b"}]
+    recorded = [set(entry.data["memories"]) for entry in desk.checkpoints()]
+    assert recorded == [{"a"}, {"a", "b"}]
 
 
 def test_a_damaged_old_generation_does_not_keep_the_fresh_one_from_taking_over(desk, tmp_path):

@@ -119,9 +119,9 @@ def test_belief_grows_with_sources_and_is_never_sure():
 
 
 def test_the_day_a_sentence_tells_counts_before_the_note_s():
-    told = memory(date=NOW - timedelta(days=9))
-    assert moment_of(told) == NOW - timedelta(days=9)
-    assert moment_of(told, date(2026, 2, 1)) == datetime(2026, 2, 1, tzinfo=UTC)
+    dated = memory(date=NOW - timedelta(days=9))
+    assert moment_of(dated) == NOW - timedelta(days=9)
+    assert moment_of(dated, date(2026, 2, 1)) == datetime(2026, 2, 1, tzinfo=UTC)
 
 
 @given(st.floats(0, 1), st.floats(0.1, 50), st.floats(0.1, 50))
@@ -170,10 +170,10 @@ def test_every_way_of_inference_agrees_with_counting_all_worlds(seed):
     ]
     made = network({key: float(rng.uniform(0.2, 0.8)) for key in keys}, *influences)
     seen = {keys[5]: 1}
-    told = by_counting(made, keys[0], seen)
-    assert chance(made, keys[0], seen) == pytest.approx(told, abs=1e-9)
+    expected = by_counting(made, keys[0], seen)
+    assert chance(made, keys[0], seen) == pytest.approx(expected, abs=1e-9)
     sampled = inference._sampled(made, keys[0], seen, 0.5)
-    assert sampled[TRUE] == pytest.approx(told, abs=0.04)
+    assert sampled[TRUE] == pytest.approx(expected, abs=0.04)
 
 
 def test_beliefs_spread_exactly_where_there_are_no_loops():
@@ -317,8 +317,10 @@ def test_the_more_recent_of_two_is_the_likelier():
 
 
 def test_a_sentence_that_was_copied_is_one_witness():
-    said = "Ada is the skipper of the boat that we bought in spring."
-    copied = contest_of([claim("a", "Ada", sentence=said), claim("b", "Ada", sentence=said)])
+    sentence = "Ada is the skipper of the boat that we bought in spring."
+    copied = contest_of(
+        [claim("a", "Ada", sentence=sentence), claim("b", "Ada", sentence=sentence)]
+    )
     own = contest_of([claim("a", "Ada"), claim("b", "Ada")])
     assert copied is not None and own is not None
     assert len(copied.witnesses) == 1 and len(own.witnesses) == 2

@@ -134,8 +134,8 @@ def test_a_sum_by_the_year_says_nothing_of_one_by_the_month_in_other_languages()
 def test_points_between_thousands_are_read_as_in_europe(text: str, number: float) -> None:
     assert only(text)[1] == (number,)
     if "EUR" in text:
-        said = f"Aurora has a budget of {number:.2f} EUR."
-        assert says(f"Budget: {text}", said) is Verdict.AGREES
+        sentence = f"Aurora has a budget of {number:.2f} EUR."
+        assert says(f"Budget: {text}", sentence) is Verdict.AGREES
 
 
 def test_a_range_is_no_value_and_the_old_one_of_a_change_is_marked():
@@ -214,9 +214,9 @@ def test_the_same_said_in_other_words_agrees(one, other):
     ],
 )  # fmt: skip
 def test_another_value_of_the_same_differs(one, other):
-    told = [compare(claims(one)[0], each) for each in claims(other, "Meeting")]
-    assert Verdict.DIFFERS in told
-    assert Verdict.AGREES not in told
+    verdicts = [compare(claims(one)[0], each) for each in claims(other, "Meeting")]
+    assert Verdict.DIFFERS in verdicts
+    assert Verdict.AGREES not in verdicts
 
 
 @pytest.mark.parametrize(

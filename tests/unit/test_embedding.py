@@ -263,9 +263,9 @@ def test_many_threads_get_the_vectors_of_their_own_texts(embedder: Embedder) -> 
 
     def check(i: int) -> None:
         for _ in range(5):
-            asked = embedder.embed_query(f"text {i}")
+            query_vector = embedder.embed_query(f"text {i}")
             got = embedder.embed([f"text {i}", f"other {i}"])[0]
-            if float(got @ expected[i]) < 0.999 or float(asked @ expected[i]) < 0.999:
+            if float(got @ expected[i]) < 0.999 or float(query_vector @ expected[i]) < 0.999:
                 wrong.append(i)
 
     threads = [threading.Thread(target=check, args=(i,)) for i in range(8)]

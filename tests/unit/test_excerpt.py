@@ -100,8 +100,8 @@ def test_the_answer_that_follows_its_question_is_shown_with_it(shelf):
 def test_each_of_two_questions_is_answered(shelf):
     oil = [f"The lamp of jetty {n} burns oil and is lit by hand at dusk." for n in range(8)]
     text = "\n\n".join([*oil, "Spare wicks hang behind the boathouse door."])
-    asked = "By hand or by clock, how are the oil lamps of the jetties lit at dusk, and where are spare wicks kept?"
-    shown = shelf.shown(asked, text, 110).text
+    question = "By hand or by clock, how are the oil lamps of the jetties lit at dusk, and where are spare wicks kept?"
+    shown = shelf.shown(question, text, 110).text
     assert "Spare wicks hang behind the boathouse door." in shown and "lit by hand" in shown
 
 

@@ -363,9 +363,9 @@ def test_lines_that_look_like_an_order_only_together_are_not_left_together() -> 
     def is_order(text: str) -> bool:
         return "masts" in text and "chains" in text
 
-    things = ["masts" if n % 2 else "chains" for n in range(80)]
+    kinds = ["masts" if n % 2 else "chains" for n in range(80)]
     data = "# Talk\n\n" + "\n".join(
-        f"- Ilse sold {n} {each} to Tomas." for n, each in enumerate(things)
+        f"- Ilse sold {n} {each} to Tomas." for n, each in enumerate(kinds)
     )
     original = Original(parsed(NAMES[0], data.encode()), read_memory(NAMES[0], data.encode()))
     assert is_order(faded_body(original, Stage.SUMMARY, embed, Rarity([])))
