@@ -22,7 +22,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_server.engine.administration import Backend, admin_routes
-from mcp_server.middleware.client_identity import asked_in, connection_with
+from mcp_server.middleware.client_identity import connection_with, tools_in_query
 from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests
 from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.consent import client_admin_routes, client_routes, consent_routes
@@ -49,7 +49,7 @@ def engine_app(
     mcp_app = mcp.http_app(path="/mcp", host_origin_protection=False)
 
     async def bridge(websocket: WebSocket) -> None:
-        with connection_with(asked_in(websocket.url.query)):
+        with connection_with(tools_in_query(websocket.url.query)):
             await serve_bridge(mcp, websocket)
 
     async def healthz(_: Request) -> Response:
@@ -115,10 +115,10 @@ async def _receive(
     answers: MemoryObjectSendStream[SessionMessage],
     under_way: anyio.Semaphore,
 ) -> None:
-    async def settled() -> None:  # without an answer, as it was cancelled
+    async def unanswered() -> None:  # a cancelled request
         under_way.release()
 
-    metadata = ServerMessageMetadata(on_request_unanswered=settled)
+    metadata = ServerMessageMetadata(on_request_unanswered=unanswered)
     with inbound, answers:
         while True:
             event = await websocket.receive()
@@ -144,15 +144,15 @@ def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | Non
     """The error for an invalid request; None if the message is not a request, as no client waits
     for an answer to it."""
     try:
-        sent = json.loads(frame)
+        request = json.loads(frame)
     except (ValueError, RecursionError):
         return None
-    id_ = sent.get("id") if isinstance(sent, dict) and "method" in sent else None
+    id_ = request.get("id") if isinstance(request, dict) and "method" in request else None
     if isinstance(id_, bool) or not isinstance(id_, int | str):
         return None
-    found = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in found["loc"][1:])
-    reason = f"{place}: {found['msg']}" if place else found["msg"]
+    details = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in details["loc"][1:])
+    reason = f"{place}: {details['msg']}" if place else details["msg"]
     if "hex escape" in reason:  # pydantic refuses a lone surrogate, which Python's parser accepts
         reason = "it contains half of a character, as text that was cut within an emoji does"
     message = f"The request is not valid ({reason}). Correct it and send it again."

@@ -224,16 +224,16 @@ def _stores(container: Container) -> Iterator[Metric]:
     for role in ROLES:
         store = getattr(stores, role)
         server = getattr(store, "server", None)
-        own = [role, "embedded" if server is None else server.name.lower()]
+        values = [role, "embedded" if server is None else server.name.lower()]
         up.add_metric(
-            own, float(not (store.calls.failing if server is None else server.unreachable))
+            values, float(not (store.calls.failing if server is None else server.unreachable))
         )
-        full.add_metric(own, float(server is not None and server.full))
-        failures.add_metric(own, store.calls.failures)
+        full.add_metric(values, float(server is not None and server.full))
+        failures.add_metric(values, store.calls.failures)
         for metric in store.calls.seconds.collect():
             for sample in metric.samples:
                 if not sample.name.endswith("_created"):
-                    of_store = dict(zip(labels, own, strict=True))
+                    of_store = dict(zip(labels, values, strict=True))
                     seconds.add_sample(sample.name, {**of_store, **sample.labels}, sample.value)
     yield from (up, full, failures, seconds)
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from math import nan
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mcp_types as mt
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
@@ -15,9 +15,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.registry import Collector
 
 from mcp_server.runtime.activity_tracker import ActivityTracker
-
-if TYPE_CHECKING:
-    pass
 
 MAX_COMPRESSIONS = 1_000  # latest contexts in the mean
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -74,7 +71,7 @@ class Metrics:
         self.compression.set(nan)  # until a first context
         self._compressions: deque[float] = deque(maxlen=MAX_COMPRESSIONS)
 
-    def asked(self, question: str | None, last: dict[str, Any] | None) -> None:
+    def count_question(self, question: str | None, last: dict[str, Any] | None) -> None:
         """Count a question, and the share of entropy that the answer to the last one removed."""
         if question:
             self.questions.inc()
@@ -82,7 +79,7 @@ class Metrics:
             self._reductions.append(1 - last["entropy_after"] / last["entropy_before"])
             self.entropy_reduction.set(fmean(self._reductions))
 
-    def gave_context(self, saved: float) -> None:
+    def count_context(self, saved: float) -> None:
         """Count the share of tokens that a context saved."""
         self._compressions.append(saved)
         self.compression.set(fmean(self._compressions))
@@ -127,9 +124,9 @@ class ToolMetrics(Middleware):
         elif content.get("notice"):
             self._metrics.notices.labels(tool).inc()
         if tool == "epistemic_action" and not result.is_error:
-            self._metrics.asked(content.get("question"), content.get("last"))
+            self._metrics.count_question(content.get("question"), content.get("last"))
         if (saved := content.get("compression_ratio")) is not None:
-            self._metrics.gave_context(saved)
+            self._metrics.count_context(saved)
         return result
 
 

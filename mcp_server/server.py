@@ -30,7 +30,7 @@ from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
-from mcp_server.runtime.activity_tracker import CountQuestions
+from mcp_server.runtime.running_requests import CountRequests
 from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools, ManifestTools
@@ -116,11 +116,11 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     startup.metrics.watch(EngineCollector(startup, box.memory_nodes, box.meter))
     resources, reads = answering(box)
     updates = PulseUpdates(resources.seen_by)
-    course = PulseHistory(box)
+    history = PulseHistory(box)
 
     def keep_measuring(container: Container) -> None:
         container.worker.run("warm up the pulse", box.warm_up)
-        container.worker.run("record the pulse", course.measure, after=EVERY_SECONDS)
+        container.worker.run("record the pulse", history.measure, after=EVERY_SECONDS)
 
     startup.when_open(keep_measuring)
 
@@ -142,17 +142,17 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         dereference_schemas=False,
     )
     for group in GROUPS:
-        for each in _tools_of(group(box)):
-            server.add_tool(each)
-            box.tools.add(each.name)
-            if "core" in each.tags:
-                box.core_tools.add(each.name)
-    drawn, manifest = VisualResources(box), ManifestResources(box)
-    for read in (*reads, *readable(drawn), *readable(manifest)):
+        for tool in _tools_of(group(box)):
+            server.add_tool(tool)
+            box.tools.add(tool.name)
+            if "core" in tool.tags:
+                box.core_tools.add(tool.name)
+    maps, manifest = VisualResources(box), ManifestResources(box)
+    for read in (*reads, *readable(maps), *readable(manifest)):
         server.add_resource(read)
     updates.register(server)
     server.add_prompt(Prompts(box).context)
-    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, course)))
+    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, history)))
     # No tool argument is also an HTTP header. Without this, the stateless protocol lists all tools
     # for every call to find such arguments: 8 ms.
     server._mcp_server.get_tool_input_schema = lambda _: None
@@ -177,7 +177,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
         NoteSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
-        CountQuestions(lambda: startup.now().questions),
+        CountRequests(lambda: startup.now().requests),
     ]
 
 
@@ -188,12 +188,12 @@ def _tools_of(group: object) -> list[AnsweringTool]:
 
 
 def _tool(method: MethodType) -> AnsweringTool:
-    made = AnsweringTool.from_function(method)
-    assert isinstance(made, AnsweringTool)
-    return _listed(made)
+    tool = AnsweringTool.from_function(method)
+    assert isinstance(tool, AnsweringTool)
+    return _with_lean_schemas(tool)
 
 
-def _listed(tool: AnsweringTool) -> AnsweringTool:
+def _with_lean_schemas(tool: AnsweringTool) -> AnsweringTool:
     """The tool with lean schemas without references, which some clients do not follow.
 
     FastMCP would resolve references for every list, and over HTTP the stateless protocol makes a
@@ -204,12 +204,12 @@ def _listed(tool: AnsweringTool) -> AnsweringTool:
         update={
             "parameters": lean_input(tool.parameters),
             "output_schema": None if answer is None else lean_output(answer),
-            "meta": {ONCE: True} if _knows_its_calls(tool) else None,
+            "meta": {ONCE: True} if _recognises_repeated_calls(tool) else None,
         }
     )
 
 
-def _knows_its_calls(tool: AnsweringTool) -> bool:
+def _recognises_repeated_calls(tool: AnsweringTool) -> bool:
     """Whether the tool is not idempotent and answers with the hash of a change, which it makes
     under the call's key."""
     hints, answer = tool.annotations, tool.output_schema or {}

@@ -103,7 +103,7 @@ class Shape(BaseModel):
             described = properties.get(field.serialization_alias or name, {})
             if field.exclude_if is _is_none and "anyOf" in described:
                 described.pop("default", None)
-                choices = [one for one in described.pop("anyOf") if one != {"type": "null"}]
+                choices = [part for part in described.pop("anyOf") if part != {"type": "null"}]
                 described.update(choices[0] if len(choices) == 1 else {"anyOf": choices})
         return schema
 

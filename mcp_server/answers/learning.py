@@ -81,7 +81,7 @@ class EmittedAnswer(Answer):
 
 class KnobShape(Shape):
     """``level`` of the transmitter in [0, 1], and the knob that it turns: ``value`` now, between
-    ``least`` and ``most``, and why it stands there."""
+    ``least`` and ``most``, and why it has this value."""
 
     transmitter: str
     level: Rounded

@@ -212,7 +212,7 @@ class MemoryAnswer(Answer, Named):
     project: str | None = optional()
 
 
-def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
+def _verification_shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
     """The verification to show; None if verified and no other note confirms or contradicts it."""
     if check.verified and not check.confirmed_by and not check.contradicted_by:
         return None
@@ -233,8 +233,10 @@ CONCLUSIONS = 3  # of each kind, and names in each cone
 
 def bare(hit: Hit) -> NodeShape:
     """The memory at level 0: id, title, path and score."""
-    named = hit.memory
-    return NodeShape(id=named.id, title=named.title, path=named.path, relevance_score=hit.relevance)
+    memory = hit.memory
+    return NodeShape(
+        id=memory.id, title=memory.title, path=memory.path, relevance_score=hit.relevance
+    )
 
 
 def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
@@ -245,7 +247,7 @@ def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
     return [*ANSWERING_BYTES[:count], *[ANSWERING_BYTES_LATER] * later]
 
 
-def shown(
+def with_text(
     hits: Sequence[Hit],
     states: Mapping[str, MemoryState],
     excerpts: Sequence[Excerpt],
@@ -267,18 +269,18 @@ def shown(
     return [node.model_copy(update={"utl_state": utl_state(node.id)}) for node in nodes]
 
 
-def concluded(found: Insights) -> dict[str, Any]:
+def conclusions(found: Insights) -> dict[str, Any]:
     """The fields of a `FullAnswer`."""
     return {
         "causal_links": [CausalShape.of(each) for each in found.causal_links[:CONCLUSIONS]],
         "entailment_cones": [
-            ConeShape.of(_narrowed(each)) for each in found.entailment_cones[:CONCLUSIONS]
+            ConeShape.of(_shortened(each)) for each in found.entailment_cones[:CONCLUSIONS]
         ],
         "conflict_analysis": [ConflictShape.of(each) for each in found.conflicts[:CONCLUSIONS]],
     }
 
 
-def _narrowed(cone: EntailmentCone) -> EntailmentCone:
+def _shortened(cone: EntailmentCone) -> EntailmentCone:
     return replace(cone, general=cone.general[:CONCLUSIONS], special=cone.special[:CONCLUSIONS])
 
 
@@ -294,8 +296,8 @@ def is_verified(hit: Hit, lines: list[int]) -> bool:
     The person's words do not verify the words of others in the same lines.
     """
     check, origin = hit.verification, origin_shown(hit.memory, lines)
-    vouches = check.marked or hit.own_only or origin.is_person or not check.by_person
-    return check.verified and vouches
+    covers_text = check.marked or hit.own_only or origin.is_person or not check.by_person
+    return check.verified and covers_text
 
 
 def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
@@ -309,7 +311,7 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         confidence_interval=_interval(hit),
         verified=is_verified(hit, lines),
         origin=OriginKind.PERSON if hit.own_only else origin_shown(hit.memory, lines).kind,
-        verification=_shape(hit.verification, withheld=hit.withheld),
+        verification=_verification_shape(hit.verification, withheld=hit.withheld),
         hops=None if hit.withheld else hit.hops,
         state=state,
     )

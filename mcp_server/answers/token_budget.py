@@ -65,20 +65,20 @@ class TokenBudget:
         if level is VerbosityLevel.FULL_INSIGHTS:
             whole -= round(INSIGHT_SHARE * whole)
         terse = level is VerbosityLevel.TEXT_AND_IDS
-        beside = self._named_sources if terse else self._sources
-        return ContextBudget(whole - self.of(empty), beside, MIN_TEXT, terse=terse)
+        count_sources = self._named_sources if terse else self._sources
+        return ContextBudget(whole - self.of(empty), count_sources, MIN_TEXT, terse=terse)
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
         """The first memories, as many as bring a level-0 answer nearest to its token limit."""
         left = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
-        kept: list[Memory] = []
+        chosen: list[Memory] = []
         texts = [f'"{m.id}",{bare(m).model_dump_json(by_alias=True)},' for m in memories]
-        for each, size in zip(memories, self._tokens.count_all(texts), strict=True):
-            if kept and left < size / 2:
+        for memory, size in zip(memories, self._tokens.count_all(texts), strict=True):
+            if chosen and left < size / 2:
                 break
-            kept.append(each)
+            chosen.append(memory)
             left -= size
-        return kept
+        return chosen
 
     def surroundings(
         self, found: Mapping[str, Sequence[Neighbour]], left: int

@@ -83,7 +83,7 @@ def admin_routes(
         if not rebuilding.acquire(blocking=False):
             return _refused(StorageError("A rebuild is already running; wait until it is done."))
         lines = _start_rebuild(backend, tracker, rebuilding)
-        return StreamingResponse(_drain(lines), media_type="application/x-ndjson")
+        return StreamingResponse(_as_ndjson(lines), media_type="application/x-ndjson")
 
     async def hook(request: Request) -> Response:
         client, event = request.path_params["client"], request.path_params["event"]
@@ -148,7 +148,7 @@ def _start_rebuild(
     return lines
 
 
-async def _drain(lines: asyncio.Queue[_Line | None]) -> AsyncIterator[bytes]:
+async def _as_ndjson(lines: asyncio.Queue[_Line | None]) -> AsyncIterator[bytes]:
     while (line := await lines.get()) is not None:
         yield json.dumps(line).encode() + b"\n"
 

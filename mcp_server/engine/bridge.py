@@ -46,7 +46,7 @@ class _Request:
     line: bytes
     method: str
     tool: str | None
-    asked: int = 0
+    repetitions: int = 0
 
 
 class Bridge:
@@ -57,22 +57,21 @@ class Bridge:
         self._stdin = stdin
         self._stdout = stdout
         self._write_lock = threading.Lock()
-        self._send_lock = (
-            threading.Lock()
-        )  # guards the connection and the messages that wait for one
+        # Guards the connection and the messages that wait for one.
+        self._send_lock = threading.Lock()
         self._connection: ClientConnection | None = None
         self._waiting: deque[bytes] = deque()
-        self._wanted = threading.Event()
+        self._connection_wanted = threading.Event()
         self._ending = False
         self._unanswered: dict[Any, _Request] = {}
         self._repeatable_tools: set[str] | None = None  # None until an engine has listed its tools
         self._handshake: list[bytes] = []  # the client's initialize, then its initialized
         self._subscribed: dict[str, bytes] = {}  # by resource: the client's subscription request
-        self._swallow: set[Any] = set()  # ids of repeated requests: their answers are not sent
+        self._not_delivered: set[Any] = set()  # ids of requests that the bridge repeated
 
     def run(self) -> None:
         """Pass messages on until stdin ends."""
-        self._wanted.set()
+        self._connection_wanted.set()
         link = threading.Thread(target=self._keep_connected, name="link", daemon=True)
         link.start()
         with suppress(KeyboardInterrupt):
@@ -81,7 +80,7 @@ class Bridge:
                     self._forward(message)
         self._drain()
         self._ending = True
-        self._wanted.set()
+        self._connection_wanted.set()
         if self._connection is not None:
             self._connection.close()
 
@@ -91,16 +90,16 @@ class Bridge:
         message = _parsed(line)
         if message.get("method") == "tools/call" and isinstance(message.get("params"), dict):
             line = _with_key(message, line)
-        self._note(message, line)
-        question = self._tools_question(message)
+        self._remember(message, line)
+        tools_request = self._tools_request(message)
         with self._send_lock:
-            if question is not None and self._connection is not None:
-                _sent(self._connection, question)
+            if tools_request is not None and self._connection is not None:
+                _sent(self._connection, tools_request)
             if self._connection is None or not _sent(self._connection, line):
                 self._waiting.append(line)
-                self._wanted.set()
+                self._connection_wanted.set()
 
-    def _tools_question(self, message: dict[str, Any]) -> bytes | None:
+    def _tools_request(self, message: dict[str, Any]) -> bytes | None:
         """A request for the list of tools, from which the bridge learns which calls it may repeat.
 
         Needed before the first call of a client that never requested the list. In the stateless
@@ -111,10 +110,10 @@ class Bridge:
         meta = _fields(_fields(message.get("params")).get("_meta"))
         meta.pop("progressToken", None)
         params = {"params": {"_meta": meta}} if meta else {}
-        question = {"jsonrpc": "2.0", "id": _OWN_ID, "method": "tools/list", **params}
-        return json.dumps(question).encode()
+        request = {"jsonrpc": "2.0", "id": _OWN_ID, "method": "tools/list", **params}
+        return json.dumps(request).encode()
 
-    def _note(self, message: dict[str, Any], line: bytes) -> None:
+    def _remember(self, message: dict[str, Any], line: bytes) -> None:
         """Remember the requests that a new engine must receive again."""
         method, id_ = message.get("method"), message.get("id")
         params = _fields(message.get("params"))
@@ -145,8 +144,8 @@ class Bridge:
 
     def _keep_connected(self) -> None:
         while not self._ending:
-            self._wanted.wait()
-            self._wanted.clear()
+            self._connection_wanted.wait()
+            self._connection_wanted.clear()
             if self._ending:
                 return
             try:
@@ -157,22 +156,22 @@ class Bridge:
             except Exception as error:  # the thread must go on, and the client needs an answer
                 self._give_up(f"The memvault engine cannot be reached: {error}")
                 continue
-            since = time.monotonic()
-            threading.Thread(target=self._say_what_takes_long, daemon=True).start()
+            connected_at = time.monotonic()
+            threading.Thread(target=self._report_long_start, daemon=True).start()
             self._resume(connection)
             crashed = self._receive(connection)
             with self._send_lock:
                 self._connection = None
-            steady = time.monotonic() - since > _STEADY_SECONDS
-            if self._unanswered or self._waiting or (crashed and steady):
-                self._wanted.set()
+            was_steady = time.monotonic() - connected_at > _STEADY_SECONDS
+            if self._unanswered or self._waiting or (crashed and was_steady):
+                self._connection_wanted.set()
 
-    def _say_what_takes_long(self) -> None:
+    def _report_long_start(self) -> None:
         """Report a long start on stderr, which clients keep as this server's log."""
         time.sleep(_QUIET_SECONDS)
 
-        def report(doing: str) -> None:
-            sys.stderr.write(f"memvault is {doing}\n")
+        def report(step: str) -> None:
+            sys.stderr.write(f"memvault is {step}\n")
             sys.stderr.flush()
 
         with suppress(OSError, ValueError):
@@ -186,16 +185,16 @@ class Bridge:
             for id_, request in list(self._unanswered.items()):
                 if request.line in waiting:
                     continue
-                if self._may_ask_again(request):
+                if self._may_repeat(request):
                     lines.append(request.line)
                 else:
-                    self._fail(id_, _unknown_fate(request))
+                    self._fail(id_, _unknown_outcome(request))
             self._connection = connection
             for line in self._waiting:
-                question = self._tools_question(_parsed(line))
-                lines += [line] if question is None else [question, line]
+                tools_request = self._tools_request(_parsed(line))
+                lines += [line] if tools_request is None else [tools_request, line]
             self._waiting.clear()
-            self._wanted.clear()  # later messages are sent now, so no other engine is needed
+            self._connection_wanted.clear()  # later messages are sent at once
             for line in lines:
                 _sent(connection, line)
 
@@ -209,19 +208,19 @@ class Bridge:
         id_ = _key(_parsed(self._handshake[0]).get("id"))
         if id_ in self._unanswered:
             return []
-        self._swallow.add(id_)
+        self._not_delivered.add(id_)
         lines = [line for line in self._handshake if line not in waiting]
         for line in self._subscribed.values():
-            asked = _key(_parsed(line).get("id"))
-            if line not in waiting and asked not in self._unanswered:
-                self._swallow.add(asked)
+            id_ = _key(_parsed(line).get("id"))
+            if line not in waiting and id_ not in self._unanswered:
+                self._not_delivered.add(id_)
                 lines.append(line)
         return lines
 
-    def _may_ask_again(self, request: _Request) -> bool:
-        request.asked += 1
-        known_harmless = request.tool is None or request.tool in (self._repeatable_tools or ())
-        return known_harmless and request.asked <= 1
+    def _may_repeat(self, request: _Request) -> bool:
+        request.repetitions += 1
+        is_repeatable = request.tool is None or request.tool in (self._repeatable_tools or ())
+        return is_repeatable and request.repetitions <= 1
 
     def _receive(self, connection: ClientConnection) -> bool:
         """Pass answers on until the connection ends; True if the engine did not close it
@@ -242,8 +241,8 @@ class Bridge:
                 self._learn_tools(message)
                 return
             id_ = _key(message["id"])
-            if id_ in self._swallow:
-                self._swallow.discard(id_)
+            if id_ in self._not_delivered:
+                self._not_delivered.discard(id_)
                 return
             request = self._unanswered.get(id_)
             if request is not None and request.method == "tools/list":
@@ -263,7 +262,7 @@ class Bridge:
                     known.add(tool["name"])
             self._repeatable_tools = known
 
-    # Answers of our own
+    # Answers of the bridge itself
 
     def _give_up(self, reason: str) -> None:
         with self._send_lock:
@@ -321,10 +320,10 @@ def _sent(connection: ClientConnection, line: bytes) -> bool:
     return True
 
 
-def _unknown_fate(request: _Request) -> str:
-    what = f"'{request.tool or request.method}'"
+def _unknown_outcome(request: _Request) -> str:
+    name = f"'{request.tool or request.method}'"
     return (
-        f"The memvault engine stopped while {what} was under way, so it may or may not have been "
+        f"The memvault engine stopped while {name} was under way, so it may or may not have been "
         "done. Check first, then try again."
     )
 

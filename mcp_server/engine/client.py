@@ -91,7 +91,7 @@ class EngineClient:
         return self._admin("GET", "/admin/clients")
 
     def decide_client(self, action: str, key: str) -> bool:
-        """Approves or denies the waiting client with a number, or revokes the one with an id;
+        """Approve or deny the waiting client with a number, or revoke the one with an id;
         False if there is none."""
         return bool(self._admin("POST", "/admin/clients", {"action": action, "key": key})["done"])
 

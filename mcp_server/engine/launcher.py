@@ -119,7 +119,7 @@ class Launcher:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
                 not answer in time.
         """
-        connection = self._try()
+        connection = self._connect_if_running()
         if connection is not None:
             return connection
         from filelock import FileLock, Timeout
@@ -128,9 +128,9 @@ class Launcher:
         deadline = time.monotonic() + self._timeout
         try:
             with FileLock(self._state.start_lock, timeout=self._timeout, poll_interval=0.02):
-                return self._try() or self._start(deadline)
+                return self._connect_if_running() or self._start(deadline)
         except Timeout:
-            raise self._too_late() from None
+            raise self._timed_out() from None
 
     def address(self) -> EngineAddress:
         """The address of an engine that answers, started if needed."""
@@ -155,7 +155,7 @@ class Launcher:
                     report(reported)
                 time.sleep(_OPENING_POLL_SECONDS)
 
-    def _try(self) -> ClientConnection | None:
+    def _connect_if_running(self) -> ClientConnection | None:
         address = read_address(self._state)
         if address is None or _is_older(address.version):
             return None
@@ -176,22 +176,22 @@ class Launcher:
 
     def _start(self, deadline: float) -> ClientConnection:
         """Called with the start lock held."""
-        self._end_older()
+        self._stop_older()
         child: subprocess.Popen[bytes] | None = None
         while time.monotonic() < deadline:
-            connection = self._try()
+            connection = self._connect_if_running()
             if connection is not None:
                 return connection
-            gone = child is None or child.poll() is not None
+            has_ended = child is None or child.poll() is not None
             # Another process holds the lock: an engine is just starting or stopping.
-            if gone and not self._engine_lock_is_held():
+            if has_ended and not self._engine_lock_is_held():
                 if child is not None:
                     raise self._died(child.returncode)
                 child = self._spawn()
             time.sleep(_POLL_SECONDS)
-        raise self._too_late()
+        raise self._timed_out()
 
-    def _end_older(self) -> None:
+    def _stop_older(self) -> None:
         address = read_address(self._state)
         if address is not None and _is_older(address.version):
             with suppress(EngineUnavailable):  # a killed engine's address
@@ -237,7 +237,7 @@ class Launcher:
             f"The memvault engine could not start (exit code {code}). It said:\n{self._log_tail()}"
         )
 
-    def _too_late(self) -> EngineUnavailable:
+    def _timed_out(self) -> EngineUnavailable:
         return EngineUnavailable(
             f"The memvault engine did not answer within {self._timeout:.0f} seconds. "
             f"The end of its log:\n{self._log_tail()}"

@@ -39,12 +39,12 @@ _log = logging.getLogger(__name__)
 _LOCK_SECONDS = 0.5
 _SHUTDOWN_SECONDS = 3
 # Seconds by which opening the indexes is delayed, to leave the processor to the first handshake.
-_HEAD_START = 0.3
+_OPEN_DELAY_SECONDS = 0.3
 # An engine whose stores cannot open answers with the reason for this long, then stops. The next
 # call starts another, for which the cause may be gone.
 _LINGER_SECONDS = 5.0
 # After this time, a shutdown hangs. Killing the engine loses no change that it confirmed.
-_LAST_RESORT_SECONDS = 60.0
+_FORCE_EXIT_SECONDS = 60.0
 _MAX_FRAME_BYTES = 64 * 2**20
 
 
@@ -80,7 +80,7 @@ def run_engine(
             _serve(server, state, address, listener, on_ready)
         finally:
             backend.close()
-            server.last_resort.cancel()
+            server.force_exit_timer.cancel()
         if server.failure is not None:
             raise server.failure
 
@@ -150,7 +150,7 @@ def _new_server(
     def stop() -> None:
         server.should_exit = True
 
-    sign_in = _sign_in(settings, state)
+    sign_in = _oauth_provider(settings, state)
     accept_person(address.token)
     app = engine_app(
         mcp,
@@ -178,7 +178,7 @@ def _new_server(
     return server
 
 
-def _sign_in(settings: EngineSettings, state: StateFolder) -> ApprovalProvider | None:
+def _oauth_provider(settings: EngineSettings, state: StateFolder) -> ApprovalProvider | None:
     """The OAuth provider; None for an engine without a public address."""
     if settings.public_url is None:
         return None
@@ -218,7 +218,7 @@ def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
     return timer
 
 
-def _end_the_process() -> None:
+def _force_exit() -> None:
     _log.error("shutdown timed out; forcing exit")
     os._exit(1)
 
@@ -247,7 +247,7 @@ class _EngineServer(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self.failure: MemvaultError | None = None
-        self.last_resort = _timer(_LAST_RESORT_SECONDS, _end_the_process)
+        self.force_exit_timer = _timer(_FORCE_EXIT_SECONDS, _force_exit)
         self._backend = backend
         self._tracker = tracker
         self._calls = calls
@@ -267,14 +267,14 @@ class _EngineServer(uvicorn.Server):
             self.on_ready()
         except MemvaultError as error:  # nobody can find an engine without an address
             self.failure = error
-            loop.call_soon(self._end)
+            loop.call_soon(self._stop)
             return
-        loop.call_later(_HEAD_START, self._backend.start, self._fail)
+        loop.call_later(_OPEN_DELAY_SECONDS, self._backend.start, self._fail)
         if self._idle_seconds is not None:
-            self._idle_watch = asyncio.create_task(self._end_when_idle(self._idle_seconds))
+            self._idle_watch = asyncio.create_task(self._stop_when_idle(self._idle_seconds))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.last_resort.start()
+        self.force_exit_timer.start()
         self._backend.wind_down()
         for server in self.servers:
             server.close()
@@ -285,12 +285,12 @@ class _EngineServer(uvicorn.Server):
 
     def _fail(self, error: MemvaultError) -> None:
         self.failure = error
-        _timer(_LINGER_SECONDS, self._end).start()
+        _timer(_LINGER_SECONDS, self._stop).start()
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         self.should_exit = True
 
-    async def _end_when_idle(self, seconds: float) -> None:
+    async def _stop_when_idle(self, seconds: float) -> None:
         while self._tracker.idle_seconds() < seconds:
             await asyncio.sleep(max(0.05, min(1.0, seconds / 4)))
         _log.info("stopping: no client for %.0f seconds", seconds)

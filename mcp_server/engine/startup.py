@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as WaitedInVain
+from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
@@ -45,7 +45,7 @@ _DISK_FULL = (
     "indexing resumes."
 )
 
-Tell = Callable[[str], None]
+ReportStep = Callable[[str], None]
 
 
 class Startup:
@@ -57,7 +57,7 @@ class Startup:
 
     def __init__(
         self,
-        open_container: Callable[[Tell], Container],
+        open_container: Callable[[ReportStep], Container],
         patience: float = PATIENCE_SECONDS,
         *,
         watch: bool = True,
@@ -66,9 +66,9 @@ class Startup:
         self._open = open_container
         self._watch = watch
         self._patience = patience
-        self._doing = "starting"
+        self._step = "starting"
         self._opened: Future[Container] = Future()
-        self._begun = threading.Event()  # the first scan has ended or failed
+        self._first_scan_over = threading.Event()  # the first scan has ended or failed
         self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
@@ -81,7 +81,7 @@ class Startup:
         """A startup for a container that is already open; the caller closes the container."""
         startup = cls(lambda _: container)
         startup._opened.set_result(container)
-        startup._begun.set()
+        startup._first_scan_over.set()
         return startup
 
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
@@ -93,7 +93,7 @@ class Startup:
     def watch_clients(self, tracker: ActivityTracker) -> None:
         """Count the clients, and preload what their questions need."""
         self.metrics.watch_clients(tracker)
-        self.when_open(lambda container: container.expect_questions_of(tracker))
+        self.when_open(lambda container: container.idle_models.load_for(tracker))
 
     def when_open(self, callback: Callable[[Container], None]) -> None:
         """Call this with the container as soon as it is open."""
@@ -119,16 +119,16 @@ class Startup:
         """The open container, after waiting for it as long as a call may. Raises as `now`."""
         try:
             return self._opened.result(self._patience)
-        except WaitedInVain:
+        except FutureTimeout:
             raise self._not_yet() from None
 
     async def ready(self) -> None:
         """Wait for the container, then for the first scan, without blocking a thread. Raises as
         `now`."""
         if not self._opened.done():
-            with_limit = asyncio.wrap_future(self._opened)
+            opened = asyncio.wrap_future(self._opened)
             try:
-                await asyncio.wait_for(asyncio.shield(with_limit), self._patience)
+                await asyncio.wait_for(asyncio.shield(opened), self._patience)
             except TimeoutError:
                 raise self._not_yet() from None
         self.now()
@@ -140,7 +140,7 @@ class Startup:
     @property
     def indexing(self) -> bool:
         """Whether changes made while no engine ran are still being indexed."""
-        if self._begun.is_set():
+        if self._first_scan_over.is_set():
             return False
         is_open = self._opened.done() and self._opened.exception() is None
         return not (is_open and self.now().indexing.has_caught_up)
@@ -153,16 +153,20 @@ class Startup:
     def notice(self) -> str | None:
         """Why answers may be incomplete now: a missing vault, an unreachable or full server, or
         notes that are not indexed yet. None if they are complete."""
-        vault = self.now().vault if self._opened.done() else None
-        if vault is not None and vault.is_missing():
-            return vault_missing(vault.root).message
-        stores = self.now().live.stores if self._opened.done() else None
-        if stores is not None and (silent := stores.unreachable()):
-            return f"{_are(silent)} unreachable; results may be incomplete."
-        if stores is not None and (full := stores.full()):
-            return f"{_are(full)} full; recent changes are saved but not searchable yet."
-        if stores is not None and self.now().live.indexer.lacks_space:
-            return _DISK_FULL
+        if self._opened.done():
+            container = self.now()
+            stores = container.live.stores
+            if container.vault.is_missing():
+                return vault_missing(container.vault.root).message
+            if unreachable := stores.unreachable():
+                return f"{_names_and_verb(unreachable)} unreachable; results may be incomplete."
+            if full := stores.full():
+                return (
+                    f"{_names_and_verb(full)} full; recent changes are saved but not searchable "
+                    "yet."
+                )
+            if container.live.indexer.lacks_space:
+                return _DISK_FULL
         if not self.indexing:
             return None
         indexing = self.now().status()["indexing"] or {}
@@ -175,18 +179,18 @@ class Startup:
         """The engine's ``status``: ok, starting (with the step in ``doing``), degraded (with names
         in ``not_answering``, ``without_room`` and ``missing``) or failed (with ``error``)."""
         if not self._opened.done():
-            return {"status": "starting", "doing": self._doing}
+            return {"status": "starting", "doing": self._step}
         error = self._opened.exception()
         if error is not None:
             return {"status": "failed", "error": str(error)}
         container = self._opened.result()
         lacking = {
             "not_answering": container.live.stores.unreachable(),
-            "without_room": container.without_room(),
+            "without_room": container.full_stores(),
             "missing": ["the vault folder"] if container.vault.is_missing() else [],
         }
-        told = {key: names for key, names in lacking.items() if names}
-        return {"status": "degraded" if told else "ok", **told}
+        problems = {key: names for key, names in lacking.items() if names}
+        return {"status": "degraded" if problems else "ok", **problems}
 
     def status(self) -> dict[str, Any]:
         """The container's status; until it is open, the current step, and ``notes`` is None."""
@@ -197,22 +201,22 @@ class Startup:
             return status
         return {
             "notes": None,
-            "indexing": {"stage": self._doing, "done": 0, "total": 0},
+            "indexing": {"stage": self._step, "done": 0, "total": 0},
             "last_scan": None,
             "problems": [],
         }
 
     def doctor(self, *, fix: bool) -> Sequence[Any]:
         container = self.wait()
-        findings, last = container.indexing.doctor(fix=fix), container.upkeep.last
-        if last is not None and last.removed_any:
-            findings = [*findings, Finding("note", str(last), "nothing to do")]
-        if low := container.upkeep.low_disk():
-            findings = [*findings, Finding("note", low, "free some space on that disk")]
+        findings, last_upkeep = container.indexing.doctor(fix=fix), container.upkeep.last
+        if last_upkeep is not None and last_upkeep.removed_any:
+            findings = [*findings, Finding("note", str(last_upkeep), "nothing to do")]
+        if low_disk := container.upkeep.low_disk():
+            findings = [*findings, Finding("note", low_disk, "free some space on that disk")]
         with contextlib.suppress(StoreUnavailable):
             if language := container.live.searcher.hybrid.unknown_language():
-                what = f"most notes are in {language.capitalize()}, which the model hardly knows"
-                findings = [*findings, Finding("note", what, _MULTILINGUAL)]
+                problem = f"most notes are in {language.capitalize()}, which the model hardly knows"
+                findings = [*findings, Finding("note", problem, _MULTILINGUAL)]
         return findings
 
     def rebuild(self, report: Report) -> object:
@@ -231,7 +235,7 @@ class Startup:
     def wind_down(self) -> None:
         """Stop long work soon, and refuse waiting calls; returns at once."""
         self._stopping.set()
-        self._begun.set()
+        self._first_scan_over.set()
         with self._lock:
             if not self._opened.done():
                 self._opened.set_exception(EngineUnavailable(_STOPPING))
@@ -244,7 +248,7 @@ class Startup:
         self.wind_down()
         deadline = time.monotonic() + _CLOSE_SECONDS
         while self._thread.is_alive() and time.monotonic() < deadline:
-            if self._doing == EXPORTING:
+            if self._step == EXPORTING:
                 break
             self._thread.join(0.1)
         if self._opened.exception() is None:
@@ -253,7 +257,7 @@ class Startup:
     def _run(self) -> None:
         began = time.monotonic()
         try:
-            container = self._open(self._tell)
+            container = self._open(self._report_step)
         except MemvaultError as error:
             self._give_up(error)
             return
@@ -281,11 +285,11 @@ class Startup:
         except Exception:
             _log.exception("indexing stopped")
         finally:
-            self._begun.set()
+            self._first_scan_over.set()
 
-    def _tell(self, doing: str) -> None:
-        self._doing = doing
-        _log.info("%s", doing)
+    def _report_step(self, step: str) -> None:
+        self._step = step
+        _log.info("%s", step)
 
     def _give_up(self, error: MemvaultError) -> None:
         with self._lock:
@@ -298,13 +302,13 @@ class Startup:
 
     def _not_yet(self) -> StoreUnavailable:
         return StoreUnavailable(
-            f"memvault is still starting: it is {self._doing}. Try again in a minute; "
+            f"memvault is still starting: it is {self._step}. Try again in a minute; "
             "`memvault status` shows the progress.",
-            doing=self._doing,
+            doing=self._step,
         )
 
 
-def _are(names: Sequence[str]) -> str:
+def _names_and_verb(names: Sequence[str]) -> str:
     return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
@@ -312,11 +316,11 @@ def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
     content = result.structured_content
     if notice is None or result.is_error or not content:
         return result
-    own = content.get("notice")
-    if own and notice != _DISK_FULL:
+    existing = content.get("notice")
+    if existing and notice != _DISK_FULL:
         return result
-    both = f"{own} {notice}" if own else notice
-    return ToolResult(structured_content={**content, "notice": both}, meta=result.meta)
+    combined = f"{existing} {notice}" if existing else notice
+    return ToolResult(structured_content={**content, "notice": combined}, meta=result.meta)
 
 
 class WaitForStartup(Middleware):

@@ -19,8 +19,8 @@ from mcp_server.hooks.summaries import (
     MAX_LINES,
     MIN_LINES,
     SamplingClients,
-    borne_out,
     prompt_of,
+    supported_sentences,
 )
 from memvault.capture.capturer import Captured, Capturer, Progress
 from memvault.capture.extract import Item, ItemKind
@@ -77,11 +77,11 @@ class CaptureQueue:
     def start(self) -> None:
         """Make the captures that an earlier engine left, then new ones as they arrive."""
         oldest = time.time() - ABANDONED_SECONDS
-        for half_kept in self._folder.glob("*.tmp"):  # of hooks that were killed
-            if modified_at(half_kept) < oldest:
-                half_kept.unlink(missing_ok=True)
+        for unfinished in self._folder.glob("*.tmp"):  # of hooks that were killed
+            if modified_at(unfinished) < oldest:
+                unfinished.unlink(missing_ok=True)
         self._started = True
-        self._begin()
+        self._schedule()
 
     def ask_over(self, sampling: SamplingClients) -> None:
         """Use the models of these connections for summaries from now on."""
@@ -99,16 +99,16 @@ class CaptureQueue:
             raise ValueError("the input is not a JSON object")
         self._files.keep(client, event, kept)
         if self._started:
-            self._begin()
+            self._schedule()
 
     def wait(self, timeout: float = WAIT_SECONDS) -> bool:
         """Wait until everything is captured; False if the time ran out."""
         return self._worker.wait(CAPTURE, timeout)
 
-    def _begin(self) -> None:
-        self._worker.run(CAPTURE, self._work_off)
+    def _schedule(self) -> None:
+        self._worker.run(CAPTURE, self._capture_all)
 
-    def _work_off(self) -> None:
+    def _capture_all(self) -> None:
         """Make all captures that can be made; retry the others later."""
         complete = True
         for file in sorted(self._folder.glob("*.hook")):
@@ -127,7 +127,7 @@ class CaptureQueue:
             if captured:
                 file.unlink(missing_ok=True)
         if not complete:
-            self._worker.run(RETRY, self._begin, after=RETRY_SECONDS)
+            self._worker.run(RETRY, self._schedule, after=RETRY_SECONDS)
 
     def _capture_kept(self, file: Path) -> bool:
         head, _, data = file.read_bytes().partition(b"\n")
@@ -150,16 +150,16 @@ class CaptureQueue:
         return True
 
     def _capture(self, call: HookCall) -> None:
-        more: Sequence[Turn] = ()
+        extra_turns: Sequence[Turn] = ()
         if call.message and call.event in ("Stop", "SubagentStop"):
-            more = (Turn("assistant", call.message),)
+            extra_turns = (Turn("assistant", call.message),)
         transcript = Path(call.transcript) if call.transcript else None
         if transcript is not None and not transcript.is_file():
             transcript = None
         record = self._records.get(call.client, call.session_id)
-        self._learn_from(call, record.given_ids)
+        self._reward_citations(call, record.given_ids)
         if call.event == "SubagentStop":
-            more, files = _of_subagent(call, transcript)
+            extra_turns, files = _of_subagent(call, transcript)
             record.files = list(dict.fromkeys([*record.files, *files]))
             transcript = None
         folder = call.folder or record.folder
@@ -169,7 +169,7 @@ class CaptureQueue:
             session,
             transcript,
             progress,
-            more=more,
+            more=extra_turns,
             files=record.files,
             known=self._repeats(record.given_ids),
         )
@@ -185,12 +185,12 @@ class CaptureQueue:
                 f"summarise session {session.note_id}", lambda: self._summarise(session)
             )
 
-    def _learn_from(self, call: HookCall, given: Sequence[str]) -> None:
+    def _reward_citations(self, call: HookCall, given: Sequence[str]) -> None:
         """Reward the given memories whose paths the reply cites."""
         by_id = self._container.live.catalogue.by_id
         memories = [memory for key in given if (memory := by_id(key)) is not None]
         cited = [memory.id for memory in memories if memory.path in call.message]
-        self._container.learning.cited_in_reply(call.client, cited)
+        self._container.learning.record_citations(call.client, cited)
 
     def _summarise(self, session: Session) -> None:
         """Add a summary of the new lines by the client's own model, if it may be asked."""
@@ -198,8 +198,8 @@ class CaptureQueue:
             lines = list(self._records.get(session.client, session.id).unsummarised)
         if len(lines) < MIN_LINES:
             return
-        said = self._sampling.ask(session.client, prompt_of(lines))
-        sentences = borne_out(without_secrets(said), lines) if said else []
+        summary = self._sampling.ask(session.client, prompt_of(lines))
+        sentences = supported_sentences(without_secrets(summary), lines) if summary else []
         if not sentences:
             return
         items = tuple(Item(ItemKind.SUMMARY, each, "assistant") for each in sentences)
@@ -227,8 +227,8 @@ class CaptureQueue:
 
         def repeats(item: Item) -> bool:
             words = stems(item.text)
-            most = max((len(words & each) for each in given_words), default=0)
-            return item.speaker == "assistant" and most >= REPEATED_SHARE * len(words) > 0
+            shared = max((len(words & each) for each in given_words), default=0)
+            return item.speaker == "assistant" and shared >= REPEATED_SHARE * len(words) > 0
 
         return repeats
 

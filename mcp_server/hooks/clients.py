@@ -111,20 +111,20 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
     """
     if client not in CLIENTS:
         raise ValueError(f"unknown client {client}")
-    given = json.loads(data)
-    if not isinstance(given, dict):
+    fields = json.loads(data)
+    if not isinstance(fields, dict):
         raise ValueError("the input is not a JSON object")
 
     def text(*keys: str) -> str:
-        values = (given.get(key) for key in keys)
+        values = (fields.get(key) for key in keys)
         return next((value for value in values if isinstance(value, str) and value), "")
 
     session_id = text(*SESSION_KEYS)
     if not session_id:
         raise ValueError("the input names no session")
-    roots = given.get("workspace_roots")
+    roots = fields.get("workspace_roots")
     first_root = roots[0] if isinstance(roots, list) and roots else ""
-    tool_input = given.get("tool_input")
+    tool_input = fields.get("tool_input")
     transcript = text("agent_transcript_path") if event == "SubagentStop" else ""
     return HookCall(
         client=client,

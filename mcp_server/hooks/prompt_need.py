@@ -124,8 +124,8 @@ class PromptNeed:
     def _scale(self) -> tuple[Vector, float, float]:
         """The vector from questions to work, the projection of its midpoint, and half of its
         squared length."""
-        work = np.mean([self._embed(each) for each in _WORK_SAMPLES], axis=0)
-        asked = np.mean([self._embed(each) for each in _QUESTION_SAMPLES], axis=0)
-        direction = work - asked
+        work = np.mean([self._embed(sample) for sample in _WORK_SAMPLES], axis=0)
+        questions = np.mean([self._embed(sample) for sample in _QUESTION_SAMPLES], axis=0)
+        direction = work - questions
         half = float(direction @ direction) / 2
-        return direction, float((work + asked) @ direction) / 2, half
+        return direction, float((work + questions) @ direction) / 2, half

@@ -43,8 +43,8 @@ _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ
 _LASTING = ("decision", "preference")
 _OPEN = ("question", "open question", "task")
 # The sections of a session note that are quoted, and how many of their last lines.
-_STILL_HOLDS = {"Decisions": 3, "Preferences of the person": 3, "Open questions": 2}
-_LAST_SAID = {**_STILL_HOLDS, "Requests of the person": 2}
+_LASTING_LINES = {"Decisions": 3, "Preferences of the person": 3, "Open questions": 2}
+_LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
 _DECIDED = ("Decisions", "Preferences of the person")
 _PROMPT_CHARS = 1_500
 # Bytes of the excerpts, by rank; those after the best ones are only pointers.
@@ -75,12 +75,12 @@ class Quotation:
 
         The text is part of the key for a session's note, which has many different lines.
         """
-        said = f" {self.text.casefold()}" if self.memory.type == "session" else ""
-        return self.memory.id + said
+        text = f" {self.text.casefold()}" if self.memory.type == "session" else ""
+        return self.memory.id + text
 
     @property
-    def said(self) -> str:
-        """The normalised text, by which sessions' repetitions are recognised."""
+    def normalised(self) -> str:
+        """The text without its speaker, in lower case; equal for what sessions repeat."""
         return " ".join(without_speaker(self.text).casefold().split())
 
     def line(self) -> str:
@@ -155,13 +155,13 @@ class HookRecall:
         names = [path_from(folder, path) for path in touched]
         query = " ".join(re.sub(r"[/\\_.-]+", " ", name) for name in names)[:300]
         scope = Scope(Filters(types=[*_LASTING, "session"]), project)
-        parts = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
+        file_names = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
         chosen = []
         for hit, chance in self._concerning(query, scope, 10, client):
-            lasting = hit.memory.type in _LASTING
-            named = any(part in hit.text.casefold() for part in parts)
+            is_lasting = hit.memory.type in _LASTING
+            is_named = any(name in hit.text.casefold() for name in file_names)
             if _decides(hit, hit.memory.project) and (
-                named or (lasting and chance >= EDIT_THRESHOLD)
+                is_named or (is_lasting and chance >= EDIT_THRESHOLD)
             ):
                 chosen.append(hit)
         return self._quoted(query, chosen, given)[:MAX_BEFORE_EDIT]
@@ -200,7 +200,7 @@ class HookRecall:
 
         superseded = self._superseded([memory.id for memory in memories])
         memories.sort(key=lambda memory: (memory.id in superseded, -score(memory)))
-        found = ((m, self._start_of(m, goal)) for m in memories[:MAX_AT_START])
+        found = ((m, self._opening_of(m, goal)) for m in memories[:MAX_AT_START])
         return [
             replace(quotation, text=f"(superseded) {quotation.text}")
             if memory.id in superseded
@@ -212,7 +212,9 @@ class HookRecall:
     def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
         conflicts = stated_conflicts(self._container.live.graph_view, ids)
         return frozenset(
-            each.sides[1].node.id for each in conflicts if each.kind is ConflictKind.SUPERSESSION
+            conflict.sides[1].node.id
+            for conflict in conflicts
+            if conflict.kind is ConflictKind.SUPERSESSION
         )
 
     def recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:
@@ -235,13 +237,13 @@ class HookRecall:
         sessions.sort(key=lambda memory: memory.created_at, reverse=True)
         quotations: list[Quotation] = []
         for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
-            quotations += self._of_session(memory, _LAST_SAID if place == 0 else _STILL_HOLDS)
+            quotations += self._of_session(memory, _LATEST_LINES if place == 0 else _LASTING_LINES)
         return quotations[:MAX_FROM_SESSIONS]
 
     def of_session(self, path: str | None) -> list[Quotation]:
         """The decisions, open questions and last requests in a session's note."""
         memory = self._container.live.catalogue.by_path(path) if path else None
-        return self._of_session(memory, _LAST_SAID) if memory is not None else []
+        return self._of_session(memory, _LATEST_LINES) if memory is not None else []
 
     def _of_session(self, memory: Memory, wanted: Mapping[str, int]) -> list[Quotation]:
         try:
@@ -250,11 +252,11 @@ class HookRecall:
             return []
         return [
             Quotation(memory, text, (number, number))
-            for heading, most in wanted.items()
-            for number, text in items.get(heading, [])[-most:]
+            for heading, limit in wanted.items()
+            for number, text in items.get(heading, [])[-limit:]
         ]
 
-    def fence(
+    def quoted_block(
         self, quotations: Sequence[Quotation], why: str, tokens: int
     ) -> tuple[str, list[Quotation]]:
         """The text for the model, and the quotations that fit into it.
@@ -265,11 +267,11 @@ class HookRecall:
         """
         count = self._container.embedder.tokens.count
         lines, shown = [OPENING.format(why=why)], list[Quotation]()
-        room = tokens - count(lines[0]) - count(CLOSING)
+        left = tokens - count(lines[0]) - count(CLOSING)
         for quotation in quotations:
             line = quotation.line()
-            room -= count(line)
-            if room < 0:
+            left -= count(line)
+            if left < 0:
                 break
             lines.append(line)
             shown.append(quotation)
@@ -285,11 +287,11 @@ class HookRecall:
         return list(result.hits)
 
     def _concerning(
-        self, query: str, scope: Scope, most: int, client: str
+        self, query: str, scope: Scope, limit: int, client: str
     ) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the probability that it concerns the query."""
         searcher = self._container.live.searcher
-        found = searcher.find(query, max(10, most), scope)
+        found = searcher.find(query, max(10, limit), scope)
         if not found:
             return []
         chances = CONCERNS.confidences(features(query, found))
@@ -299,10 +301,10 @@ class HookRecall:
     def _quoted(self, query: str, found: Sequence[Hit], given: Collection[str]) -> list[Quotation]:
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
         gated = any(hit.gated for hit in found)
-        choose = self._container.own_excerpts if gated else self._container.excerpts
-        shown = choose.of(query, found, limits, whole=len(_EXCERPT_BYTES))
+        source = self._container.own_excerpts if gated else self._container.excerpts
+        excerpts = source.of(query, found, limits, whole=len(_EXCERPT_BYTES))
         quoted: dict[str, Quotation] = {}
-        for hit, excerpt, limit in zip(found, shown, limits, strict=True):
+        for hit, excerpt, limit in zip(found, excerpts, limits, strict=True):
             lines = (excerpt.lines.first, excerpt.lines.last)
             text = _JOINT.sub(" … ", " ".join(excerpt.text.split())).strip(" …-")
             if limit == _POINTER_BYTES and len(text) > _MAX_POINTER_CHARS:
@@ -331,16 +333,17 @@ class HookRecall:
             found = self._concerning(goal, Scope(None, project), 50, client)
         except MemvaultError:
             return {}  # a store does not answer: the other three weights rank
-        return {each.memory.id: chance for each, chance in found if each.memory.id in ids}
+        return {hit.memory.id: chance for hit, chance in found if hit.memory.id in ids}
 
-    def _start_of(self, memory: Memory, goal: str) -> Quotation | None:
+    def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
         """The note's distillate, else its excerpt for the goal or title; None without text."""
         if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
             note = parse_note(memory.path, self._container.guarded.read(memory.path))
-            found = sentences_of(note)
-            said = [found[at] for at in distilled.sentences if at < len(found)]
-            if said and all(_is_own(memory, each) for each in said):
-                return Quotation(memory, " ".join([f"{memory.title}:", *(s.text for s in said)]))
+            sentences = sentences_of(note)
+            chosen = [sentences[at] for at in distilled.sentences if at < len(sentences)]
+            if chosen and all(_is_own(memory, sentence) for sentence in chosen):
+                texts = [sentence.text for sentence in chosen]
+                return Quotation(memory, " ".join([f"{memory.title}:", *texts]))
         limits = [_OPENING_BYTES]
         (excerpt,) = self._container.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         text = " ".join(f"{memory.title}: {excerpt.text}".split())
@@ -368,10 +371,10 @@ def project_of(folder: str, projects: Iterable[str]) -> str | None:
         return None
     root = _repository(folder)
     name = PurePath(root or folder).name
-    alike = {name_key(each): each for each in projects}
+    known = {name_key(project): project for project in projects}
     for part in (name, path.name):
-        if name_key(part) in alike:
-            return alike[name_key(part)]
+        if name_key(part) in known:
+            return known[name_key(part)]
     return name if root else None
 
 

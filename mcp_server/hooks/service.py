@@ -28,7 +28,7 @@ _DESTRUCTIVE = ("forget_concept", "merge_concepts", "reload_manifest", "trigger_
 
 
 class HookService:
-    """One per engine. Thread-safe."""
+    """Answers the hooks of all clients; one per engine. Thread-safe."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -58,7 +58,7 @@ class HookService:
 
     def answer(self, client: str, event: str, data: bytes) -> bytes:
         """The hook's output. Never raises: errors are logged, and the output is empty."""
-        with self._container.questions.one():
+        with self._container.requests.running():
             return self._answer(client, event, data)
 
     def _answer(self, client: str, event: str, data: bytes) -> bytes:
@@ -107,8 +107,8 @@ class HookService:
         found = self._recall.recent_sessions(record.folder, record.project, current)
         goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
         found += self._recall.at_start(record.project, goal, call.client)
-        found = list({each.said: each for each in reversed(found)}.values())[::-1]
-        context = self._give(record, call, found, "for this project", self._settings.start_tokens)
+        found = list({each.normalised: each for each in reversed(found)}.values())[::-1]
+        context = self._quote(record, call, found, "for this project", self._settings.start_tokens)
         return Reply(context, self._notice(record))
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
@@ -118,7 +118,7 @@ class HookService:
         best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
         found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
         tokens = self._settings.start_tokens
-        return Reply(self._give(record, call, found, "kept over the compaction", tokens))
+        return Reply(self._quote(record, call, found, "kept over the compaction", tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
         start = Reply()
@@ -129,19 +129,19 @@ class HookService:
             call.prompt, record.project, record.given_quotations, call.client
         )
         tokens = self._settings.prompt_tokens
-        own = self._give(record, call, found, "for this prompt", tokens)
-        return Reply("\n".join(filter(None, (start.context, own))), start.notice)
+        quoted = self._quote(record, call, found, "for this prompt", tokens)
+        return Reply("\n".join(filter(None, (start.context, quoted))), start.notice)
 
     def _before_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         if not call.touched:
             return Reply()
-        edits = [each for each in record.given if each.event == call.event]
-        given = {key for each in edits for key in each.quotations}
+        earlier = [given for given in record.given if given.event == call.event]
+        given_keys = {key for given in earlier for key in given.quotations}
         found = self._recall.before_edit(
-            call.touched, record.folder, record.project, given, call.client
+            call.touched, record.folder, record.project, given_keys, call.client
         )
         tokens = self._settings.prompt_tokens
-        return Reply(self._give(record, call, found, "about what is edited", tokens))
+        return Reply(self._quote(record, call, found, "about what is edited", tokens))
 
     def _after_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         """Remember the edited files, because not every transcript names them."""
@@ -152,7 +152,7 @@ class HookService:
     def _permission(self, call: HookCall, record: SessionRecord) -> Reply:
         """Deny destructive tools while a full store prevents undo (REQ-AUTO-10, ERR-AUTO-06)."""
         action = next((name for name in _DESTRUCTIVE if call.tool.endswith(name)), None)
-        full = self._container.without_room() if action else []
+        full = self._container.full_stores() if action else []
         if not full:
             return Reply()
         reason = f"{' and '.join(full)} is full, so the earlier version cannot be kept"
@@ -161,31 +161,31 @@ class HookService:
     def _notification(self, call: HookCall, record: SessionRecord) -> Reply:
         return Reply(notice=self._notice(record))
 
-    def _give(
+    def _quote(
         self, record: SessionRecord, call: HookCall, found: list[Quotation], why: str, tokens: int
     ) -> str:
-        context, shown = self._recall.fence(found, why, tokens)
+        context, shown = self._recall.quoted_block(found, why, tokens)
         if shown:
             ids = list(dict.fromkeys(each.memory.id for each in shown))
             keys = [each.key for each in shown]
-            at = record.last_active
-            given = GivenEvent(at=at, event=call.event, memories=ids, quotations=keys)
-            record.given.append(given)
+            record.given.append(
+                GivenEvent(at=record.last_active, event=call.event, memories=ids, quotations=keys)
+            )
             self._container.activity.accessed(ids)
-            matter = call.prompt or " ".join(call.touched) or record.project or call.event
+            subject = call.prompt or " ".join(call.touched) or record.project or call.event
             memories = [each.memory for each in shown]
-            self._container.learning.given(call.client, call.session_id, matter, memories)
+            self._container.learning.record_given(call.client, call.session_id, subject, memories)
         return context
 
     def _notice(self, record: SessionRecord) -> str:
         """One line about a new conflict, quarantined note or blind spot; each is shown once."""
         if record.notices >= self._settings.notices:
             return ""
-        notice = next((line for line in self._matters() if self.records.is_news(line)), "")
+        notice = next((line for line in self._news() if self.records.is_news(line)), "")
         record.notices += bool(notice)
         return notice
 
-    def _matters(self) -> Iterator[str]:
+    def _news(self) -> Iterator[str]:
         for task in self._container.curation.tasks():
             if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH:
                 notes = ", ".join(task.paths)
@@ -205,13 +205,13 @@ class HookService:
         """Find blind spots in the background, as this reads every edge; returns seconds until the
         next run."""
         live = self._container.live
-        names = live.graph_view.node
+        node_of = live.graph_view.node
         found = blind_spots(live.graph_view, live.similarity_index)
-        each = [[names(key) for key in (spot.first, spot.second, spot.shared)] for spot in found]
+        nodes = [[node_of(key) for key in (spot.first, spot.second, spot.shared)] for spot in found]
         self._blind_spots = [
-            (*sorted((one.path or one.name, other.path or other.name)), shared.name)
-            for one, other, shared in each
-            if one and other and shared
+            (*sorted((first.path or first.name, second.path or second.name)), shared.name)
+            for first, second, shared in nodes
+            if first and second and shared
         ]
         return BLIND_SPOT_SECONDS
 
@@ -222,5 +222,5 @@ class HookService:
         if not folder:
             return False
         path = Path(folder).expanduser()
-        excluded = (Path(each).expanduser() for each in self._settings.exclude)
-        return any(path == each or each in path.parents for each in excluded)
+        excluded = (Path(name).expanduser() for name in self._settings.exclude)
+        return any(path == root or root in path.parents for root in excluded)

@@ -99,10 +99,10 @@ class SessionRecords:
         except OSError as error:
             _log.warning("a hook session cannot be recorded: %s", error.strerror)
 
-    def recent(self, most: int) -> list[SessionRecord]:
+    def recent(self, limit: int) -> list[SessionRecord]:
         """The sessions that were active last, the latest first."""
         try:
-            files = sorted(self._folder.glob("*.json"), key=modified_at, reverse=True)[:most]
+            files = sorted(self._folder.glob("*.json"), key=modified_at, reverse=True)[:limit]
         except OSError:
             return []
         found = [self._read(file.stem) for file in files]
@@ -110,15 +110,17 @@ class SessionRecords:
 
     def is_news(self, notice: str) -> bool:
         """Whether no session has shown this notice yet; marks it as shown."""
-        shown = self._folder.parent / "told"
+        shown_file = self._folder.parent / "told"
         key = hashlib.blake2b(notice.encode(), digest_size=12).hexdigest()
         with self._lock:
             try:
-                shown.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                known = shown.read_text(encoding="ascii").split() if shown.is_file() else []
+                shown_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                known = (
+                    shown_file.read_text(encoding="ascii").split() if shown_file.is_file() else []
+                )
                 if key in known:
                     return False
-                with shown.open("a", encoding="ascii") as file:
+                with shown_file.open("a", encoding="ascii") as file:
                     file.write(f"{key}\n")
             except OSError:
                 return False  # better never shown than in every session

@@ -31,7 +31,7 @@ MIN_LINES = 6  # new since the last summary; fewer are read as quickly as a summ
 MAX_LINES = 80
 MAX_SENTENCES = 5
 PATIENCE_SECONDS = 120.0  # in which the person may allow the request to their model
-BORNE_OUT = 0.6  # share of a sentence's word stems that the lines must contain
+SUPPORTED_SHARE = 0.6  # share of a sentence's word stems that the lines must contain
 SYSTEM = (
     "Summarise this work session in at most five short sentences for somebody who continues it "
     "later: what was decided and why, what is done, what is open. Say nothing that the lines do "
@@ -49,12 +49,12 @@ class SamplingClients:
         )
         self._lock = threading.Lock()
 
-    def note(self, session: ServerSession) -> None:
+    def add(self, session: ServerSession) -> None:
         """Remember the connection of a request; call this in its event loop."""
         capabilities, parameters = session.client_capabilities, session.client_params
         connection = session._connection
-        asks = capabilities is not None and capabilities.sampling is not None
-        if not asks or parameters is None or not connection.has_standalone_channel:
+        can_sample = capabilities is not None and capabilities.sampling is not None
+        if not can_sample or parameters is None or not connection.has_standalone_channel:
             return
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return  # this protocol has no requests from server to client outside of a call
@@ -81,11 +81,11 @@ class SamplingClients:
         params = mt.CreateMessageRequestParams(
             messages=[question], system_prompt=SYSTEM, max_tokens=400
         )
-        asked = connection.send_request(
+        request = connection.send_request(
             mt.CreateMessageRequest(params=params), opts={"timeout": PATIENCE_SECONDS}
         )
         try:
-            future = asyncio.run_coroutine_threadsafe(asked, loop)
+            future = asyncio.run_coroutine_threadsafe(request, loop)
             result = future.result(PATIENCE_SECONDS + 1)
         except (MCPError, ValidationError, TimeoutError, CancelledError, RuntimeError) as error:
             _log.info("a client's model was not asked: %s", type(error).__name__)
@@ -104,7 +104,7 @@ class NoteSamplingClients(Middleware):
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
         if context.fastmcp_context is not None and context.method != "initialize":
-            self._clients.note(context.fastmcp_context.session)
+            self._clients.add(context.fastmcp_context.session)
         return await call_next(context)
 
 
@@ -113,7 +113,7 @@ def prompt_of(lines: Sequence[str]) -> str:
     return f"<session>\n{quoted.replace('<', '‹')}\n</session>"
 
 
-def borne_out(summary: str, lines: Sequence[str]) -> list[str]:
+def supported_sentences(summary: str, lines: Sequence[str]) -> list[str]:
     """The sentences of a summary whose names, numbers and most words are in the lines."""
     source = "\n".join(lines).casefold()
     known = stems(source)
@@ -122,7 +122,8 @@ def borne_out(summary: str, lines: Sequence[str]) -> list[str]:
         for part in sentences_in(" ".join(line.split())):
             sentence = part.strip("-*•# ")
             words = stems(sentence)
-            said = all(each.casefold() in source for each in _NAME_OR_NUMBER.findall(sentence))
-            if words and said and len(words & known) >= BORNE_OUT * len(words):
+            names = _NAME_OR_NUMBER.findall(sentence)
+            are_known = all(name.casefold() in source for name in names)
+            if words and are_known and len(words & known) >= SUPPORTED_SHARE * len(words):
                 kept.append(sentence)
     return kept[:MAX_SENTENCES]

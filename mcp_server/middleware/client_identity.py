@@ -31,10 +31,10 @@ from memvault.verification.immunity import Immunity
 from memvault.verification.immunity.folding import fold
 
 ToolSet = Literal["core", "full"]
-_tools_wanted: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=None)
+_requested_tools: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=None)
 
 
-def asked_in(query: str) -> ToolSet | None:
+def tools_in_query(query: str) -> ToolSet | None:
     """The tool set that a URL's query requests, if any."""
     match parse_qs(query).get("tools"):
         case ["full"]:
@@ -47,23 +47,23 @@ def asked_in(query: str) -> ToolSet | None:
 @contextmanager
 def connection_with(tools: ToolSet | None) -> Iterator[None]:
     """Mark requests served within the block as from a connection that requested this set."""
-    token = _tools_wanted.set(tools)
+    token = _requested_tools.set(tools)
     try:
         yield
     finally:
-        _tools_wanted.reset(token)
+        _requested_tools.reset(token)
 
 
-def wanted_set() -> ToolSet | None:
+def requested_tools() -> ToolSet | None:
     """The set that the connection of this call requested, if any."""
-    return _tools_wanted.get() or _asked_over_http()
+    return _requested_tools.get() or _tools_in_http_query()
 
 
 class ToolSets(Middleware):
     """Lists the tools of the set that the connection requested, by default the engine's set."""
 
-    def __init__(self, usual: ToolSet) -> None:
-        self._usual: ToolSet = usual
+    def __init__(self, default: ToolSet) -> None:
+        self._default: ToolSet = default
 
     async def on_list_tools(
         self,
@@ -71,19 +71,19 @@ class ToolSets(Middleware):
         call_next: CallNext[mt.ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
         tools = await call_next(context)
-        if (wanted_set() or self._usual) == "full":
+        if (requested_tools() or self._default) == "full":
             return tools
         return [tool for tool in tools if "core" in tool.tags]
 
 
-def _asked_over_http() -> ToolSet | None:
+def _tools_in_http_query() -> ToolSet | None:
     try:
-        return asked_in(get_http_request().url.query)
+        return tools_in_query(get_http_request().url.query)
     except RuntimeError:  # not over HTTP
         return None
 
 
-_pipes: WeakKeyDictionary[object, str] = WeakKeyDictionary()
+_pipe_ids: WeakKeyDictionary[object, str] = WeakKeyDictionary()
 
 
 def connection_id() -> str:
@@ -104,16 +104,16 @@ def connection_of(session: ServerSession) -> str:
     if connection.session_id is not None:
         return connection.session_id
     if connection.has_standalone_channel:
-        return _pipes.setdefault(connection.outbound, uuid4().hex)
+        return _pipe_ids.setdefault(connection.outbound, uuid4().hex)
     request, parameters = get_http_request(), session.client_params
     token = request.headers.get("authorization")
     host = request.client.host if request.client else "unknown"
-    who = blake2b(token.encode(), digest_size=8).hexdigest() if token else host
-    return f"{who} {parameters.client_info.name if parameters is not None else ''}".rstrip()
+    caller = blake2b(token.encode(), digest_size=8).hexdigest() if token else host
+    return f"{caller} {parameters.client_info.name if parameters is not None else ''}".rstrip()
 
 
 MAX_NAME_CHARS = 80
-_OTHERS = frozenset({"you", "me", "page", "person", "the person", "memvault"})
+_RESERVED_NAMES = frozenset({"you", "me", "page", "person", "the person", "memvault"})
 _proofs: set[str] = set()
 
 
@@ -127,8 +127,8 @@ def is_person() -> bool:
     parameters = get_context().session.client_params
     if parameters is None or parameters.client_info.name != COMMAND_LINE:
         return False
-    shown = parameters.client_info.title or ""
-    return any(compare_digest(shown.encode(), proof.encode()) for proof in _proofs)
+    proof_sent = parameters.client_info.title or ""
+    return any(compare_digest(proof_sent.encode(), proof.encode()) for proof in _proofs)
 
 
 def client_name() -> str | None:
@@ -136,17 +136,17 @@ def client_name() -> str | None:
     that it gave in the handshake."""
     with suppress(RuntimeError):  # not over HTTP
         if approved := getattr(get_http_request().state, WEB_CLIENT, None):
-            return _harmless(approved)
+            return _safe_name(approved)
     parameters = get_context().session.client_params
-    return _harmless(parameters.client_info.name) if parameters is not None else None
+    return _safe_name(parameters.client_info.name) if parameters is not None else None
 
 
 @lru_cache(maxsize=256)
-def _harmless(name: str) -> str:
+def _safe_name(name: str) -> str:
     """A client's name made safe to show: one line, no instruction, and not a name that means the
     person or memvault."""
     short = " ".join(name.split())[:MAX_NAME_CHARS]
-    if " ".join(fold(short).text.split()) in _OTHERS:
+    if " ".join(fold(short).text.split()) in _RESERVED_NAMES:
         return f"a client named {short}"
     return "a client" if Immunity(None).check(short).adversarial else short
 

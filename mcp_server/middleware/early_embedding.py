@@ -30,7 +30,7 @@ class EarlyEmbedding(Middleware):
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         query = (context.message.arguments or {}).get("query")
-        if isinstance(query, str) and len(query) <= MAX_CHARS and (asked := query.strip()):
+        if isinstance(query, str) and len(query) <= MAX_CHARS and (question := query.strip()):
             with suppress(Exception):  # the tool fails in the same way, and reports it
-                self._begin(asked)
+                self._begin(question)
         return await call_next(context)

@@ -32,7 +32,7 @@ RATIONALE = "Rationale is required (10-500 characters)"
 VERBOSITY = "Verbosity level must be 0, 1, or 2"
 
 # Messages quoted from **core** (EC-CORE-002, -003, -016), by parameter and pydantic error type.
-WORDS = {
+MESSAGES = {
     ("rationale", "missing"): RATIONALE,
     ("rationale", "string_type"): RATIONALE,
     ("rationale", "string_too_short"): "Rationale must be at least 10 characters",
@@ -49,7 +49,7 @@ WORDS = {
         )
     },
 }
-STORAGE_WORDS = ("Storage error: ", "Database integrity check failed")
+STORAGE_PREFIXES = ("Storage error: ", "Database integrity check failed")
 OUT_OF_RANGE = {"greater_than_equal", "less_than_equal", "greater_than", "less_than"}
 MISSING = {"missing_argument", "missing_keyword_only_argument"}
 UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
@@ -85,7 +85,7 @@ class AnsweringTool(FunctionTool):
                 raise
             return error_result(invalid_params(cause, self.parameters))
         except MemvaultError as error:
-            return error_result(_in_documents_words(error, self.name))
+            return error_result(_in_words_of_core(error, self.name))
         except MCPError:
             raise
         except Exception:
@@ -114,9 +114,9 @@ class UnknownTools(Middleware):
             raise MCPError(mt.INVALID_PARAMS, f"Unknown tool: {name}") from error
 
 
-def _in_documents_words(error: MemvaultError, operation: str) -> MemvaultError:
+def _in_words_of_core(error: MemvaultError, operation: str) -> MemvaultError:
     """A storage error in the words of **core** (ERR-CORE-001), unless it has them already."""
-    if type(error) is not StorageError or error.message.startswith(STORAGE_WORDS):
+    if type(error) is not StorageError or error.message.startswith(STORAGE_PREFIXES):
         return error
     worded = StorageError(f"Storage error: {operation} failed - {error.message}", **error.data)
     worded.__cause__ = error.__cause__
@@ -168,18 +168,18 @@ def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> Invalid
     data: dict[str, Any] = {"parameter": parameter}
     if isinstance(details["input"], str) and kind.startswith("string_too"):
         data["received"] = len(details["input"])
-    words = WORDS.get((parameter, kind))
-    if words is None and kind in OUT_OF_RANGE:
-        words = _range_words(parameter, _property(schema, location))
-    if words is None:
+    message = MESSAGES.get((parameter, kind))
+    if message is None and kind in OUT_OF_RANGE:
+        message = _range_message(parameter, _property(schema, location))
+    if message is None:
         described = _property(schema, location if kind in NO_OBJECT else location[:-1])
         known = _first_with_properties(described, schema)
-        said = _said(kind, details, known.get("properties", {}))
-        words = f"Invalid params: {parameter} - {said}"
-    return InvalidParams(words, **data)
+        explanation = _explanation(kind, details, known.get("properties", {}))
+        message = f"Invalid params: {parameter} - {explanation}"
+    return InvalidParams(message, **data)
 
 
-def _said(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
+def _explanation(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
     if kind == "missing":
         return "it is required"
     if kind in UNKNOWN:
@@ -190,11 +190,11 @@ def _said(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
         return "it must be a date or time in ISO 8601, such as 2026-03-14"
     if details.get("ctx") == {"min_length": 1}:
         return "it must not be empty"
-    said = details["msg"].replace(" after validation", "")
-    return said[:1].lower() + said[1:]
+    message = details["msg"].replace(" after validation", "")
+    return message[:1].lower() + message[1:]
 
 
-def _range_words(parameter: str, described: Mapping[str, Any]) -> str | None:
+def _range_message(parameter: str, described: Mapping[str, Any]) -> str | None:
     low, high = described.get("minimum"), described.get("maximum")
     if low is None or high is None:
         return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexer.catalogue import Catalogue
     from mcp_server.runtime.container import Container
 
-QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # of tools
+QUESTION_ARGUMENTS = ("query", "topic", "question", "goal", "reasoning_summary")  # of tools
 # The fields that quote a note; all others name or measure it.
 QUOTATIONS = frozenset({
     "content", "text", "sentence", "said", "snippet", "content_snippet", "opening", "excerpt",
@@ -53,13 +53,13 @@ class OriginMarks(Middleware):
         if not isinstance(structured, dict) or result.is_error:
             return result
         arguments = context.message.arguments or {}
-        asked = " ".join(str(arguments[key]) for key in QUESTIONS if key in arguments)
-        critical = bool(asked) and sensitive_topic_of(asked) is not None
+        question = " ".join(str(arguments[key]) for key in QUESTION_ARGUMENTS if key in arguments)
+        critical = bool(question) and sensitive_topic_of(question) is not None
         gated = critical and not arguments.get("allow_unverified")
         shown = self._marked(structured, gated=gated)
         parts = result.content
-        is_json = len(parts) == 1 and isinstance(parts[0], mt.TextContent)
-        if is_json:
+        is_text = len(parts) == 1 and isinstance(parts[0], mt.TextContent)
+        if is_text:
             parts = [mt.TextContent(type="text", text=to_json(shown).decode())]
         return result.model_copy(update={"content": parts, "structured_content": shown})
 

@@ -17,11 +17,11 @@ from mcp_server.pages.today import PulseHistory, TodayPage
 from mcp_server.tools.toolbox import Toolbox
 
 
-def pages_app(box: Toolbox, startup: Startup, course: PulseHistory) -> Starlette:
+def pages_app(box: Toolbox, startup: Startup, history: PulseHistory) -> Starlette:
     """The pages over one vault."""
     site = Site(box, startup)
     pages = (
-        TodayPage(site, course),
+        TodayPage(site, history),
         AskPage(site),
         CuratePage(site),
         TimelinePage(site),

@@ -17,7 +17,7 @@ from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.learnt import LearntPart
 from mcp_server.pages.over_time import plots
 from mcp_server.pages.page_actions import by_person
-from mcp_server.pages.shown_changes import shown
+from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable
@@ -28,12 +28,12 @@ from memvault.verification.claim_gate import GatedQuestion
 MAX_READ = 12  # memories of a session that are named
 MAX_SESSIONS = 20
 MAX_GATED = 20
-_WITHOUT_FADINGS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # too many
+_USUAL_KINDS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # too many
 YOU = "you"  # the person, in the list of clients
 
 
 @dataclass(frozen=True, slots=True)
-class HookedSession:
+class SessionWithHooks:
     """A client session with hooks: the memories that it was given, and its captures.
 
     ``given`` are ids and titles of memories; ``changes`` the hashes that undo the captures.
@@ -58,33 +58,34 @@ class ActivityPage:
         ]
 
     def _show(self, request: Request) -> Response:
-        container, asked = self._site.container, request.query_params
-        client, kind = asked.get("client", ""), asked.get("kind", "")
-        day = _day(asked.get("day", ""))
-        kinds = _kinds(kind) or (None if client or day else _WITHOUT_FADINGS)
-        before = asked.get("before") or None
-        changes = self._chosen(client, day, kinds, before, PAGE_SIZE + 1)
+        container, params = self._site.container, request.query_params
+        client, kind = params.get("client", ""), params.get("kind", "")
+        day = _day(params.get("day", ""))
+        kinds = _kinds(kind) or (None if client or day else _USUAL_KINDS)
+        before = params.get("before") or None
+        is_first_page = before is None
+        changes = self._matching_changes(client, day, kinds, before, PAGE_SIZE + 1)
         chosen_day = day.isoformat() if day else ""
         filters: dict[str, Any] = {"client": client, "kind": kind, "day": chosen_day}
         rows = changes[:PAGE_SIZE]
         return self._site.render(
             "activity.html",
             request,
-            changes=shown(container, rows, lines=True),
-            all_shown=undoable(self._chosen(client, day, kinds)) if client or day else [],
+            changes=shown_changes(container, rows, lines=True),
+            all_shown=undoable(self._matching_changes(client, day, kinds)) if client or day else [],
             older=rows[-1].reversal_hash if len(changes) > PAGE_SIZE else None,
             query=urlencode({key: value for key, value in filters.items() if value}),
             clients=self._clients(),
             kinds=[each.value for each in ChangeKind],
-            sessions=self._sessions() if not asked.get("before") else [],
-            hooked=self._hooked() if not asked.get("before") else [],
-            gated=self._gated(client) if not asked.get("before") else [],
-            learnt=self._learnt.shown() if not asked.get("before") else None,
-            over_time=plots(container) if not asked.get("before") else [],
+            sessions=self._sessions() if is_first_page else [],
+            hooked=self._sessions_with_hooks() if is_first_page else [],
+            gated=self._gated(client) if is_first_page else [],
+            learnt=self._learnt.shown() if is_first_page else None,
+            over_time=plots(container) if is_first_page else [],
             **filters,
         )
 
-    def _chosen(
+    def _matching_changes(
         self,
         client: str,
         day: date | None,
@@ -124,7 +125,7 @@ class ActivityPage:
                 found.append((each, notes))
         return found
 
-    def _hooked(self) -> list[HookedSession]:
+    def _sessions_with_hooks(self) -> list[SessionWithHooks]:
         """The sessions that hooks served last, the latest first."""
         container = self._site.container
         found, catalogue = [], container.live.catalogue
@@ -135,7 +136,7 @@ class ActivityPage:
             open_changes = undoable(list(self._changes(reversed(record.changes))))
             if given or note or open_changes:
                 found.append(
-                    HookedSession(
+                    SessionWithHooks(
                         record.client,
                         record.project or record.folder,
                         record.last_active,
@@ -158,7 +159,7 @@ class ActivityPage:
         wanted = form.texts("change")
         if form.text("all"):
             client, day = form.text("client"), _day(form.text("day"))
-            wanted = undoable(self._chosen(client, day, _kinds(form.text("kind"))))
+            wanted = undoable(self._matching_changes(client, day, _kinds(form.text("kind"))))
         if not wanted:
             raise InvalidParams("Select the changes to undo.")
         undone = container.actions.undo(wanted, by_person("undone on the page"))
@@ -171,7 +172,7 @@ class ActivityPage:
             "undone.html",
             request,
             status=409,
-            undone=shown(container, undone.undone, lines=False),
+            undone=shown_changes(container, undone.undone, lines=False),
             conflicts=undone.conflicts,
             back=back_to(back),
         )

@@ -58,8 +58,8 @@ class AskPage:
             )
         answered = self._site.container.live.searcher.search(query, mode=chosen)
         learning = self._site.container.learning
-        learning.shown_to_person(query, answered.hits)
-        learning.asked("", query, answered, Scope())
+        learning.record_shown_to_person(query, answered.hits)
+        learning.record_question("", query, answered, Scope())
         return self._site.render(
             "ask.html",
             request,

@@ -35,9 +35,9 @@ class CompressPage:
     def _show(self, request: Request) -> Response:
         container = self._site.container
         sessions = [memory for memory in container.live.catalogue.all() if _is_session(memory)]
-        sessions.sort(key=lambda memory: (-_when(memory).timestamp(), memory.path))
+        sessions.sort(key=lambda memory: (-_session_time(memory).timestamp(), memory.path))
         part = paged(sessions, request.query_params.get("page", ""))
-        return self._site.render("compress.html", request, part=part, at=_when)
+        return self._site.render("compress.html", request, part=part, at=_session_time)
 
     def _facts(self, request: Request) -> Response:
         container = self._site.container
@@ -73,7 +73,7 @@ class CompressPage:
         if not ids or len(ids) > MAX_SOURCES:
             raise InvalidParams(f"Choose one to {MAX_SOURCES} sessions.")
         try:
-            return [self._site.box.memory(key) for key in dict.fromkeys(ids)]
+            return [self._site.box.lookup.memory(key) for key in dict.fromkeys(ids)]
         except NoteNotFound as error:
             raise NoteNotFound("One of these sessions is gone; choose again.") from error
 
@@ -82,7 +82,7 @@ def _is_session(memory: Memory) -> bool:
     return memory.lifecycle is Lifecycle.EPHEMERAL or memory.type == "session"
 
 
-def _when(memory: Memory) -> datetime:
+def _session_time(memory: Memory) -> datetime:
     """The session's time: its own date, or the time of creation if that was on the same day."""
     if memory.date is None or memory.date.date() == memory.created_at.date():
         return memory.created_at
@@ -101,18 +101,18 @@ class MergePage:
         ]
 
     def _show(self, request: Request) -> Response:
-        asked = request.query_params
-        sources = [each for each in asked.getlist("source") if each.strip()]
+        params = request.query_params
+        sources = [each for each in params.getlist("source") if each.strip()]
         actions = self._site.container.actions
         named = [actions.target(name) for name in sources]
         # By default, the first memory with a note is the target, else the first one named.
         likely = next(
             (each for each in named if each.note is not None), named[0] if named else None
         )
-        into = actions.target(asked["target"]) if asked.get("target") else likely
+        into = actions.target(params["target"]) if params.get("target") else likely
         merged = [each for each in named if into is None or each.node_ids != into.node_ids]
         if into is None or not merged:
-            raise InvalidParams("Choose at least two things to be merged.")
+            raise InvalidParams("Choose at least two notes or concepts to merge.")
         preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
         plan = preview.plan
         changed = plan.lines_changed(MAX_LINES + 1)
@@ -128,7 +128,7 @@ class MergePage:
             by_path=by_path,
             trashed=[edit.path for edit in plan.edits if edit.moved_to is not None],
             more=len(changed) > MAX_LINES,
-            then=asked.get("then", ""),
+            then=params.get("then", ""),
         )
 
     def _merge(self, _: Request, form: Form) -> str:
@@ -148,14 +148,14 @@ PATIENCE, FIRST_PATIENCE = 0.2, 60.0  # seconds that a page waits for a new list
 MAX_NAMING = 20  # notes that a preview lists
 
 
-_Known = tuple[object, list[Concept]]  # the state of the index, and its concepts
+_ListedConcepts = tuple[object, list[Concept]]  # the state of the index, and its concepts
 
 
 class ConceptsPage:
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._known: _Known | None = None
-        site.on_visit.append(self._begin_making)
+        self._listed: _ListedConcepts | None = None
+        site.on_visit.append(self._list_if_changed)
         self.routes: list[BaseRoute] = [
             site.page("/concepts", self._show),
             site.page("/forget", self._preview),
@@ -163,24 +163,24 @@ class ConceptsPage:
         ]
 
     def _show(self, request: Request) -> Response:
-        asked = request.query_params
-        find, kind = asked.get("find", "").strip(), asked.get("kind", "")
-        every = self._concepts()
+        params = request.query_params
+        find, kind = params.get("find", "").strip(), params.get("kind", "")
+        concepts = self._concepts()
         wanted = concept_key(find) if find else ""
         rows = [
             each
-            for each in every
+            for each in concepts
             if (not kind or each.kind == kind) and (not wanted or wanted in each.key)
         ]
-        part = paged(rows, asked.get("page", ""))
+        part = paged(rows, params.get("page", ""))
         filters = {key: value for key, value in {"find": find, "kind": kind}.items() if value}
         return self._site.render(
             "concepts.html",
             request,
-            part=replace(part, rows=[each for each in part.rows if self._is_there(each)]),
+            part=replace(part, rows=[each for each in part.rows if self._still_exists(each)]),
             find=find,
             kind=kind,
-            kinds=sorted({each.kind for each in every}),
+            kinds=sorted({each.kind for each in concepts}),
             query=urlencode(filters) + "&" if filters else "",
         )
 
@@ -190,25 +190,25 @@ class ConceptsPage:
         After a change of the indexes they are listed again in the background; pages show the last
         list until then, and reload.
         """
-        self._begin_making()
-        known = self._known
-        self._site.container.worker.wait(LIST, FIRST_PATIENCE if known is None else PATIENCE)
-        if self._known is None:
-            self._make()
-        return self._known[1] if self._known is not None else []
+        self._list_if_changed()
+        listed = self._listed
+        self._site.container.worker.wait(LIST, FIRST_PATIENCE if listed is None else PATIENCE)
+        if self._listed is None:
+            self._list()
+        return self._listed[1] if self._listed is not None else []
 
-    def _begin_making(self) -> None:
-        if self._known is None or self._known[0] != self._state():
-            self._site.container.worker.run(LIST, self._make_in_background)
+    def _list_if_changed(self) -> None:
+        if self._listed is None or self._listed[0] != self._state():
+            self._site.container.worker.run(LIST, self._list_in_background)
 
-    def _make_in_background(self) -> None:
+    def _list_in_background(self) -> None:
         with suppress(MemvaultError):  # the page reports it
-            self._make()
+            self._list()
 
-    def _make(self) -> None:
+    def _list(self) -> None:
         state, live = self._state(), self._site.container.live
         found = concepts_of(live.catalogue.all(), live.graph_view).values()
-        self._known = (state, sorted(found, key=lambda each: (-each.naming, each.key)))
+        self._listed = (state, sorted(found, key=lambda each: (-each.naming, each.key)))
         self._site.renew()
 
     def _state(self) -> tuple[object, int]:
@@ -216,7 +216,7 @@ class ConceptsPage:
         container = self._site.container
         return container.live.indexer, container.live.indexer.version
 
-    def _is_there(self, concept: Concept) -> bool:
+    def _still_exists(self, concept: Concept) -> bool:
         container = self._site.container
         key = concept.ids[0]
         return (
@@ -225,8 +225,8 @@ class ConceptsPage:
         )
 
     def _preview(self, request: Request) -> Response:
-        asked = request.query_params
-        targets = self._targets(asked.getlist("source") or asked.getlist("target"))
+        params = request.query_params
+        targets = self._targets(params.getlist("source") or params.getlist("target"))
         return self._site.render(
             "forget.html",
             request,

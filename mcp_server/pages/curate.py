@@ -20,11 +20,11 @@ from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import compared, note_html
 from mcp_server.pages.page_actions import (
     PERSON,
-    accept,
+    accept_dream_proposal,
+    accept_proposal,
     by_person,
-    keep_dreamt,
     line_to_link,
-    settle,
+    run_action,
 )
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import Answer, answers_to
@@ -55,13 +55,13 @@ class CuratePage:
         self._site = site
         self._answered: dict[str, float] = {}
         self._lock = threading.Lock()
-        site.on_undo.append(self._open_again)
+        site.on_undo.append(self._clear_answered)
         self.routes: list[BaseRoute] = [
             site.page("/curate", self._show),
             site.action("/curate/answer", self._answer),
             site.action("/curate/write", self._write),
-            site.action("/curate/leave", self._leave),
-            site.action("/curate/take-up", self._take_up),
+            site.action("/curate/leave", self._dismiss),
+            site.action("/curate/take-up", self._reopen),
             site.action("/curate/release", self._release),
             site.action("/curate/hold", self._hold),
             site.action("/curate/discard", self._discard),
@@ -70,14 +70,14 @@ class CuratePage:
         ]
 
     def _show(self, request: Request) -> Response:
-        asked = request.query_params
-        kind = asked.get("kind", "")
-        every = self._open_tasks()
-        tasks = [each for each in every if not kind or each.task_type == kind]
-        skipped = int(asked.get("skip", "0")) if asked.get("skip", "").isdecimal() else 0
+        params = request.query_params
+        kind = params.get("kind", "")
+        open_tasks = self._open_tasks()
+        tasks = [each for each in open_tasks if not kind or each.task_type == kind]
+        skipped = int(params.get("skip", "0")) if params.get("skip", "").isdecimal() else 0
         skipped = skipped % len(tasks) if tasks else 0
         task = tasks[skipped] if tasks else None
-        left = self._site.container.curation.dismissed.last()
+        dismissed = self._site.container.curation.dismissed.last()
         return self._site.render(
             "curate.html",
             request,
@@ -85,10 +85,10 @@ class CuratePage:
             number=skipped + 1,
             total=len(tasks),
             kind=kind,
-            kinds=Counter(each.task_type.value for each in every),
+            kinds=Counter(each.task_type.value for each in open_tasks),
             skip=_address(kind, skipped + 1),
             back=_address(kind, skipped),
-            left=left[0] if left else None,
+            left=dismissed[0] if dismissed else None,
             released=self._site.container.quarantine.last_released(),
             held=self._site.container.guarded.held()[:MAX_HELD],
             proposals=self._proposals(),
@@ -114,30 +114,30 @@ class CuratePage:
     def _wish(self, proposal: Proposal) -> str:
         if proposal.call is None:
             return _CLAIMS[proposal.kind]
-        given, container = proposal.call.arguments, self._site.container
+        arguments, container = proposal.call.arguments, self._site.container
         match proposal.call.tool:
             case "archive_project":
-                return f"asks to move the project {given['project']} to the archive"
+                return f"asks to move the project {arguments['project']} to the archive"
             case "set_lifecycle":
-                return f"asks to move this note to the folder of {given['lifecycle']} notes"
-            case "forget_concept" if given["soft_delete"]:
+                return f"asks to move this note to the folder of {arguments['lifecycle']} notes"
+            case "forget_concept" if arguments["soft_delete"]:
                 return "asks to move this note to the trash"
             case "forget_concept":
                 return "asks to delete this note for good"
             case "merge_concepts":
-                into = container.live.catalogue.by_id(given["target"])
+                into = container.live.catalogue.by_id(arguments["target"])
                 return f"asks to merge this note into {into.title if into else 'another'}"
             case "undo_change":
-                found = map(container.curator.history.find, given["changes"])
+                found = map(container.curator.history.find, arguments["changes"])
                 names = [done(each) for each in found if each is not None]
                 more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
                 return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
             case "reload_manifest":
-                named = ", ".join(given["notes"][:MAX_NAMED])
-                others = len(given["notes"]) - MAX_NAMED
+                named = ", ".join(arguments["notes"][:MAX_NAMED])
+                others = len(arguments["notes"]) - MAX_NAMED
                 rest = f" and {others} more" if others > 0 else ""
                 return f"asks to apply manifest.md, which moves to the trash: {named}{rest}"
-        project = given["content"].strip()
+        project = arguments["content"].strip()
         return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
 
     def _open_tasks(self) -> list[CurationTask]:
@@ -150,7 +150,7 @@ class CuratePage:
         return [
             task
             for task in container.curation.tasks()
-            if _name(task) not in answered
+            if _task_key(task) not in answered
             and all(by_id(key) is not None for key in task.target_nodes)
         ]
 
@@ -159,14 +159,14 @@ class CuratePage:
         found = (container.live.catalogue.by_id(key) for key in task.target_nodes)
         memories = [memory for memory in found if memory is not None]
         return {
-            "name": _name(task),
+            "name": _task_key(task),
             "memories": list(zip(memories, self._texts(task, memories), strict=True)),
             "answers": answers_to(task),
             "dreamt": container.dreaming.proposal(task.proposal) if task.proposal else None,
             "line": line_to_link(container, task) if task.proposal else None,
             "obsidian": obsidian_address(container.vault.root.name, task.paths[0]),
             "missing": self._missing(task),
-            "problem_text": self._raw(memories[0]) if _is_malformed(task) else "",
+            "problem_text": self._text_of(memories[0]) if _is_malformed(task) else "",
         }
 
     def _texts(self, task: CurationTask, memories: Sequence[Memory]) -> list[Markup]:
@@ -177,10 +177,10 @@ class CuratePage:
         return [note_html(body, resolve) for body, resolve in notes]
 
     def _body(self, memory: Memory) -> str:
-        text = self._raw(memory).replace("\r\n", "\n").replace("\r", "\n")
+        text = self._text_of(memory).replace("\r\n", "\n").replace("\r", "\n")
         return text[read_header(text).body_start :].strip("\n")
 
-    def _raw(self, memory: Memory) -> str:
+    def _text_of(self, memory: Memory) -> str:
         try:
             return self._site.container.vault.read(memory.path).decode("utf-8", errors="replace")
         except MemvaultError as error:  # the note was deleted just now
@@ -200,7 +200,7 @@ class CuratePage:
         """The task of this form. Raises InvalidParams: it is no longer open."""
         name = form.needed("task")
         for task in self._open_tasks():
-            if _name(task) == name:
+            if _task_key(task) == name:
                 return task
         raise InvalidParams("This task is settled, or its notes have changed. Open Curate again.")
 
@@ -213,10 +213,10 @@ class CuratePage:
         if answer.preview is not None:
             return answer.preview
         if task.proposal:
-            keep_dreamt(self._site.container, task, form.text("line"))
+            accept_dream_proposal(self._site.container, task, form.text("line"))
         else:
             for call in answer.calls:
-                settle(self._site.container, call)
+                run_action(self._site.container, call)
         self._close(task)
         return form.text("back", "/curate")
 
@@ -234,7 +234,7 @@ class CuratePage:
         self._close(task)
         return form.text("back", "/curate")
 
-    def _leave(self, _: Request, form: Form) -> str:
+    def _dismiss(self, _: Request, form: Form) -> str:
         container = self._site.container
         task = self._task(form)
         container.curation.dismissed.dismiss(
@@ -242,7 +242,7 @@ class CuratePage:
         )
         return form.text("back", "/curate")
 
-    def _take_up(self, _: Request, form: Form) -> str:
+    def _reopen(self, _: Request, form: Form) -> str:
         dismissed = self._site.container.curation.dismissed
         dismissed.reopen(form.needed("left"), _PERSON, datetime.now(UTC))
         return form.text("back", "/curate")
@@ -281,7 +281,7 @@ class CuratePage:
         """Apply a client's proposal."""
         container = self._site.container
         proposal = container.proposals.get(form.needed("proposal"))
-        accept(container, proposal, move=form.text("move") == "true")
+        accept_proposal(container, proposal, move=form.text("move") == "true")
         container.proposals.decide(proposal.key, _PERSON)  # last: a failed proposal still waits
         return form.text("back", "/curate")
 
@@ -291,15 +291,15 @@ class CuratePage:
 
     def _close(self, task: CurationTask) -> None:
         with self._lock:
-            self._answered[_name(task)] = time.monotonic() + ANSWERED_SECONDS
+            self._answered[_task_key(task)] = time.monotonic() + ANSWERED_SECONDS
 
-    def _open_again(self) -> None:
+    def _clear_answered(self) -> None:
         """Show answered tasks again, because an undo may have reopened them."""
         with self._lock:
             self._answered.clear()
 
 
-def _name(task: CurationTask) -> str:
+def _task_key(task: CurationTask) -> str:
     if task.proposal:
         return f"{task.task_type} {task.proposal}"
     return " ".join([task.task_type, *task.target_nodes])

@@ -83,8 +83,10 @@ class Part(Generic[Row]):
     total: int
 
 
-def paged(rows: Sequence[Row], asked: str) -> Part[Row]:
+def paged(rows: Sequence[Row], requested: str) -> Part[Row]:
     """The rows of the requested page, or of the nearest one; of the first for invalid numbers."""
     last = max(1, -(-len(rows) // PAGE_SIZE))
-    number = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 9 else 1), last)
+    number = min(
+        max(1, int(requested) if requested.isdecimal() and len(requested) < 9 else 1), last
+    )
     return Part(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))

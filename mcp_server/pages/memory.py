@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.forms import paged
 from mcp_server.pages.note_edits import editable
 from mcp_server.pages.note_text import MAX_CHARS, Resolve, note_html
-from mcp_server.pages.shown_changes import shown, who_made
+from mcp_server.pages.shown_changes import author_of, shown_changes
 from mcp_server.pages.site import Site
 from memvault.model.change import ChangeKind
 from memvault.model.errors import (
@@ -43,31 +43,31 @@ class MemoriesPage:
         ]
 
     def _show(self, request: Request) -> Response:
-        asked = request.query_params.get("find", "").strip()
+        find = request.query_params.get("find", "").strip()
         records = self._site.container.live.catalogue.records()
-        if asked:
-            records = [record for record in records if _fits(record.memory, asked.casefold())]
+        if find:
+            records = [record for record in records if _matches(record.memory, find.casefold())]
         records.sort(key=lambda record: (-record.mtime_ns, record.memory.path))
         part = paged(records, request.query_params.get("page", ""))
         return self._site.render(
             "memories.html",
             request,
-            find=asked,
-            query=urlencode({"find": asked}) + "&" if asked else "",
+            find=find,
+            query=urlencode({"find": find}) + "&" if find else "",
             part=part,
             rows=[(record.memory, _saved(record)) for record in part.rows],
         )
 
 
-def _fits(memory: Memory, asked: str) -> bool:
+def _matches(memory: Memory, find: str) -> bool:
     """Whether a memory matches: ``#`` searches tags, other text the title, aliases and path."""
-    if asked.startswith("#"):
-        wanted = asked[1:]
+    if find.startswith("#"):
+        wanted = find[1:]
         return any(
             tag.casefold() == wanted or tag.casefold().startswith(wanted + "/")
             for tag in memory.tags
         )
-    return any(asked in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
+    return any(find in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
 
 
 def _saved(record: NoteRecord) -> datetime:
@@ -94,8 +94,8 @@ class MemoryPage:
 
     def _show(self, request: Request) -> Response:
         box, container = self._site.box, self._site.container
-        memory = box.memory(request.path_params["id"])
-        container.learning.read_by_person(memory.id)
+        memory = box.lookup.memory(request.path_params["id"])
+        container.learning.record_read_by_person(memory.id)
         data = container.vault.read(memory.path)
         text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -118,10 +118,10 @@ class MemoryPage:
             node=box.memory_nodes.get(memory.id),
             lifecycles=[each.value for each in Lifecycle],
             importances=list(IMPORTANCE_NAMES),
-            changes=shown(container, changes, lines=True),
+            changes=shown_changes(container, changes, lines=True),
             most_links=MAX_LINKS,
             related=self._related(memory),
-            **self._around(memory),
+            **self._links_and_graph(memory),
         )
 
     def _origin(self, memory: Memory) -> str:
@@ -129,7 +129,7 @@ class MemoryPage:
         kinds = (ChangeKind.CREATED, ChangeKind.IMPORTED)
         history = self._site.container.curator.history
         for change in history.changes(node_id=memory.id, kinds=kinds, limit=1):
-            return f"{who_made(change)}, {change.at.astimezone():%Y-%m-%d %H:%M}"
+            return f"{author_of(change)}, {change.at.astimezone():%Y-%m-%d %H:%M}"
         return "a note of your own"
 
     def _related(self, memory: Memory) -> list[tuple[Memory, float]]:
@@ -146,7 +146,7 @@ class MemoryPage:
             if each is not None and each.id != memory.id and score >= MIN_RELATED
         ][:MAX_RELATED]
 
-    def _around(self, memory: Memory) -> dict[str, Any]:
+    def _links_and_graph(self, memory: Memory) -> dict[str, Any]:
         edges = self._site.container.live.graph_view
         try:
             touching = [edge for edge in edges.of(memory.id) if edge.origin in STATED]
@@ -194,7 +194,7 @@ def obsidian_address(vault: str, path: str) -> str:
     return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path, safe='')}"
 
 
-NEAR, FAR = 14, 24  # nodes one relation away, and in all
+MAX_DIRECT, MAX_NODES = 14, 24  # nodes one relation away, and in all
 
 
 def local_graph(
@@ -209,22 +209,22 @@ def local_graph(
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
-    near = neighbours(node_id, edges, hops=1, limit=NEAR)
-    inside = {each.node.id for each in near}
-    both = neighbours(node_id, edges, hops=2, limit=FAR + NEAR)
-    far = [each for each in both if each.distance == 2 and each.via.id in inside]
-    far = [each for each in far if each.node.id not in inside][: FAR - len(near)]
+    direct = neighbours(node_id, edges, hops=1, limit=MAX_DIRECT)
+    direct_ids = {each.node.id for each in direct}
+    within_two = neighbours(node_id, edges, hops=2, limit=MAX_NODES + MAX_DIRECT)
+    far = [each for each in within_two if each.distance == 2 and each.via.id in direct_ids]
+    far = [each for each in far if each.node.id not in direct_ids][: MAX_NODES - len(direct)]
     nodes: list[dict[str, Any]] = [{"name": name, "centre": True, "href": None}]
     links: list[dict[str, Any]] = []
     number = {node_id: 0}
-    for each in (*near, *far):
+    for each in (*direct, *far):
         number[each.node.id] = len(nodes)
         is_far = each.distance == 2
         is_note = each.node.path is not None
         href = f"/memory/{each.node.id}" if is_note else None
         by = claimant(each.node.id)
-        said = f"{by}: {each.node.name}" if by else each.node.name
-        nodes.append({"name": said, "href": href, "far": is_far})
+        label = f"{by}: {each.node.name}" if by else each.node.name
+        nodes.append({"name": label, "href": href, "far": is_far})
         source = number.get(each.via.id, 0)
         target = number[each.node.id]
         links.append({"source": source, "target": target, "relation": each.relation, "far": is_far})

@@ -64,12 +64,12 @@ _SPLIT = (
 _Words = list[tuple[str, tuple[str, ...]]]  # words with the links and emphasis around them
 
 
-def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Markup, Markup]:
+def compared(left: tuple[str, Resolve], right: tuple[str, Resolve]) -> tuple[Markup, Markup]:
     """Both texts as `note_html`, with their differences marked.
 
     A text longer than `MAX_WORDS` words ends with an ellipsis.
     """
-    parsed = [_parser().parse(_first_words(text), {}) for text, _ in (one, other)]
+    parsed = [_parser().parse(_first_words(text), {}) for text, _ in (left, right)]
     words = [[word for each in _leaves(tokens) for word in _words(*each)] for tokens in parsed]
     differ: tuple[set[int], set[int]] = (set(), set())
     for equal, i1, i2, j1, j2 in stretches(*words):
@@ -77,7 +77,7 @@ def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Mark
             differ[0].update(range(i1, i2))
             differ[1].update(range(j1, j2))
     html = []
-    for tokens, found, (_, resolve) in zip(parsed, differ, (one, other), strict=True):
+    for tokens, found, (_, resolve) in zip(parsed, differ, (left, right), strict=True):
         _mark(tokens, found)
         shown = _parser().renderer.render(tokens, _parser().options, {"resolve": resolve})
         html.append(Markup(_TASK.sub(_task_box, shown.translate(_TO_HTML))))
@@ -120,8 +120,8 @@ def _mark(tokens: Sequence[Token], differ: Collection[int]) -> None:
         at += len(words)
         if token.type in _SPLIT:
             token.content = "".join(
-                f"{_MARK}{word}{_MARK_END}" if is_other and word.strip() and word != "==" else word
-                for (word, _), is_other in zip(words, flags, strict=True)
+                f"{_MARK}{word}{_MARK_END}" if differs and word.strip() and word != "==" else word
+                for (word, _), differs in zip(words, flags, strict=True)
             ).replace(f"{_MARK_END} {_MARK}", " ")
         elif flags[0]:
             token.meta["differs"] = True

@@ -60,7 +60,7 @@ def plots(container: Container) -> list[Plot]:
     changes = container.curator.history.changes(
         kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None
     )
-    faded, back = (
+    faded, reconstructed = (
         [(_day(each.at), 1.0) for each in changes if each.kind is kind and not each.undone_by]
         for kind in (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
     )
@@ -70,12 +70,12 @@ def plots(container: Container) -> list[Plot]:
     losses = [(day, -value) for day, value in days if value < 0]
     reports = container.dreaming.record.reports()
     found = [(_day(each.at), float(each.discoveries)) for each in reports]
-    made = (
-        _plot("Faded", ("faded: {:.0f}", "brought back: {:.0f}"), today, faded, back),
+    all_plots = (
+        _plot("Faded", ("faded: {:.0f}", "brought back: {:.0f}"), today, faded, reconstructed),
         _plot("Learnt", ("rewards: {:.1f}", "penalties: {:.1f}"), today, gains, losses),
         _plot("Dreamt", ("proposals: {:.0f}", ""), today, found, []),
     )  # fmt: skip
-    return [each for each in made if each.bars]
+    return [plot for plot in all_plots if plot.bars]
 
 
 def _plot(title: str, words: tuple[str, str], today: date, more: Amounts, less: Amounts) -> Plot:
@@ -84,11 +84,11 @@ def _plot(title: str, words: tuple[str, str], today: date, more: Amounts, less: 
     most, least = max(above), max(below)
     scale = HEIGHT / max(1.0, most + least)
     zero = round(TOP + most * scale, 1)
-    said = [up.format(sum(above)), *([down.format(sum(below))] if sum(below) else [])]
+    totals = [up.format(sum(above)), *([down.format(sum(below))] if sum(below) else [])]
     marks = [(TOP + 4.0, f"{most:.0f}")] if most >= 1 else []
     marks += [(TOP + HEIGHT + 4.0, f"{least:.0f}")] if least >= 1 else []
     return Plot(
-        title, f"{', '.join(said)} in the last {WEEKS} weeks",
+        title, f"{', '.join(totals)} in the last {WEEKS} weeks",
         [*_bars(above, zero, scale, "bar", up), *_bars(below, zero, -scale, "less", down)],
         zero, marks, f"{today - timedelta(days=7 * WEEKS - 1):%Y-%m-%d}", f"{today:%Y-%m-%d}",
     )  # fmt: skip

@@ -51,48 +51,57 @@ def verify(container: Container, name: str, *, verified: bool) -> None:
     container.actions.verify(name, why, verified=verified, by=by)
 
 
-def settle(container: Container, call: TaskAction) -> None:
+def run_action(container: Container, call: TaskAction) -> None:
     """Run the action that a curation task suggests.
 
     Raises InvalidParams: the page cannot run it.
     """
-    actions, given = container.actions, call.arguments
+    actions, arguments = container.actions, call.arguments
     match call.tool:
         case "verify_memory":
-            verify(container, given["target"], verified=given["verified"])
+            verify(container, arguments["target"], verified=arguments["verified"])
         case "forget_concept":
-            why = by_person("forgotten on the page", given.get("reason"))
-            target, permanent = actions.target(given["target"]), not given.get("soft_delete", True)
+            why = by_person("forgotten on the page", arguments.get("reason"))
+            target, permanent = (
+                actions.target(arguments["target"]),
+                not arguments.get("soft_delete", True),
+            )
             actions.forget([target], why, permanent=permanent)
         case "annotate_node":
-            actions.annotate(given["target"], given["note"], by_person("annotated on the page"))
+            actions.annotate(
+                arguments["target"], arguments["note"], by_person("annotated on the page")
+            )
         case "merge_concepts":
-            actions.merge(given["sources"], given["target"], by_person("merged on the page"))
+            actions.merge(
+                arguments["sources"], arguments["target"], by_person("merged on the page")
+            )
         case "archive_project":
-            actions.archive_project(given["project"], by_person("archived on the page"))
+            actions.archive_project(arguments["project"], by_person("archived on the page"))
         case "set_lifecycle":
-            why, lifecycle = by_person("moved on the page"), Lifecycle(given["lifecycle"])
-            actions.set_lifecycle(given["target"], lifecycle, why, move=given["move"])
+            why, lifecycle = by_person("moved on the page"), Lifecycle(arguments["lifecycle"])
+            actions.set_lifecycle(arguments["target"], lifecycle, why, move=arguments["move"])
         case "edit_memory":
             edit = NoteEdit(
-                EditOperation(given["operation"]), given["content"], property=given["property"]
+                EditOperation(arguments["operation"]),
+                arguments["content"],
+                property=arguments["property"],
             )
-            actions.edit(given["target"], edit, by_person("moved on the page"))
+            actions.edit(arguments["target"], edit, by_person("moved on the page"))
         case "undo_change":
-            done = actions.undo(given["changes"], by_person("undone on the page"))
+            done = actions.undo(arguments["changes"], by_person("undone on the page"))
             if done.conflicts:
                 kept = done.conflicts[0]
                 raise NoteConflict(f"{kept.path}: {kept.reason}", path=kept.path)
         case "reload_manifest":
             why = by_person("applied on the page")
-            container.apply_manifest(why, confirm=True, digest=given["digest"])
-        case "store_memory" if "content" in given:
-            actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
+            container.apply_manifest(why, confirm=True, digest=arguments["digest"])
+        case "store_memory" if "content" in arguments:
+            actions.store(Draft.checked(**arguments, rationale=PROMOTED), kind="person")
         case _:
             raise InvalidParams(f"The page cannot run {call.tool}.")
 
 
-def accept(container: Container, proposal: Proposal, *, move: bool = False) -> None:
+def accept_proposal(container: Container, proposal: Proposal, *, move: bool = False) -> None:
     """Apply a client's proposal.
 
     Args:
@@ -100,13 +109,13 @@ def accept(container: Container, proposal: Proposal, *, move: bool = False) -> N
     """
     actions = container.actions
     if proposal.call is not None:
-        settle(container, proposal.call)
+        run_action(container, proposal.call)
     elif proposal.kind is ProposalKind.PERMANENT:
         why = by_person("made permanent on the page")
         actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
     else:
-        right = proposal.kind is ProposalKind.VERIFIED
-        verify(container, proposal.note_id, verified=right)
+        is_right = proposal.kind is ProposalKind.VERIFIED
+        verify(container, proposal.note_id, verified=is_right)
 
 
 def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
@@ -118,21 +127,24 @@ def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
     found = container.dreaming.proposal(task.proposal)
     if found is None or not found.is_link:
         return None
-    one, other = (container.live.catalogue.by_id(key) for key in found.notes)
-    said = next((each for each in found.evidence if one and each.path == one.path), None)
-    if one is None or other is None or said is None:
+    source, target = (container.live.catalogue.by_id(key) for key in found.notes)
+    if source is None or target is None:
         return None
-    if not one.provenance.of_lines(LineRange(said.line, said.line)).is_person:
+    evidence = next((each for each in found.evidence if each.path == source.path), None)
+    if evidence is None:
         return None
-    names = [other.title, *other.aliases, PurePosixPath(other.path).stem]
-    link = wikilink(other.path, one.path, container.live.indexer.links)
+    if not source.provenance.of_lines(LineRange(evidence.line, evidence.line)).is_person:
+        return None
+    names = [target.title, *target.aliases, PurePosixPath(target.path).stem]
+    link = wikilink(target.path, source.path, container.live.indexer.links)
     try:
-        return linked_line(one.path, container.vault.read(one.path), said.line, names, link)
+        data = container.vault.read(source.path)
+        return linked_line(source.path, data, evidence.line, names, link)
     except MemvaultError:  # deleted or changed just now
         return None
 
 
-def keep_dreamt(container: Container, task: CurationTask, shown: str = "") -> None:
+def accept_dream_proposal(container: Container, task: CurationTask, shown: str = "") -> None:
     """Apply a dream's proposal.
 
     Args:
@@ -151,8 +163,8 @@ def keep_dreamt(container: Container, task: CurationTask, shown: str = "") -> No
         version = content_hash(container.vault.read(path))
         actions.rewrite(task.target_nodes[0], lambda _: line.note, version, why, ChangeKind.DREAMED)
     elif task.task_type is TaskType.MISSING_LINK:
-        given = task.settled_by[0].arguments
-        actions.annotate(given["target"], given["note"], why, ChangeKind.DREAMED)
+        arguments = task.settled_by[0].arguments
+        actions.annotate(arguments["target"], arguments["note"], why, ChangeKind.DREAMED)
     elif task.task_type is TaskType.CLUSTER_SUMMARY and found is not None:
         by_id = container.live.catalogue.by_id
         sources = [memory for key in task.target_nodes if (memory := by_id(key)) is not None]
@@ -191,7 +203,10 @@ class MemoryButtons:
             "forget": self._forget,
         }
         self.routes: list[BaseRoute] = [
-            *(site.action(f"/memory/{{id}}/{name}", _back(do)) for name, do in buttons.items()),
+            *(
+                site.action(f"/memory/{{id}}/{name}", _then_back(do))
+                for name, do in buttons.items()
+            ),
             site.action("/memory/{id}/edit", self._edit),
         ]
 
@@ -236,7 +251,7 @@ class MemoryButtons:
     def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
         """The page for a note that was saved elsewhere: keeps that version, and shows this form's
         text next to it."""
-        memory = self._site.box.memory(key)
+        memory = self._site.box.lookup.memory(key)
         data = self._site.container.vault.read(memory.path)
         return self._site.render(
             "conflict.html",
@@ -251,7 +266,7 @@ class MemoryButtons:
         )
 
 
-def _back(do: Callable[[str, Form], object]) -> Callable[[Request, Form], str]:
+def _then_back(do: Callable[[str, Form], object]) -> Callable[[Request, Form], str]:
     def act(request: Request, form: Form) -> str:
         do(request.path_params["id"], form)
         return form.text("back")

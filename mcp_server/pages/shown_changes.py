@@ -17,7 +17,7 @@ LOOKED_BACK = 20  # latest changes, in which the person's last one is searched
 
 
 @dataclass(frozen=True, slots=True)
-class ShownThing:
+class ShownName:
     name: str
     id: str | None = None
 
@@ -27,8 +27,8 @@ class ShownChange:
     """A change with its author in words, its memories, and the lines that differ."""
 
     change: Change
-    who: str
-    things: tuple[ShownThing, ...]
+    author: str
+    names: tuple[ShownName, ...]
     lines: tuple[LineChange, ...] = ()
 
     @property
@@ -45,20 +45,22 @@ def last_of_person(container: Container) -> Change | None:
     return None
 
 
-def shown(container: Container, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
+def shown_changes(
+    container: Container, changes: Sequence[Change], *, lines: bool
+) -> list[ShownChange]:
     """The changes as pages show them; the lines are read from the kept versions."""
     return [
         ShownChange(
             change,
-            who_made(change),
-            _things(container, change),
+            author_of(change),
+            _shown_names(container, change),
             tuple(_lines(container, change)) if lines else (),
         )
         for change in changes
     ]
 
 
-def who_made(change: Change) -> str:
+def author_of(change: Change) -> str:
     if change.actor.kind == "person":
         return "you"
     if change.actor.kind == "system":
@@ -66,15 +68,15 @@ def who_made(change: Change) -> str:
     return change.client or change.actor.name or "an unnamed client"
 
 
-def _things(container: Container, change: Change) -> tuple[ShownThing, ...]:
+def _shown_names(container: Container, change: Change) -> tuple[ShownName, ...]:
     by_id = container.live.catalogue.by_id
     known = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
     titles = {memory.title for memory in known}
-    named = tuple(ShownThing(name) for name in change.names if name not in titles)
-    linked = tuple(ShownThing(memory.title, memory.id) for memory in known)
-    if linked or named:
-        return (*linked, *named)
-    return tuple(ShownThing(path) for path in change.paths[:3])
+    unlinked = tuple(ShownName(name) for name in change.names if name not in titles)
+    linked = tuple(ShownName(memory.title, memory.id) for memory in known)
+    if linked or unlinked:
+        return (*linked, *unlinked)
+    return tuple(ShownName(path) for path in change.paths[:3])
 
 
 def _lines(container: Container, change: Change) -> list[LineChange]:

@@ -86,11 +86,11 @@ class Site:
         static = Mount("/static", StaticFiles(directory=HERE / "static"))
         return Starlette(
             routes=[*routes, static],
-            middleware=[Middleware(_Guarded)],
-            exception_handlers={404: self._lost},
+            middleware=[Middleware(_SecurityHeaders)],
+            exception_handlers={404: self._not_found},
         )
 
-    async def _lost(self, request: Request, _: Exception) -> Response:
+    async def _not_found(self, request: Request, _: Exception) -> Response:
         return await run_in_threadpool(self.render, "lost.html", request, status=404)
 
     def renew(self) -> None:
@@ -100,15 +100,15 @@ class Site:
     def page(self, path: str, show: Show) -> Route:
         """The route of a page; ``show`` runs in a worker thread."""
 
-        async def shown(request: Request) -> Response:
-            return await run_in_threadpool(self._answered, lambda: show(request), request)
+        async def show_in_thread(request: Request) -> Response:
+            return await run_in_threadpool(self._answer, lambda: show(request), request)
 
-        return Route(path, shown, methods=["GET"])
+        return Route(path, show_in_thread, methods=["GET"])
 
     def action(self, path: str, act: Act) -> Route:
         """The route of a form, which performs ``act``, then shows a page."""
 
-        async def acted(request: Request) -> Response:
+        async def act_in_thread(request: Request) -> Response:
             try:
                 form = await Form.of(request)
             except MemvaultError as error:
@@ -118,13 +118,13 @@ class Site:
                     "The engine restarted since this page was opened. Open it again and repeat."
                 )
                 return self._refused(request, stale, status=403)
-            return await run_in_threadpool(self._answered, lambda: done(request, form), request)
+            return await run_in_threadpool(self._answer, lambda: acted(request, form), request)
 
-        def done(request: Request, form: Form) -> Response:
+        def acted(request: Request, form: Form) -> Response:
             then = act(request, form)
             return RedirectResponse(back_to(then), 303) if isinstance(then, str) else then
 
-        return Route(path, acted, methods=["POST"])
+        return Route(path, act_in_thread, methods=["POST"])
 
     def render(
         self, template: str, request: Request, *, status: int = 200, **shown: Any
@@ -173,9 +173,9 @@ class Site:
         """The person's last change that is not undone, which the undo key undoes."""
         return last_of_person(self.container)
 
-    def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
+    def _answer(self, answer: Callable[[], Response], request: Request) -> Response:
         try:
-            with self.container.questions.one():
+            with self.container.requests.running():
                 return answer()
         except StoreUnavailable as error:
             if self.startup.health()["status"] == "starting":
@@ -193,21 +193,21 @@ class Site:
         return self.render("refused.html", request, status=status, error=error, back=back_to(back))
 
 
-class _Guarded:
+class _SecurityHeaders:
     """Adds the security headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        await self._app(scope, receive, send_with_headers)
 
 
 LOOK_SECONDS = 0.5

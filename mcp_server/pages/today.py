@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
 from mcp_server.pages.page_actions import by_person
-from mcp_server.pages.shown_changes import shown
+from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
@@ -39,7 +39,7 @@ class Plot:
     height: int = PLOT_HEIGHT
 
 
-def plotted(points: Sequence[PulsePoint]) -> Plot:
+def pulse_plot(points: Sequence[PulsePoint]) -> Plot:
     """The plot of at least one point, oldest first.
 
     Time runs from left to right; both values are in [0, 1], from bottom to top.
@@ -74,7 +74,7 @@ class PulseHistory:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._course: PulseLog | None = None
+        self._pulse_log: PulseLog | None = None
 
     def points(self, days: int) -> Sequence[PulsePoint]:
         """The pulse of the last ``days`` days, and the current one.
@@ -83,24 +83,24 @@ class PulseHistory:
         """
         now = datetime.now(UTC)
         pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)
-        kept = self._of_vault().points(now - timedelta(days=days))
+        kept = self._log().points(now - timedelta(days=days))
         return [*kept, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
 
     def measure(self) -> float:
         """Record the current pulse; returns the seconds until the next measurement."""
         notes = len(self._box.container.live.catalogue)
         if notes:
-            self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
+            self._log().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
         return EVERY_SECONDS
 
-    def _of_vault(self) -> PulseLog:
-        if self._course is None:
-            self._course = PulseLog(self._box.container.journal)
-        return self._course
+    def _log(self) -> PulseLog:
+        if self._pulse_log is None:
+            self._pulse_log = PulseLog(self._box.container.journal)
+        return self._pulse_log
 
 
 DAYS = 30  # that the plot shows
-CAME_IN = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
+ADDING_KINDS = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
            ChangeKind.PREFERENCE_SET)  # fmt: skip
 MAX_CHANGES = 12
 MAX_SAVED = 12
@@ -109,9 +109,9 @@ MAX_DREAMT = 7
 
 
 class TodayPage:
-    def __init__(self, site: Site, course: PulseHistory) -> None:
+    def __init__(self, site: Site, history: PulseHistory) -> None:
         self._site = site
-        self._course = course
+        self._history = history
         self.routes: list[BaseRoute] = [
             site.page("/", self._show),
             site.action("/fading", self._switch_fading),
@@ -132,27 +132,27 @@ class TodayPage:
     def _show(self, request: Request) -> Response:
         container = self._site.container
         tasks = container.curation.tasks()
-        indexing, silent = container.indexing.status(), container.live.stores.unreachable()
+        indexing, unreachable = container.indexing.status(), container.live.stores.unreachable()
         problems = [f"{path}: {why}" for path, why in container.live.indexer.problems.items()]
         saved = nlargest(
             MAX_SAVED,
             (each for each in container.live.catalogue.records() if each.memory.faded is None),
             key=lambda record: (record.mtime_ns, record.memory.path),
         )
-        points = self._course.points(DAYS)
+        points = self._history.points(DAYS)
         return self._site.render(
             "today.html",
             request,
             pulse=self._site.box.meter.of_vault(),
-            plot=plotted(points) if len(points) > 1 else None,
+            plot=pulse_plot(points) if len(points) > 1 else None,
             notes=len(container.live.catalogue),
             indexing=self._site.startup.indexing,
             tasks=len(tasks),
             wishes=len(container.waiting_proposals()),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
-            came=shown(
+            added=shown_changes(
                 container,
-                container.curator.history.changes(kinds=CAME_IN, limit=MAX_CHANGES),
+                container.curator.history.changes(kinds=ADDING_KINDS, limit=MAX_CHANGES),
                 lines=False,
             ),
             saved=[
@@ -170,12 +170,12 @@ class TodayPage:
             ],
             has_dreamt=any(each.found for each in container.dreaming.record.reports()),
             waiting=indexing.entities_waiting if indexing else 0,
-            silent=silent,
-            full=container.without_room(),
+            unreachable=unreachable,
+            full=container.full_stores(),
             low_disk=container.upkeep.low_disk(),
             problems=problems[:MAX_PROBLEMS],
             fading=container.fading,
             upcoming=container.fading.upcoming(),
-            faded=shown(container, self._faded_lately(), lines=False),
+            faded=shown_changes(container, self._faded_lately(), lines=False),
             mcp=f"http://{request.url.netloc}/mcp",
         )

@@ -62,18 +62,18 @@ class Manifests:
     def answer(self, level: VerbosityLevel, pulse: CognitivePulse) -> ManifestAnswer:
         """The manifest as an answer of this level."""
         manifest, notice = self.current()
-        most = SHOWN[level]
-        concepts = [KnownShape.of(each) for each in manifest.concepts[:most]]
+        limit = SHOWN[level]
+        concepts = [KnownShape.of(each) for each in manifest.concepts[:limit]]
         full = level is VerbosityLevel.FULL_INSIGHTS
         return ManifestAnswer(
             prompt_fragment=fragment(manifest, self._claimant),
             notes=manifest.notes,
             first_day=manifest.first,
             last_day=manifest.last,
-            kinds=dict(manifest.kinds[:most]) or None,
-            projects=dict(manifest.projects[:most]) if full else None,
-            tags=dict(manifest.tags[:most]) if full else None,
-            relations=dict(manifest.relations[:most]) if full else None,
+            kinds=dict(manifest.kinds[:limit]) or None,
+            projects=dict(manifest.projects[:limit]) if full else None,
+            tags=dict(manifest.tags[:limit]) if full else None,
+            relations=dict(manifest.relations[:limit]) if full else None,
             concepts=concepts if full else None,
             pulse=pulse,
             notice=notice,
@@ -88,7 +88,7 @@ def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> st
     if not manifest.notes:
         return "The person's memory is still empty: nothing can be recalled from it yet."
     days = f", from {manifest.first} to {manifest.last}" if manifest.first else ""
-    said = [
+    sentences = [
         f"The person's memory holds {manifest.notes} notes{days}.",
         _list("Projects", manifest.projects),
         _list(
@@ -103,12 +103,12 @@ def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> st
         _list("Relations people state", manifest.relations),
         "Recall before answering anything that may touch these; the numbers count notes.",
     ]
-    return " ".join(part for part in said if part)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _list(what: str, counted: Sequence[tuple[str, int]]) -> str:
+def _list(label: str, counted: Sequence[tuple[str, int]]) -> str:
     shown = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
-    return f"{what}: {', '.join(shown)}." if shown else ""
+    return f"{label}: {', '.join(shown)}." if shown else ""
 
 
 URI = "admin://manifest"

@@ -126,7 +126,7 @@ class Resources:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._overview = VaultStats(lambda: box.container)
+        self._vault_stats = VaultStats(lambda: box.container)
 
     @resource(PULSE_URI, title="Cognitive pulse", mime_type=JSON)
     def pulse(self) -> ResourceResult:
@@ -167,7 +167,7 @@ class Resources:
         check_choice("scope", scope, SCOPES)
         check_choice("format", format, FORMATS)
         found = self._global() if scope == "global" else self._recent(scope)
-        return _markdown(found, self._by) if format == "markdown" else _json(found)
+        return _markdown(found, self._author_note) if format == "markdown" else _json(found)
 
     @resource("graph://{node_id}", title="A node of the graph", mime_type=JSON)
     def node(self, node_id: str) -> ResourceResult:
@@ -228,7 +228,7 @@ class Resources:
         except SessionNotFound:
             return sessions.touch(own, client_name(), renewable=True)
 
-    def _by(self, path: str) -> str:
+    def _author_note(self, path: str) -> str:
         by = claimant(self._box.container.live.catalogue.by_path(path))
         return f", written by {by}, unverified" if by else ""
 
@@ -237,7 +237,7 @@ class Resources:
         state = session_state(
             self._box.meter, working_set[:CURRENT] if scope == "current" else working_set
         )
-        memories = [self._box.memory(key) for key in state.memories]
+        memories = [self._box.lookup.memory(key) for key in state.memories]
         return ContextResource(scope=scope, memories=self._named(memories), pulse=state.pulse)
 
     def _named(self, memories: Sequence[Memory]) -> list[ContextMemory]:
@@ -251,7 +251,7 @@ class Resources:
         notes = len(self._box.container.live.catalogue)
         return ContextResource(
             scope="global",
-            concepts=self._overview.concepts(),
+            concepts=self._vault_stats.concepts(),
             notes=notes,
             lifecycle=Stage.of(notes),
             pulse=self._box.meter.of_vault(),
@@ -275,8 +275,8 @@ class Resources:
         node = self._box.node(memory)
         state = self._box.meter.states([memory.id])[memory.id]
         whole = Hit(memory, 1.0, text=node.content)
-        choose = self._box.container.excerpts.of
-        (excerpt,) = choose(memory.title, [whole], [CONTENT_BYTES])
+        excerpts = self._box.container.excerpts
+        (excerpt,) = excerpts.of(memory.title, [whole], [CONTENT_BYTES])
         return {
             "path": memory.path,
             "content": excerpt.text,

@@ -46,11 +46,11 @@ class PulseUpdates:
     """Watches the pulse while anybody is subscribed.
 
     Args:
-        look: returns the pulse of a session as text; raises MemvaultError while it is unavailable.
+        measure: returns a session's pulse as text; raises MemvaultError while it is unavailable.
     """
 
-    def __init__(self, look: Callable[[str], str]) -> None:
-        self._look = look
+    def __init__(self, measure: Callable[[str], str]) -> None:
+        self._measure = measure
         self._subscribers: dict[Hashable, _Subscriber] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -115,7 +115,7 @@ class PulseUpdates:
     async def _add(
         self, key: Hashable, session_id: str, notify: Callable[[], Awaitable[None]]
     ) -> None:
-        last = await asyncio.to_thread(self._seen, session_id)
+        last = await asyncio.to_thread(self._pulse_or_none, session_id)
         self._subscribers[key] = _Subscriber(session_id, notify, last, -MIN_SECONDS)
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name="memvault-pulse")
@@ -130,11 +130,11 @@ class PulseUpdates:
                 key: each for key, each in self._subscribers.items() if now - each.at >= MIN_SECONDS
             }
             sessions = {each.session_id for each in due.values()}
-            seen = await asyncio.to_thread(
-                lambda wanted: {each: self._seen(each) for each in wanted}, sessions
+            pulses = await asyncio.to_thread(
+                lambda wanted: {each: self._pulse_or_none(each) for each in wanted}, sessions
             )
             for key, each in due.items():
-                pulse = seen[each.session_id]
+                pulse = pulses[each.session_id]
                 if pulse is None or pulse == each.last or key not in self._subscribers:
                     continue
                 each.last, each.at = pulse, time.monotonic()
@@ -144,9 +144,9 @@ class PulseUpdates:
                     _log.debug("a subscriber could not be notified", exc_info=True)
                     self._subscribers.pop(key, None)
 
-    def _seen(self, session_id: str) -> str | None:
+    def _pulse_or_none(self, session_id: str) -> str | None:
         try:
-            return self._look(session_id)
+            return self._measure(session_id)
         except MemvaultError:
             return None
         except Exception:

@@ -14,7 +14,7 @@ from mcp_server.answers.status import ClashShape, MapEdgeShape, MapNodeShape, Vi
 from mcp_server.middleware.client_identity import connection_id
 from mcp_server.middleware.origin_marks import claimant
 from mcp_server.resources.state import check_choice
-from mcp_server.tools.toolbox import Toolbox, node_named
+from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import (
     AmbiguousTarget,
     InvalidParams,
@@ -109,7 +109,7 @@ class VisualResources:
     def _centres(self, scope: str, topic: str) -> Sequence[str]:
         """Ids of the nodes to draw around, the best first."""
         if scope == "node":
-            return [node_named(self._box.container, topic).id]
+            return [self._box.lookup.node(topic).id]
         if scope == "session":
             return self._working_set(topic)
         return self._cluster(topic)
@@ -136,7 +136,7 @@ class VisualResources:
         container = self._box.container
         named: list[str] = []
         with suppress(NoteNotFound, AmbiguousTarget):
-            named.append(node_named(container, topic).id)
+            named.append(self._box.lookup.node(topic).id)
         try:
             found = container.live.searcher.find(topic, CLUSTER)
         except StoreUnavailable:

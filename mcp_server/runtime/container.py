@@ -17,21 +17,17 @@ from indexer.generation import FilePointer, Generations, Report, ScanReport, rep
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
-from mcp_server.runtime.activity_tracker import ActivityTracker, Questions
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
+from mcp_server.runtime.idle_models import IdleModels
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
+from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import (
-    Worker,
-    collect_recent,
-    give_back_memory,
-    share_the_processor,
-)
+from mcp_server.runtime.worker import Worker, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
@@ -52,7 +48,6 @@ from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
     MemvaultError,
-    ModelUnavailable,
     NoteConflict,
     StoreUnavailable,
 )
@@ -74,7 +69,6 @@ from memvault.stores.open import (
 from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
-from memvault.text.spacy_pipeline import question_parser
 from memvault.vault.files import LONGEST_WRITE_SECONDS, Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
@@ -82,15 +76,11 @@ from memvault.verification.claim_gate import GateLog
 from memvault.verification.immunity import Immunity
 
 logger = logging.getLogger(__name__)
-Counted = TypeVar("Counted")
+Result = TypeVar("Result")
 BATCH_SECONDS = 3.0  # for the current batch to end when the container closes
-IDLE_SECONDS = 30.0  # without a batch to embed
-PHRASES = 16  # of a question that are embedded at once
-CLIENTS_AWAY_SECONDS = 300.0  # without clients, after which the question parser is unloaded
-HANDSHAKE_SECONDS = 0.5  # loading the parser waits so long, to leave the processor to the client
 LOG_BYTES = 5_000_000
 TRIM_SECONDS = 600.0
-LAST_WORDS_SECONDS = 10.0  # after `BATCH_SECONDS`, for work that cannot be interrupted
+LAST_WAIT_SECONDS = 10.0  # after `BATCH_SECONDS`, for work that cannot be interrupted
 
 
 class Container:
@@ -120,17 +110,17 @@ class Container:
         self.settings = settings
         self.state = state
         self.now = clock
-        self.questions = Questions()
-        self.worker = Worker(self.questions.let_pass)
+        self.requests = RunningRequests()
+        self.worker = Worker(self.requests.let_pass)
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
-        with ExitStack() as opened:
+        with ExitStack() as cleanup:
             models = (settings.embedding, fitted_with(settings.embedding))
             report(EXPORTING if any(map(needs_export, models)) else "loading the model")
-            self._load_models(opened)
+            self._load_models(cleanup)
             report("opening the indexes")
-            self._open_indexes(opened)
-            opened.pop_all()
+            self._open_indexes(cleanup)
+            cleanup.pop_all()
         self._start_jobs()
         self.hooks = HookService(self)
         self._closed = threading.Event()
@@ -145,21 +135,25 @@ class Container:
         self.quarantine = Quarantine(self.journal)
         self.proposals = Proposals(self.journal)
         self.gate_log = GateLog(self.journal)
-        self.curator = Curator(self.vault, self.journal, clock=self.now, deleted=self._deleted)
+        self.curator = Curator(
+            self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of
+        )
         self.curator.recover()
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
         )
-        self.actions = Actions(self.curator, self._indexed, self._index_written)
+        self.actions = Actions(self.curator, self._indexed_vault, self._index_written)
 
-    def _load_models(self, opened: ExitStack) -> None:
+    def _load_models(self, cleanup: ExitStack) -> None:
         """Load the embedding models, and the objects that read notes with them."""
-        chosen, cache = self.settings.embedding, self.state.embedding_cache
-        fitted = fitted_with(chosen)
-        self.embedder: Embedder = open_embedder(chosen, cache)
-        opened.callback(self.embedder.close)
-        self.phrase_embedder = self.embedder if fitted == chosen else open_embedder(fitted, cache)
-        opened.callback(self.phrase_embedder.close)
+        configured, cache = self.settings.embedding, self.state.embedding_cache
+        fitted = fitted_with(configured)
+        self.embedder: Embedder = open_embedder(configured, cache)
+        cleanup.callback(self.embedder.close)
+        self.phrase_embedder = (
+            self.embedder if fitted == configured else open_embedder(fitted, cache)
+        )
+        cleanup.callback(self.phrase_embedder.close)
         self.reranker = Reranker(self.settings.rerank) if self.settings.rerank.model else None
         self.immunity = Immunity(self.phrase_embedder.embed_few)
         self.guarded = GuardedVault(
@@ -168,30 +162,30 @@ class Container:
         self.curator.refuse = self._refuse
         self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)
         self.own_outlines = Outlines(self.read_own, self.embedder)
-        today = partial(Calendar.of, self.settings.calendar)
-        self.excerpts = Excerpts(self.outlines, self.embedder, calendar=today)
+        calendar = partial(Calendar.of, self.settings.calendar)
+        self.excerpts = Excerpts(self.outlines, self.embedder, calendar=calendar)
         self.own_excerpts = Excerpts(
-            self.own_outlines, self.embedder, own_only=True, calendar=today
+            self.own_outlines, self.embedder, own_only=True, calendar=calendar
         )
 
-    def _open_indexes(self, opened: ExitStack) -> None:
+    def _open_indexes(self, cleanup: ExitStack) -> None:
         """Open the live generation of indexes, and the caches that outlive a generation."""
         settings, state = self.settings, self.state
         self.index_counters = IndexCounters()
         self.answer_cache = AnswerCache()
         self.entity_cache = open_entity_cache(state.entity_cache)
-        opened.callback(self.entity_cache.close)
+        cleanup.callback(self.entity_cache.close)
         generations = Generations(
             state,
             shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
             lambda folder: drop_from_servers(settings, folder),
         )
         self._generations = OpenGenerations(generations, self._open_generation, self.worker)
-        opened.callback(self.live.stores.close)
+        cleanup.callback(self.live.stores.close)
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
-        self.curator.located = self._located
+        self.curator.located = self._path_of
 
     def _start_jobs(self) -> None:
         """Set up background work: indexing, curation tasks, dreams, fading, upkeep."""
@@ -204,7 +198,7 @@ class Container:
             self.worker,
             self.client_limits,
             clock=self.now,
-            dreamt=self.dreaming.record.waiting,
+            dream_proposals=self.dreaming.record.waiting,
         )
         self.indexing = IndexingService(
             self.settings,
@@ -212,13 +206,14 @@ class Container:
             self.entity_cache,
             self.index_counters,
             self.worker,
-            began=self.curation.start,
-            moving=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
-            moved=lambda: self.curation.changed(()),
+            on_first_scan=self.curation.start,
+            before_switch=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
+            after_switch=lambda: self.curation.changed(()),
         )
         self.fading = FadingService(self)
         self.fading.start()
-        self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
+        self.idle_models = IdleModels(self.embedder, self.phrase_embedder, self.worker)
+        self.idle_models.start()
         if self.reranker is not None:
             self.worker.run("load the reranker", self.reranker.load)
         self.worker.run(
@@ -253,13 +248,13 @@ class Container:
     def status(self) -> dict[str, Any]:
         """The state of the indexes: counts, stores, progress and problems."""
         vectors, graph = self.live.stores.vectors, self.live.stores.graph
-        nodes, edges = _unless_silent(graph.counts) or (None, None)
-        scanning, last = self.indexing.scanning, self.indexing.last_scan
+        nodes, edges = _none_if_unreachable(graph.counts) or (None, None)
+        scanning, last_scan = self.indexing.scanning, self.indexing.last_scan
         indexing, progress = self.indexing.status(), scanning or self.live.indexer.progress
         return {
             "vault": self.vault.root.name,
             "notes": len(self.live.catalogue),
-            "chunks": _unless_silent(vectors.count),
+            "chunks": _none_if_unreachable(vectors.count),
             "nodes": nodes,
             "edges": edges,
             "stores": {
@@ -268,7 +263,7 @@ class Container:
                 "keyvalue": without_password(self.settings.keyvalue),
             },
             "not_answering": self.live.stores.unreachable(),
-            "without_room": self.without_room(),
+            "without_room": self.full_stores(),
             "embedding": self.embedder.model_id,
             "watching": self.indexing.watching(),
             "indexing": None
@@ -281,21 +276,21 @@ class Container:
             ],
             "entities_waiting": indexing.entities_waiting if indexing else None,
             "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
-            "last_scan": last[0].isoformat() if last else None,
+            "last_scan": last_scan[0].isoformat() if last_scan else None,
             "problems": self.indexing.problems(),
         }
 
-    def _known(self) -> MergeIndex:
+    def _merge_index(self) -> MergeIndex:
         catalogue = self.live.catalogue
         return MergeIndex(catalogue, self.live.indexer.links, catalogue.linking)
 
-    def _located(self, note_id: str) -> str | None:
+    def _path_of(self, note_id: str) -> str | None:
         memory = self.live.catalogue.by_id(note_id)
         return None if memory is None else memory.path
 
-    def _indexed(self) -> actions.IndexedVault:
+    def _indexed_vault(self) -> actions.IndexedVault:
         stores = self.live.stores
-        return actions.IndexedVault(self._known(), stores.graph, stores.keyvalue)
+        return actions.IndexedVault(self._merge_index(), stores.graph, stores.keyvalue)
 
     def _index_written(self, paths: Collection[str]) -> None:
         self.indexing.index_written(paths)
@@ -305,7 +300,7 @@ class Container:
         return ManifestKeeper(
             self.vault,
             self.curator,
-            lambda: IndexedVault(self._known(), self.live.graph_view, self.live.stores.graph),
+            lambda: IndexedVault(self._merge_index(), self.live.graph_view, self.live.stores.graph),
         )
 
     def apply_manifest(
@@ -326,52 +321,17 @@ class Container:
             )
         change = manifest.apply(why, confirm=confirm)
         if change is not None:
-            self.indexing.index_written([each for each in change.paths if self.vault.is_note(each)])
+            self.indexing.index_written([path for path in change.paths if self.vault.is_note(path)])
         return change
 
-    def without_room(self) -> list[str]:
+    def full_stores(self) -> list[str]:
         """Names of full stores: servers, and the disk with the state folder."""
-        disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
-        return [*self.live.stores.full(), *disk]
+        full_disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
+        return [*self.live.stores.full(), *full_disk]
 
     @property
     def _embedders(self) -> set[Embedder]:
         return {self.embedder, self.phrase_embedder}
-
-    def _unload_idle_models(self) -> float:
-        released = [each.release(IDLE_SECONDS) for each in self._embedders]
-        if any(released):
-            give_back_memory()
-        return IDLE_SECONDS
-
-    def expect_questions_of(self, clients: ActivityTracker) -> None:
-        """Load the question parser when a client connects, and prepare to embed phrases.
-
-        Otherwise a question would wait for them (1.3 s and 0.3 s). The parser is unloaded some
-        minutes after the last client has left.
-        """
-        parser = question_parser()
-        if parser is None:
-            return
-
-        def load() -> None:
-            with suppress(ModelUnavailable):  # the reason is logged
-                parser.load()
-            self.phrase_embedder.prepare(PHRASES)
-
-        def arrived() -> None:
-            if not parser.is_loaded:
-                self.worker.run("load the question parser", load, after=HANDSHAKE_SECONDS)
-
-        def unload() -> float:
-            if clients.idle_seconds() >= CLIENTS_AWAY_SECONDS and parser.release():
-                collect_recent()
-            return IDLE_SECONDS
-
-        clients.arrived = arrived
-        if clients.visits:
-            arrived()
-        self.worker.run("unload the question parser", unload, after=IDLE_SECONDS)
 
     def _trim_log(self) -> float:
         """Keep the engine's log within bounds while it is being written."""
@@ -411,19 +371,19 @@ class Container:
         self.wind_down()
         # A batch may hold a note of many megabytes; its finished embeddings are cached. A timer,
         # because the worker starts no more jobs.
-        impatience = threading.Timer(BATCH_SECONDS, self._interrupt_embedding)
-        impatience.daemon = True
-        impatience.start()
-        self.indexing.stop(LAST_WORDS_SECONDS)
+        interrupt_timer = threading.Timer(BATCH_SECONDS, self._interrupt_embedding)
+        interrupt_timer.daemon = True
+        interrupt_timer.start()
+        self.indexing.stop(LAST_WAIT_SECONDS)
         indexers = [generation.indexer for generation in self._generations.all()]
-        if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
+        if all(indexer.wait_until_idle(LAST_WAIT_SECONDS) for indexer in indexers):
             with suppress(MemvaultError):  # the next start indexes it again
                 self.live.indexer.flush()
         else:
             logger.error("closing while the indexer still runs")
-        impatience.cancel()
+        interrupt_timer.cancel()
         # A rebuild closes the generation that it was filling when its scan ends.
-        self._generations.wait_until_filled(LAST_WORDS_SECONDS)
+        self._generations.wait_until_filled(LAST_WAIT_SECONDS)
         self.activity.close()
         self.learning.close()
         self._generations.close()
@@ -441,10 +401,10 @@ class Container:
             vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
-            phrases=self.phrase_embedder,
+            phrase_embedder=self.phrase_embedder,
             entity_cache=self.entity_cache,
             reranker=self.reranker,
-            answers=self.answer_cache,
+            answer_cache=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
             preference=self._preference,
@@ -452,34 +412,34 @@ class Container:
             tuning=self._tuning,
             worker=self.worker,
         )
-        generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
+        generation.indexer.on_change.append(partial(self._on_notes_indexed, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
-        generation.indexer.let_pass = self.questions.let_pass
+        generation.indexer.let_pass = self.requests.let_pass
         return generation
 
     def _preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
         return self.learning.preference(question, ids)  # made after the indexes are open
 
-    def _link_weight(self, one: str, other: str) -> float:
-        return self.learning.link_weight(one, other)
+    def _link_weight(self, first: str, second: str) -> float:
+        return self.learning.link_weight(first, second)
 
     def _tuning(self) -> Tuning:
         return self.learning.tuning()
 
-    def _deleted(self, tombstone: Tombstone) -> None:
+    def _forget_entities_of(self, tombstone: Tombstone) -> None:
         """Remove the cached entities of a note deleted for good, as they quote its sentences."""
-        content = tombstone.content_hash
+        digest = tombstone.content_hash
         others = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
-        if content is not None and all(memory.content_hash != content for memory in others):
-            self.entity_cache.remove(content)
+        if digest is not None and all(memory.content_hash != digest for memory in others):
+            self.entity_cache.remove(digest)
 
-    def _after_change(self, indexer: Indexer, indexed: NotesIndexed) -> None:
-        self.indexing.take_note(indexer, indexed)
+    def _on_notes_indexed(self, indexer: Indexer, indexed: NotesIndexed) -> None:
+        self.indexing.notes_indexed(indexer, indexed)
         self.curation.changed(indexed.paths)
 
 
-def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
+def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:
     try:
-        return ask()
+        return query_store()
     except (StoreUnavailable, GraphQueryError):
         return None

@@ -35,12 +35,12 @@ FIND, DAILY = "find curation tasks", "find curation tasks every day"
 FIRST_PATIENCE = 2.0  # seconds that a call waits for the first search
 
 
-class _Stopping(Exception):
+class _SearchStopped(Exception):
     """Ends a search early, so that closing does not wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _PendingChanges:
     """The paths to check, or all; ``first`` and ``last`` are the times of changes (monotonic)."""
 
     paths: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class CurationTasks:
     Args:
         live: returns the live generation.
         dismissed: tasks that the person dismissed.
-        dreamt: returns the proposals of dreams.
+        dream_proposals: returns the proposals of dreams.
         clock: the time, with a zone.
     """
 
@@ -73,7 +73,7 @@ class CurationTasks:
         worker: Worker,
         limits: ClientLimits,
         *,
-        dreamt: Callable[[], Sequence[Discovery]],
+        dream_proposals: Callable[[], Sequence[Discovery]],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._live = live
@@ -81,24 +81,26 @@ class CurationTasks:
         self.dismissed = dismissed
         self._worker = worker
         self._limits = limits
-        self._dreamt = dreamt
+        self._dream_proposals = dream_proposals
         self._clock = clock
         self._lock = threading.Lock()
-        self._waiting = _Waiting()
-        self._rested = 0.0
+        self._pending = _PendingChanges()
+        self._paused_at = 0.0
         self._awaited = 0  # calls that wait for the search, so it must not make way for them
-        self._sweep_due = False
+        self._trash_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
-        self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
-        self._kinds: tuple[tuple[CurationTask, ...], dict[str, set[TaskType]]] | None = None
+        self._open_cache: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = (
+            None
+        )
+        self._kinds_cache: tuple[tuple[CurationTask, ...], dict[str, set[TaskType]]] | None = None
         self._finder: tuple[Generation, TaskFinder] | None = None
         self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as last checked
 
     def start(self) -> None:
         """Check all notes and empty the old trash, now and every day."""
-        self._sweep_due = True
+        self._trash_due = True
         self._add(frozenset(), everything=True)
-        self._worker.run(DAILY, self._another_day, after=DAY_SECONDS)
+        self._worker.run(DAILY, self._check_everything, after=DAY_SECONDS)
 
     def changed(self, paths: Collection[str]) -> None:
         """Check these notes once changes pause; returns at once."""
@@ -108,39 +110,45 @@ class CurationTasks:
         """The tasks found last, most urgent first. Waits only for the first search."""
         if self._tasks is None:
             self.wait(FIRST_PATIENCE)
-        return self._still_open()
+        return self._open_tasks()
 
     def pending(self) -> int:
         """The number of open tasks."""
-        return len(self._still_open())
+        return len(self._open_tasks())
 
     def kinds(self, ids: Collection[str] | None = None) -> frozenset[TaskType]:
         """The kinds of open tasks; with ``ids``, only of tasks about these memories."""
-        tasks = self._still_open()
+        tasks = self._open_tasks()
         if ids is None:
             return frozenset(task.task_type for task in tasks)
-        if self._kinds is None or self._kinds[0] is not tasks:
+        if self._kinds_cache is None or self._kinds_cache[0] is not tasks:
             found: dict[str, set[TaskType]] = defaultdict(set)
             for task in tasks:
                 for key in task.target_nodes:
                     found[key].add(task.task_type)
-            self._kinds = (tasks, found)
-        kinds = self._kinds[1]
+            self._kinds_cache = (tasks, found)
+        kinds = self._kinds_cache[1]
         return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 
-    def _still_open(self) -> tuple[CurationTask, ...]:
+    def _open_tasks(self) -> tuple[CurationTask, ...]:
         """The tasks that the person has not dismissed. Cached, since every answer counts them."""
         tasks, decided = self._tasks or (), self.dismissed.decided
-        if self._open is None or self._open[0] is not tasks or self._open[1] != decided:
-            memory_of, still = self._live().catalogue.by_id, tasks
+        if (
+            self._open_cache is None
+            or self._open_cache[0] is not tasks
+            or self._open_cache[1] != decided
+        ):
+            memory_of, undecided = self._live().catalogue.by_id, tasks
             if self.dismissed.last() is not None:
-                still = tuple(each for each in tasks if not self.dismissed.holds(each, memory_of))
-            self._open = (tasks, decided, still)
-        return self._open[2]
+                undecided = tuple(
+                    task for task in tasks if not self.dismissed.holds(task, memory_of)
+                )
+            self._open_cache = (tasks, decided, undecided)
+        return self._open_cache[2]
 
-    def dreamt(self) -> set[str]:
+    def waiting_dream_keys(self) -> set[str]:
         """The keys of dreams' proposals that wait for the person."""
-        return {task.proposal for task in self._still_open() if task.proposal}
+        return {task.proposal for task in self._open_tasks() if task.proposal}
 
     def wait(self, timeout: float) -> bool:
         """Wait until all changes are checked; False if that takes longer (seconds)."""
@@ -154,82 +162,82 @@ class CurationTasks:
 
     def _add(self, paths: frozenset[str], *, everything: bool = False) -> None:
         with self._lock:
-            now, known = time.monotonic(), self._waiting
-            self._waiting = _Waiting(
-                known.paths | paths, known.everything or everything, known.first or now, now
+            now, earlier = time.monotonic(), self._pending
+            self._pending = _PendingChanges(
+                earlier.paths | paths, earlier.everything or everything, earlier.first or now, now
             )
-            after = self._waiting.due() - now
+            after = self._pending.due() - now
         self._worker.run(FIND, self._find, after=max(0.0, after))
 
     def _find(self) -> None:
         with self._lock:
-            waiting, self._waiting = self._waiting, _Waiting()
-        if not waiting:
+            pending, self._pending = self._pending, _PendingChanges()
+        if not pending:
             return
         try:
-            if self._sweep_due:
-                self._sweep()
-            self._look(waiting)
-        except _Stopping:
+            if self._trash_due:
+                self._empty_trash()
+            self._search(pending)
+        except _SearchStopped:
             return
         except MemvaultError:
-            self._put_back(waiting)
+            self._put_back(pending)
             raise
         except Exception:
             self._finder = None
-            self._put_back(replace(waiting, everything=True))
+            self._put_back(replace(pending, everything=True))
             raise
 
-    def _put_back(self, waiting: _Waiting) -> None:
+    def _put_back(self, pending: _PendingChanges) -> None:
         """Keep the paths for the next search, which the worker runs after a failure."""
         with self._lock:
-            known, now = self._waiting, time.monotonic()
-            self._waiting = _Waiting(
-                known.paths | waiting.paths, known.everything or waiting.everything, now, now
+            newer, now = self._pending, time.monotonic()
+            self._pending = _PendingChanges(
+                newer.paths | pending.paths, newer.everything or pending.everything, now, now
             )
 
-    def _another_day(self) -> float:
+    def _check_everything(self) -> float:
         """Check all notes and sweep the trash again: both change with time alone."""
-        self._sweep_due = True
+        self._trash_due = True
         self._add(frozenset(), everything=True)
         return DAY_SECONDS
 
-    def _sweep(self) -> None:
+    def _empty_trash(self) -> None:
         """Delete notes that were forgotten thirty days ago."""
         for tombstone in self._curator.purge():
             logger.info("deleted for good after 30 days: %s", tombstone.path)
-        self._sweep_due = False
+        self._trash_due = False
 
-    def _look(self, waiting: _Waiting) -> None:
+    def _search(self, pending: _PendingChanges) -> None:
         live = self._live()
-        everything = waiting.everything
+        everything = pending.everything
         if self._finder is None or self._finder[0] is not live:
             finder = TaskFinder(
-                live.graph_view, live.similarity_index, live.indexer.vault.read, self._go_on
+                live.graph_view, live.similarity_index, live.indexer.vault.read, self._pause
             )
             self._finder, everything = (live, finder), True
-        known, self._notes = self._notes, {}
+        previous, self._notes = self._notes, {}
         for record in live.catalogue.records():
-            kept = known.get(record.memory.path)
-            if kept is None or kept[0] is not record:
-                kept = record, _facts_of(record)
-            self._notes[record.memory.path] = kept
+            cached = previous.get(record.memory.path)
+            if cached is None or cached[0] is not record:
+                cached = record, _facts_of(record)
+            self._notes[record.memory.path] = cached
         notes = [facts for _, facts in self._notes.values()]
-        paths = None if everything else waiting.paths
+        paths = None if everything else pending.paths
         tasks = self._finder[1].find(notes, paths, self._clock())
         tasks += client_tasks(self._limits.excesses(), live.indexer.catalogue.by_path)
-        tasks += dream_tasks(self._dreamt(), live.catalogue.by_id, live.graph_view)
+        tasks += dream_tasks(self._dream_proposals(), live.catalogue.by_id, live.graph_view)
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 
-    def _go_on(self) -> None:
+    def _pause(self) -> None:
         """Pause or stop the search; called between its steps."""
         if self._worker.stopped:
-            raise _Stopping
+            raise _SearchStopped
         if not self._awaited:
             make_way()
-        if time.monotonic() - self._rested >= STEP_SECONDS:
+        if time.monotonic() - self._paused_at >= STEP_SECONDS:
             time.sleep(STEP_SECONDS)
-            self._rested = time.monotonic()
+            self._paused_at = time.monotonic()
 
 
 def _facts_of(record: NoteRecord) -> NoteFacts:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from prometheus_client import Histogram
 
-from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from mcp_server.runtime.generations import Generation
 
 logger = logging.getLogger(__name__)
-DREAM, LOOK = "dream", "look whether to dream"
-LOOK_SECONDS = 30.0
+DREAM, CHECK = "dream", "look whether to dream"
+CHECK_SECONDS = 30.0
 AFTER_SESSION_SECONDS = 60.0  # of rest; short, as an idle engine may soon stop
 _PHASES: dict[DreamPhase, type[Phase]] = {DreamPhase.NREM: Nrem, DreamPhase.REM: Rem}
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
 MAX_WAITING = 12  # open proposals, from which the engine does not dream by itself
-UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # the other open questions are tasks already
+NOT_TASKS = ("gap", TaskType.UNRESOLVED_LINKS)  # the other open questions are tasks already
 AGES = (("day", 1), ("week", 7), ("month", 31))
 TEXTS_AT_ONCE = 4  # embedded in one step
 ANSWERS = 3  # that a dream reads for a question
@@ -59,7 +59,7 @@ CORRUPT = "Dream cycle corruption: memory graph integrity check failed after con
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _RequestedDream:
     phases: tuple[DreamPhase, ...]
     seconds: float | None  # for all phases; None for the usual time of each
     rationale: str | None
@@ -88,13 +88,13 @@ class Dreaming:
         )
         self._corrupt = False
         self._session_ended = False  # since the last dream
-        self._wanted: _Wanted | None = None
+        self._requested: _RequestedDream | None = None
         self._lock = threading.Lock()
 
     def start(self) -> None:
         """Dream whenever the engine is idle, if the person has not switched that off."""
         if self._settings.enabled:
-            self._container.worker.run(LOOK, self._look, after=LOOK_SECONDS)
+            self._container.worker.run(CHECK, self._dream_if_due, after=CHECK_SECONDS)
 
     @property
     def available(self) -> bool:
@@ -105,9 +105,9 @@ class Dreaming:
     def is_worthwhile(self) -> bool:
         """Whether a dream can be started and the configured hours since the last have passed."""
         reports = self.record.reports()
-        apart = timedelta(hours=self._settings.every_hours)
-        is_over = not reports or self._container.now() - reports[-1].at > apart
-        return self.available and is_over
+        interval = timedelta(hours=self._settings.every_hours)
+        is_due = not reports or self._container.now() - reports[-1].at > interval
+        return self.available and is_due
 
     def session_ended(self) -> None:
         """Note the end of a client's session: a dream that is due starts after a minute of rest."""
@@ -130,15 +130,15 @@ class Dreaming:
         if self._corrupt:
             raise GraphQueryError(CORRUPT)
         with self._lock:
-            if self._wanted is not None:
+            if self._requested is not None:
                 return
-            self._wanted = _Wanted(tuple(phases), seconds, rationale)
+            self._requested = _RequestedDream(tuple(phases), seconds, rationale)
         self._session_ended = False
         self._container.worker.run(DREAM, self._dream)
 
     @property
     def running(self) -> bool:
-        return self._wanted is not None
+        return self._requested is not None
 
     def wait(self, timeout: float) -> bool:
         """Wait for the dream to end; False if that takes longer (seconds)."""
@@ -146,41 +146,41 @@ class Dreaming:
 
     def proposal(self, key: str) -> Discovery | None:
         """The waiting proposal with this key; None if there is none."""
-        return next((each for each in self.record.waiting() if each.key == key), None)
+        return next((waiting for waiting in self.record.waiting() if waiting.key == key), None)
 
     def waiting(self) -> list[Discovery]:
         """The proposals that wait for the person, oldest first."""
-        tasks = self._container.curation.dreamt()
-        return [each for each in self.record.waiting() if each.key in tasks]
+        keys = self._container.curation.waiting_dream_keys()
+        return [discovery for discovery in self.record.waiting() if discovery.key in keys]
 
     def strength_by_age(self) -> dict[str, float]:
         """The mean strength that the last replay added to relations, by the age of the note."""
-        replays = [each for each in self.record.reports() if each.phase is DreamPhase.NREM]
+        replays = [report for report in self.record.reports() if report.phase is DreamPhase.NREM]
         by_age: dict[str, list[float]] = {}
         for pair in replays[-1].strengthened if replays else ():
             memory = self._container.live.catalogue.by_id(pair.first)
             if memory is not None:
                 days = (replays[-1].at - memory.created_at).days
-                age = next((name for name, most in AGES if days <= most), "older")
+                age = next((name for name, limit in AGES if days <= limit), "older")
                 by_age.setdefault(age, []).append(pair.added)
         return {age: fmean(values) for age, values in by_age.items()}
 
-    # -- when -----------------------------------------------------------------------------------
+    # -- schedule -------------------------------------------------------------------------------
 
-    def _look(self) -> float:
+    def _dream_if_due(self) -> float:
         phases = self._phases_due()
         if phases and self.available and not self.running:
             self.trigger(phases)
-        return LOOK_SECONDS
+        return CHECK_SECONDS
 
     def _phases_due(self) -> tuple[DreamPhase, ...]:
         """The phases to run now: both, only the one that the last dream missed (EC-AUTO-17), or
         none."""
         container, settings = self._container, self._settings
-        rest = settings.idle_minutes * 60
+        wanted_idle = settings.idle_minutes * 60
         if self._session_ended:
-            rest = min(rest, AFTER_SESSION_SECONDS)
-        if container.questions.idle_seconds() < rest:
+            wanted_idle = min(wanted_idle, AFTER_SESSION_SECONDS)
+        if container.requests.idle_seconds() < wanted_idle:
             return ()
         indexing = container.indexing
         if indexing.scanning is not None or indexing.watching() == "elsewhere":
@@ -191,33 +191,35 @@ class Dreaming:
         last = reports[-1].at
         if container.now() - last <= timedelta(hours=settings.every_hours):
             return (DreamPhase.REM,) if reports[-1].phase is DreamPhase.NREM else ()
-        changed = max((each.mtime_ns for each in container.live.catalogue.records()), default=0)
-        is_due = changed / 1e9 > last.timestamp() and len(self.waiting()) < MAX_WAITING
+        last_saved = max((note.mtime_ns for note in container.live.catalogue.records()), default=0)
+        is_due = last_saved / 1e9 > last.timestamp() and len(self.waiting()) < MAX_WAITING
         return tuple(DreamPhase) if is_due else ()
 
-    # -- what -----------------------------------------------------------------------------------
+    # -- running --------------------------------------------------------------------------------
 
     def _dream(self) -> None:
-        wanted = self._wanted
-        if wanted is None:
+        requested = self._requested
+        if requested is None:
             return
-        share = sum(PHASE_SECONDS[each] for each in wanted.phases)
+        usual_total = sum(PHASE_SECONDS[phase] for phase in requested.phases)
         try:
-            for phase in wanted.phases:
+            for phase in requested.phases:
                 usual = PHASE_SECONDS[phase]
-                seconds = usual if wanted.seconds is None else wanted.seconds * usual / share
-                self._run(phase, min(usual, seconds), wanted.rationale)
+                seconds = (
+                    usual if requested.seconds is None else requested.seconds * usual / usual_total
+                )
+                self._run(phase, min(usual, seconds), requested.rationale)
             self._container.curation.changed(())
         except Interrupted:
             logger.info("a dream was cut off; the phases before it are recorded")
         finally:
             self.phase = None
-            self._wanted = None
+            self._requested = None
 
     def _run(self, phase: DreamPhase, seconds: float, rationale: str | None) -> None:
         live, now = self._container.live, self._container.now()
         breaks = Breaks(
-            self._container.questions,
+            self._container.requests,
             lambda: self._container.worker.stopped or self._container.live is not live,
             self.wake_seconds.observe,
         )
@@ -241,12 +243,16 @@ class Dreaming:
         """Distil the most used memories (REQ-AUTO-23)."""
         container, embed = self._container, self._embed(go_on)
         used, learnt = container.activity.all(), container.learning.learnt.state.memories
-        held = {each.path for each in container.quarantine.held()}
+        quarantined = {text.path for text in container.quarantine.held()}
         for memory in list(live.catalogue.all()):
             activity = used.get(memory.id)
-            times = activity.access_count if activity is not None else 0
-            is_wanted = is_candidate(memory, times, learnt.get(memory.id), now)
-            if not is_wanted or memory.path in held or self.distilled.of(memory) is not None:
+            uses = activity.access_count if activity is not None else 0
+            may_distil = is_candidate(memory, uses, learnt.get(memory.id), now)
+            if (
+                not may_distil
+                or memory.path in quarantined
+                or self.distilled.of(memory) is not None
+            ):
                 continue
             note = parse_note(memory.path, container.guarded.read(memory.path))
             if (distillate := distil(memory, note, embed)) is not None:
@@ -268,9 +274,9 @@ class Dreaming:
         return embed
 
     def _check(self, report: PhaseReport) -> None:
-        """Refuse a report that names what is not there, and every later dream (ERR-AUTO-05)."""
-        strengths = (each for each in report.strengthened if not 0.0 <= each.added <= 1.0)
-        if any(strengths) or any(len(each.paths) != len(each.notes) for each in report.found):
+        """Raise GraphQueryError, and refuse later dreams, if a report is invalid (ERR-AUTO-05)."""
+        bad_strengths = (pair for pair in report.strengthened if not 0.0 <= pair.added <= 1.0)
+        if any(bad_strengths) or any(len(find.paths) != len(find.notes) for find in report.found):
             self._corrupt = True
             logger.error("%s: %s", CORRUPT, report.model_dump_json())
             raise GraphQueryError(CORRUPT)
@@ -285,10 +291,10 @@ class Dreaming:
             found = leads.of(memory)
             return Evidence(path=memory.path, line=found[1], sentence=found[0]) if found else None
 
-        def key_sentences(memories: Sequence[Memory], most: int) -> list[Evidence]:
+        def key_sentences(memories: Sequence[Memory], limit: int) -> list[Evidence]:
             return [
                 Evidence(path=fact.memory.path, line=fact.line, sentence=fact.text)
-                for fact in key_facts(memories, read, embed, most)
+                for fact in key_facts(memories, read, embed, limit)
             ]
 
         def ask(question: str) -> list[Found]:
@@ -296,23 +302,27 @@ class Dreaming:
             hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
             found = [(by_id(key), score) for key, score in hits]
             return [
-                Found(memory, score, said)
+                Found(memory, score, evidence)
                 for memory, score in found
-                if memory is not None and (said := lead(memory)) is not None
+                if memory is not None and (evidence := lead(memory)) is not None
             ]
 
         def questions() -> list[tuple[str, tuple[str, ...]]]:
             found = open_questions(
                 container.curation.tasks(), list(live.catalogue.all()), live.graph_view
             )
-            return [(each.text, each.settles) for each in found if each.reason in UNASKED]
+            return [
+                (question.text, question.settles)
+                for question in found
+                if question.reason in NOT_TASKS
+            ]
 
         return kind(
             view=live.graph_view,
             index=live.similarity_index,
             memory_of=by_id,
             recent=self._recent,
-            together=[(one, other) for one, other, _ in learnt.together()],
+            together=[(first, second) for first, second, _ in learnt.together()],
             chains=[
                 Chain(nodes, use.times, use.utility(now.toordinal()))
                 for nodes, use in learnt.chains()
@@ -341,23 +351,25 @@ class Dreaming:
         Runs a full search only if a search by meaning finds a new memory.
         """
         records = live.catalogue.records()
-        new = {each.memory.id for each in records if each.mtime_ns / 1e9 > since.timestamp()}
-        if not any(each.memory.id in new for each in ask(question)):
+        new = {note.memory.id for note in records if note.mtime_ns / 1e9 > since.timestamp()}
+        if not any(found.memory.id in new for found in ask(question)):
             return None
         result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
         hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]
         if not hits:
             return None
-        (said,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
+        (excerpt,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
         memory = hits[0].memory
-        told = Evidence(path=memory.path, line=said.lines.first, sentence=said.text)
-        return Found(memory, hits[0].relevance, told)
+        evidence = Evidence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
+        return Found(memory, hits[0].relevance, evidence)
 
-    def _recent(self, most: int) -> list[str]:
+    def _recent(self, limit: int) -> list[str]:
         """Ids of the memories last used or written, latest first."""
-        used, last = self._container.activity.all(), dict[str, float]()
+        used, last_use = self._container.activity.all(), dict[str, float]()
         for record in self._container.live.catalogue.records():
             activity = used.get(record.memory.id)
-            at = activity.last_accessed if activity is not None else None
-            last[record.memory.id] = max(record.mtime_ns / 1e9, at.timestamp() if at else 0.0)
-        return sorted(last, key=lambda key: (-last[key], key))[:most]
+            accessed = activity.last_accessed if activity is not None else None
+            last_use[record.memory.id] = max(
+                record.mtime_ns / 1e9, accessed.timestamp() if accessed else 0.0
+            )
+        return sorted(last_use, key=lambda key: (-last_use[key], key))[:limit]

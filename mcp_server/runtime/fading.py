@@ -58,7 +58,7 @@ class FadingService:
     def __init__(self, container: Container) -> None:
         self._container = container
         self.log = FadingLog(container.journal)
-        self._judged: dict[str, bool] = {}  # whether a note can fade, by content hash
+        self._can_fade_cache: dict[str, bool] = {}  # whether a note can fade, by content hash
 
     @property
     def enabled(self) -> bool:
@@ -75,21 +75,23 @@ class FadingService:
     def upcoming(self) -> list[tuple[Fading, datetime]]:
         """The memories that fade within a week, each with its time, the soonest first."""
         notice, now = self._notice(), self._container.now()
-        found = [
-            (each, self.log.fades_at(each, notice) or max(each.due, now + notice))
-            for each in self._soon()
+        times = [
+            (fading, self.log.fades_at(fading, notice) or max(fading.due, now + notice))
+            for fading in self._due_within_notice()
         ]
-        return sorted(found, key=lambda pair: (pair[1], pair[0].memory.path))
+        return sorted(times, key=lambda pair: (pair[1], pair[0].memory.path))
 
     def announce(self) -> None:
         """Record the memories that *Today* now shows as fading soon."""
-        self.log.announce(self._soon(), self._container.now())
+        self.log.announce(self._due_within_notice(), self._container.now())
 
     def due(self) -> list[Fading]:
         """The memories to fade now; they were announced long enough ago."""
         now, notice = self._container.now(), self._notice()
-        times = [(each, self.log.fades_at(each, notice)) for each in self._soon()]
-        return [each for each, at in times if at is not None and at <= now]
+        times = [
+            (fading, self.log.fades_at(fading, notice)) for fading in self._due_within_notice()
+        ]
+        return [fading for fading, at in times if at is not None and at <= now]
 
     def fade(self, fading: Fading, rarity: Rarity) -> Change | None:
         """Let one memory fade; None if its note has changed or cannot fade.
@@ -110,9 +112,9 @@ class FadingService:
             original, fading.stage, container.embedder.embed, rarity, is_order=self._is_order
         )
         known = {unit.words for unit in units(source)}
-        own = "\n".join(u.text for u in units(body.encode()) if u.words not in known)
-        if self._is_order(own):
-            self._judged[memory.content_hash] = False
+        new_text = "\n".join(u.text for u in units(body.encode()) if u.words not in known)
+        if self._is_order(new_text):
+            self._can_fade_cache[memory.content_hash] = False
             return None
         faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)
         why = Attribution(client="memvault", rationale=_REASONS[fading.stage], kind="system")
@@ -120,7 +122,7 @@ class FadingService:
             return container.actions.fade(faded, last, why).change
         except (NoteConflict, InvalidParams) as error:
             logger.info("%s", error.message)
-            self._judged[memory.content_hash] = False
+            self._can_fade_cache[memory.content_hash] = False
             return None
 
     def _is_order(self, text: str) -> bool:
@@ -144,7 +146,7 @@ class FadingService:
         due = self.due()
         rarity = self.rarity() if due else None
         for fading in due:
-            if container.worker.stopped or container.questions.idle_seconds() < QUIET_SECONDS:
+            if container.worker.stopped or container.requests.idle_seconds() < QUIET_SECONDS:
                 return RETRY_SECONDS
             try:
                 assert rarity is not None
@@ -156,7 +158,7 @@ class FadingService:
                 logger.warning("%s does not fade now: %s", fading.memory.path, error.message)
         return EVERY_SECONDS
 
-    def _soon(self) -> list[Fading]:
+    def _due_within_notice(self) -> list[Fading]:
         """The next fadings that are due within a week."""
         if not self.is_on:
             return []
@@ -164,18 +166,18 @@ class FadingService:
         settings = self._container.settings.fading
         if self._container.upkeep.low_disk():
             settings = hastened(settings)
-        held = {each.path for each in self._container.quarantine.held()}
+        quarantined = {text.path for text in self._container.quarantine.held()}
         found: list[Fading] = []
-        faded = self._faded()
+        last_fadings = self._last_fadings()
         for record in self._container.live.catalogue.records():
             memory = record.memory
             if not may_fade(memory) or record.frontmatter_problem or record.warnings:
                 continue
-            aging = self._aging(record, faded.get(memory.id), links=False)
-            early = next_fading(aging, settings)
-            if early is None or early.due > until or memory.path in held:
+            aging = self._aging(record, last_fadings.get(memory.id), links=False)
+            earliest = next_fading(aging, settings)
+            if earliest is None or earliest.due > until or memory.path in quarantined:
                 continue
-            aging = self._aging(record, faded.get(memory.id), links=True)
+            aging = self._aging(record, last_fadings.get(memory.id), links=True)
             fading = next_fading(aging, settings)
             if fading is not None and fading.due <= until and self._can_fade(memory):
                 found.append(fading)
@@ -184,7 +186,7 @@ class FadingService:
     def _notice(self) -> timedelta:
         return HASTY_NOTICE if self._container.upkeep.low_disk() else NOTICE
 
-    def _faded(self) -> dict[str, Change]:
+    def _last_fadings(self) -> dict[str, Change]:
         """The change by which each memory faded last, by memory id."""
         found: dict[str, Change] = {}
         history = self._container.curator.history
@@ -199,9 +201,9 @@ class FadingService:
         saved = datetime.fromtimestamp(record.mtime_ns / 1e9, UTC)
         counted = counted_from(last, memory, saved)
         read = self._container.activity.of(memory.id).last_accessed
-        return Aging(memory, saved, read, self._links(memory) if links else 0, counted)
+        return Aging(memory, saved, read, self._permanent_links(memory) if links else 0, counted)
 
-    def _links(self, memory: Memory) -> int:
+    def _permanent_links(self, memory: Memory) -> int:
         """The number of permanent notes that link to the memory."""
         graph, by_id = self._container.live.graph_view, self._container.live.catalogue.by_id
         sources = {
@@ -217,11 +219,11 @@ class FadingService:
         since it faded."""
         if self._container.curation.kinds([memory.id]) & _CONFLICTS:
             return False
-        if memory.content_hash not in self._judged:
-            self._judged[memory.content_hash] = self._has_more(memory)
-        return self._judged[memory.content_hash]
+        if memory.content_hash not in self._can_fade_cache:
+            self._can_fade_cache[memory.content_hash] = self._has_text_to_lose(memory)
+        return self._can_fade_cache[memory.content_hash]
 
-    def _has_more(self, memory: Memory) -> bool:
+    def _has_text_to_lose(self, memory: Memory) -> bool:
         container = self._container
         try:
             data = container.vault.read(memory.path)

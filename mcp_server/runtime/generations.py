@@ -74,10 +74,10 @@ def open_generation(
     vault: Vault,
     settings: Settings,
     embedder: Embedder,
-    phrases: Embedder,
+    phrase_embedder: Embedder,
     entity_cache: EntityCache,
     reranker: Reranker | None,
-    answers: AnswerCache,
+    answer_cache: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
     preference: Preference,
@@ -106,7 +106,7 @@ def open_generation(
     )  # fmt: skip
     candidates = CandidateFinder(
         stores, embedder, indexer, graph_view,
-        phrases=phrases, read=vault.read, cache=answers,
+        phrases=phrase_embedder, read=vault.read, cache=answer_cache,
         limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
         link_weight=link_weight, tuning=tuning,
@@ -173,8 +173,8 @@ class OpenGenerations:
     def all(self) -> list[Generation]:
         """All open generations."""
         filling = self._filling
-        some = [self.live, *self._replaced]
-        return some if filling is None or filling in some else [*some, filling]
+        complete = [self.live, *self._replaced]
+        return complete if filling is None or filling in complete else [*complete, filling]
 
     @contextmanager
     def filling(self) -> Iterator[Generation]:
@@ -187,7 +187,7 @@ class OpenGenerations:
                 if self.live is not fresh:
                     fresh.stores.close()
                     self._filling = None
-                    self._sweep()
+                    self._remove_stale_folders()
                 raise
             finally:
                 self._filling = None
@@ -197,7 +197,7 @@ class OpenGenerations:
         self._generations.make_live(fresh.folder)
         self.replace_by(fresh)
 
-    def name_live(self) -> None:
+    def save_live_name(self) -> None:
         """Write the live generation's name again, if it was lost."""
         self._generations.make_live(self.live.folder)
 
@@ -249,10 +249,10 @@ class OpenGenerations:
                 return
             _close_replaced(self._replaced[0])
             del self._replaced[0]
-            self._sweep()
+            self._remove_stale_folders()
         settle()
 
-    def _sweep(self) -> None:
+    def _remove_stale_folders(self) -> None:
         self._generations.remove_stale([generation.folder for generation in self.all()])
 
 

@@ -9,16 +9,16 @@ from contextlib import contextmanager, nullcontext
 from datetime import datetime
 
 from indexer.doctor import Finding, examine, known_problems
-from indexer.entity_pass import EntityPass
 from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
+from mcp_server.runtime.entity_jobs import EntityJobs
 from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import Worker, collect_recent, settle
+from mcp_server.runtime.worker import Worker, settle
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
 from memvault.model.graph import NotesIndexed
@@ -26,14 +26,8 @@ from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
-LINKS, ENTITIES, UNLOAD, CHECK = (
-    "relink notes",
-    "find entities",
-    "unload the entity pipeline",
-    "check the servers",
-)
+RELINK, CHECK = "relink notes", "check the servers"
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer is sent first
-UNLOAD_SECONDS = 30.0  # without a note to read, after which the pipeline is unloaded
 CHECK_SECONDS = 5.0
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
 PATIENCE_SECONDS = 2.0  # wait for a running change, whose missing notes are no error
@@ -45,9 +39,9 @@ class IndexingService:
 
     Args:
         counters: count the notes that all generations have indexed.
-        began: called after the first scan.
-        moving: called with the generation that is about to go live.
-        moved: called when it is live.
+        on_first_scan: called after the first scan.
+        before_switch: called with the generation that is about to go live.
+        after_switch: called when it is live.
     """
 
     def __init__(
@@ -58,22 +52,24 @@ class IndexingService:
         counters: IndexCounters,
         worker: Worker,
         *,
-        began: Callable[[], None],
-        moving: Callable[[Generation], None],
-        moved: Callable[[], None],
+        on_first_scan: Callable[[], None],
+        before_switch: Callable[[Generation], None],
+        after_switch: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._generations = generations
-        self._began = began
-        self._moving = moving
-        self._moved = moved
+        self._on_first_scan = on_first_scan
+        self._before_switch = before_switch
+        self._after_switch = after_switch
         self._counters = counters
         self._worker = worker
-        self._entity_pass = EntityPass(lambda: self._live.indexer, entity_cache, settings.index)
+        self._entity_jobs = EntityJobs(
+            lambda: self._live.indexer, entity_cache, settings.index, worker
+        )
         self._replication = self._replicated() if settings.keyvalue != EMBEDDED else None
         self._lost_reported = False
         self._watcher: Watcher | None = None
-        self._has_begun = self._has_caught_up = False
+        self._is_first_scan_done = self._has_caught_up = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
         self._failure = ""  # why the first scan stopped; empty if it did not
@@ -96,7 +92,7 @@ class IndexingService:
             self._worker.run(CHECK, self._check_servers, after=CHECK_SECONDS)
         if self._replication is None or self._replication.start(may_lead=watch):
             try:
-                result = self._begin(watch=watch, report=report)
+                result = self._start_indexing(watch=watch, report=report)
                 self._failure = ""
                 return result
             except Exception as error:
@@ -110,8 +106,8 @@ class IndexingService:
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
         """Index all notes that differ from the catalogue."""
-        with self._shown(report) as shown:
-            return self._live.indexer.scan(shown)
+        with self._reporting(report) as report_progress:
+            return self._live.indexer.scan(report_progress)
 
     @property
     def last_scan(self) -> tuple[datetime, ScanReport] | None:
@@ -136,7 +132,7 @@ class IndexingService:
             if self._replication is not None and self._replication.follows:
                 self._replication.wait_for(paths)
             elif self._live.indexer.index(paths, finish_later=True).unfinished:
-                self._worker.run(LINKS, self._write_links, after=SETTLE_SECONDS)
+                self._worker.run(RELINK, self._write_links, after=SETTLE_SECONDS)
         except StorageError as error:
             stores = self._live.stores
             if not (isinstance(error, DiskFull) or stores.unreachable() or stores.full()):
@@ -147,27 +143,27 @@ class IndexingService:
     def settle(self, timeout: float = 60.0) -> None:
         """Wait until the current change is indexed and linked, and the entity pass is done."""
         self._live.indexer.wait_until_idle(timeout)
-        self._worker.wait(LINKS, timeout)
-        self._worker.wait(ENTITIES, timeout)
+        self._worker.wait(RELINK, timeout)
+        self._entity_jobs.wait(timeout)
 
     def rebuild(self, report: Report = report_nothing) -> ScanReport:
         """Fill a new generation from the vault while the live one answers, then make it live.
 
         If the first scan is filling an empty generation, wait for that instead.
         """
-        if self._filling.locked() and (filled := self._followed(report)) is not None:
-            return filled
+        if self._filling.locked() and (result := self._awaited_first_scan(report)) is not None:
+            return result
         if self._replication is not None:
-            self._replication.check()
+            self._replication.check_leads()
         self._live.indexer.vault.check()
         with self._generations.filling() as fresh:
             if self._winding_down.is_set():
                 fresh.indexer.stop()
             result = fresh.indexer.scan(report)
-            self._swap(fresh)
+            self._switch_to(fresh)
             return result
 
-    def _followed(self, report: Report) -> ScanReport | None:
+    def _awaited_first_scan(self, report: Report) -> ScanReport | None:
         """The result of the first scan when it has ended; None if it failed."""
         while not self._filling.acquire(timeout=FOLLOW_SECONDS):
             if (progress := self.scanning) is not None:
@@ -203,12 +199,13 @@ class IndexingService:
             return False
         return self.last_scan is None or not self._live.indexer.wait_until_idle(PATIENCE_SECONDS)
 
-    def take_note(self, indexer: Indexer, indexed: NotesIndexed) -> None:
+    def notes_indexed(self, indexer: Indexer, indexed: NotesIndexed) -> None:
         """Notify following processes, and queue the notes for the entity pass."""
         if self._replication is not None:
             self._replication.report(indexer, indexed.paths)
-        if self._has_begun and not self._follows:
-            self._find_entities(indexed.paths)
+        if self._is_first_scan_done and not self._follows:
+            self._entity_jobs.add(indexed.paths)
+            self._entity_jobs.run()
 
     def status(self) -> IndexerStatus | None:
         """The progress of indexing, here or in the process that indexes; None without one."""
@@ -242,9 +239,9 @@ class IndexingService:
         if self._watcher is not None:
             self._watcher.stop()
 
-    # -- here, or elsewhere ---------------------------------------------------------------------
+    # -- starting and ending --------------------------------------------------------------------
 
-    def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
+    def _start_indexing(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
         # Every question needs the graph, and would wait for it.
@@ -257,17 +254,17 @@ class IndexingService:
             with self._filling if is_empty else nullcontext():
                 result = self.scan(report)
         except StorageError as error:
-            result = self._mended(error, report)
-        unread = () if self._has_begun else sorted(self._live.indexer.catalogue.paths())
+            result = self._recovered(error, report)
+        unread = () if self._is_first_scan_done else sorted(self._live.indexer.catalogue.paths())
         # Before warming up, which takes seconds, so that these notes count as waiting.
-        self._entity_pass.add(unread)
+        self._entity_jobs.add(unread)
         self._has_caught_up |= not is_empty
         self._warm_up()
         self._has_caught_up = True
-        if not (self._winding_down.is_set() or self._has_begun):
-            self._has_begun = True
-            self._read_waiting_entities()
-            self._began()
+        if not (self._winding_down.is_set() or self._is_first_scan_done):
+            self._is_first_scan_done = True
+            self._entity_jobs.run()
+            self._on_first_scan()
         return result
 
     def _embed_again(self, report: Report) -> None:
@@ -276,23 +273,23 @@ class IndexingService:
         Meanwhile the old indexes answer by keywords and links.
         """
         logger.info("another embedding model: embedding all notes again")
-        with self._shown(report) as shown:
-            self.rebuild(shown)
+        with self._reporting(report) as report_progress:
+            self.rebuild(report_progress)
 
     @contextmanager
-    def _shown(self, report: Report) -> Iterator[Report]:
+    def _reporting(self, report: Report) -> Iterator[Report]:
         """A report that also sets `scanning` while the block runs."""
 
-        def tell(progress: Progress) -> None:
+        def report_progress(progress: Progress) -> None:
             self.scanning = progress
             report(progress)
 
         try:
-            yield tell
+            yield report_progress
         finally:
             self.scanning = None
 
-    def _end(self) -> None:
+    def _stop_watching(self) -> None:
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             watcher.stop()
@@ -300,24 +297,6 @@ class IndexingService:
     def _warm_up(self) -> None:
         self._live.warm_up(self._worker)
         settle()
-
-    def _find_entities(self, paths: Collection[str]) -> None:
-        self._entity_pass.add(paths)
-        self._read_waiting_entities()
-
-    def _read_waiting_entities(self) -> None:
-        if self._entity_pass.waiting:
-            self._worker.run(ENTITIES, self._read_entities)
-
-    def _read_entities(self) -> float | None:
-        again = self._entity_pass.step()
-        if again is None:
-            self._worker.run(UNLOAD, self._unload_pipeline, after=UNLOAD_SECONDS)
-        return again
-
-    def _unload_pipeline(self) -> None:
-        self._entity_pass.release()
-        collect_recent()
 
     def _write_links(self) -> float | None:
         """Write links of other notes and flush to disk, after the answer.
@@ -330,22 +309,22 @@ class IndexingService:
         return Replication(
             lambda: self._live.indexer,
             self._worker,
-            move=self._move,
-            begin=self._begin,
-            end=self._end,
-            own=self._own_status,
+            switch=self._switch_to_live,
+            begin=self._start_indexing,
+            end=self._stop_watching,
+            own_status=self._own_status,
         )
 
     def _own_status(self) -> IndexerStatus:
-        watcher, indexed = self._watcher, self._counters
+        watcher, counters = self._watcher, self._counters
         return IndexerStatus(
             0.0 if watcher is None else watcher.lag_seconds(),
-            indexed.notes,
-            indexed.seconds,
-            self._entity_pass.waiting,
+            counters.notes,
+            counters.seconds,
+            self._entity_jobs.waiting,
         )
 
-    # -- when something is amiss ----------------------------------------------------------------
+    # -- recovery -------------------------------------------------------------------------------
 
     def _check_servers(self) -> float:
         """Check that the servers answer and still have their data, so that `Stores.unreachable`
@@ -363,16 +342,16 @@ class IndexingService:
     def _restore(self) -> None:
         """Restore a server that lost its data, possibly including the generation's name."""
         if not self._follows:
-            self._generations.name_live()
+            self._generations.save_live_name()
             self._scan_soon()
 
-    def _mended(self, error: StorageError, report: Report) -> ScanReport:
-        """Recover from a first scan that failed."""
+    def _recovered(self, error: StorageError, report: Report) -> ScanReport:
+        """The result after recovery from a first scan that failed."""
         if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        passing = isinstance(error, DiskFull | VaultMissing) or self._live.stores.unreachable()
-        if self._winding_down.is_set() or not passing:
+        is_temporary = isinstance(error, DiskFull | VaultMissing) or self._live.stores.unreachable()
+        if self._winding_down.is_set() or not is_temporary:
             raise error
         logger.error("%s Indexing starts after that.", error.message)
         self._scan_soon()
@@ -384,7 +363,7 @@ class IndexingService:
 
     # -- another generation ---------------------------------------------------------------------
 
-    def _swap(self, fresh: Generation) -> None:
+    def _switch_to(self, fresh: Generation) -> None:
         """Make the fresh generation live.
 
         The watcher moves first, so that new changes reach the fresh generation; a last scan indexes
@@ -398,15 +377,15 @@ class IndexingService:
         fresh.indexer.scan()
         fresh.warm_up(self._worker)
         settle()
-        self._moving(fresh)
+        self._before_switch(fresh)
         self._generations.make_live(fresh)
-        self._moved()
+        self._after_switch()
         fresh.indexer.scan()
 
-    def _move(self) -> None:
+    def _switch_to_live(self) -> None:
         """Switch to the generation that another process has made live."""
         fresh = self._generations.opened_elsewhere()
         if fresh is not None:
-            self._moving(fresh)
+            self._before_switch(fresh)
             self._generations.replace_by(fresh)
-            self._moved()
+            self._after_switch()

@@ -55,7 +55,11 @@ class LearningService:
         self.modulation = Modulation()
         self._writing = threading.Lock()
         self._vectors: dict[str, Vector] = {}  # of questions, about 2 kB each
-        self._bank: tuple[LearnedState | None, tuple[int, int], list[Case]] = (None, (0, 0), [])
+        self._cases_cache: tuple[LearnedState | None, tuple[int, int], list[Case]] = (
+            None,
+            (0, 0),
+            [],
+        )
         self.learnt = Learning(
             container.vault,
             device_of(container.state.root),
@@ -68,7 +72,7 @@ class LearningService:
             self._memory_at,
             stored=container.activity.of,
             connected=lambda key: bool(container.live.similarity_index.related(key, 1)),
-            changes=lambda hashes: [container.curator.history.change(each) for each in hashes],
+            changes=lambda hashes: [container.curator.history.change(digest) for digest in hashes],
             stage=lambda: Stage.of(len(container.live.catalogue)),
             rate=self.modulation.learning_rate,
             clock=container.now,
@@ -83,38 +87,40 @@ class LearningService:
 
     # -- observing ------------------------------------------------------------------------------
 
-    def shown(
+    def record_shown(
         self, connection: str, client: str | None, session: str, question: str, hits: Sequence[Hit]
     ) -> None:
-        """Note the memories of an answer to a question, best first."""
+        """Record the memories of an answer to a question, best first."""
         if self.is_on:
-            seen = [hit for hit in hits if not hit.withheld]
-            self._uses.shown(connection, client or UNNAMED, session, question, seen)
+            visible = [hit for hit in hits if not hit.withheld]
+            self._uses.shown(connection, client or UNNAMED, session, question, visible)
 
-    def shown_to_person(self, question: str, hits: Sequence[Hit]) -> None:
-        """Note the memories that a page shows for the person's question, best first."""
+    def record_shown_to_person(self, question: str, hits: Sequence[Hit]) -> None:
+        """Record the memories that a page shows for the person's question, best first."""
         if self.is_on:
             self._uses.shown(PAGE, "", "", question, hits)
 
-    def read_by_person(self, memory_id: str) -> None:
-        """Note that the person opened a memory's page."""
-        self.read(PAGE, [memory_id])
+    def record_read_by_person(self, memory_id: str) -> None:
+        """Record that the person opened a memory's page."""
+        self.record_read(PAGE, [memory_id])
 
-    def answered(self, session: str, entropy: float, found: int) -> None:
-        """Note the entropy and the number of memories of an answer."""
+    def record_answer(self, session: str, entropy: float, found: int) -> None:
+        """Record the entropy and the number of memories of an answer."""
         if self.is_on:
             self.modulation.answered(session, entropy, found)
 
-    def read(
+    def record_read(
         self, connection: str, ids: Sequence[str], *, cited: bool = False, client: str | None = None
     ) -> None:
-        """Note which memories were read of those that the connection's answers or its client's
+        """Record which memories were read of those that the connection's answers or its client's
         hooks showed."""
         if self.is_on:
-            hooks = [_HOOKS + each for each in CLIENTS if is_same_client(each, client or "")]
+            hooks = [_HOOKS + name for name in CLIENTS if is_same_client(name, client or "")]
             self._uses.read([connection, *hooks], ids, cited=cited)
 
-    def asked(self, client: str, question: str, result: SearchResult, scope: Scope) -> None:
+    def record_question(
+        self, client: str, question: str, result: SearchResult, scope: Scope
+    ) -> None:
         """Keep a question without a sure answer until it has one.
 
         Questions on sensitive topics, with filters, or with orders to a model are not kept.
@@ -122,35 +128,37 @@ class LearningService:
         if not self.is_on or result.matter is not None or scope.filters is not None:
             return
         text, now = shortened(question), datetime.now(UTC)
-        known = self.learnt.state.questions.get(text)
+        kept = self.learnt.state.questions.get(text)
         if result.hits and result.known:
-            if known is not None and known.is_open:
+            if kept is not None and kept.is_open:
                 self.settle(text)
             return
         today = sum(at.date() == now.date() for _, at, _ in self.learnt.unanswered())
         if today >= MAX_UNANSWERED_A_DAY or says_little(text):
             return
         if not self._container.immunity.check(text).adversarial:
-            self._note(SignalKind.UNANSWERED, text, client)
+            self._observe_question(SignalKind.UNANSWERED, text, client)
 
     def settle(self, question: str) -> None:
         """Remove a question from the unanswered ones."""
-        self._note(SignalKind.SETTLED, question, "")
+        self._observe_question(SignalKind.SETTLED, question, "")
 
-    def _note(self, kind: SignalKind, question: str, client: str) -> None:
+    def _observe_question(self, kind: SignalKind, question: str, client: str) -> None:
         now = datetime.now(UTC)
         self.learnt.observe(
             [Signal(at=now, kind=kind, thousandths=0, client=client, question=question)]
         )
 
-    def given(self, client: str, session: str, matter: str, memories: Sequence[Memory]) -> None:
-        """Note the memories that a hook gives for a subject, best first."""
+    def record_given(
+        self, client: str, session: str, subject: str, memories: Sequence[Memory]
+    ) -> None:
+        """Record the memories that a hook gives for a subject, best first."""
         if self.is_on:
             hits = [Hit(memory, 0.0) for memory in memories]
-            self._uses.shown(_HOOKS + client, client, session, matter, hits)
+            self._uses.shown(_HOOKS + client, client, session, subject, hits)
 
-    def cited_in_reply(self, client: str, ids: Sequence[str]) -> None:
-        """Note which memories given by hooks the client's reply cites."""
+    def record_citations(self, client: str, ids: Sequence[str]) -> None:
+        """Record which memories given by hooks the client's reply cites."""
         if self.is_on:
             self._uses.read([_HOOKS + client], ids, cited=True)
 
@@ -164,8 +172,8 @@ class LearningService:
         """
         stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
         memories = [m for key in shown if (m := self._memory_of(key)) is not None and net > 0.0]
-        given = round(FULL * AFFECTIVE_WEIGHT * net)
-        targets = [(each.id, author_of(each), given) for each in memories]
+        share = round(FULL * AFFECTIVE_WEIGHT * net)
+        targets = [(memory.id, author_of(memory), share) for memory in memories]
         if self.is_on:
             self.learnt.observe(
                 Signal(
@@ -179,12 +187,13 @@ class LearningService:
         return stored_id, net, [memory for memory, author, _ in targets if not author]
 
     def _observe(self, signals: Iterable[Signal]) -> None:
-        for each in (known := list(signals)):
-            value = each.thousandths / FULL
-            kind = RewardType.NOVELTY if each.kind is SignalKind.NOVEL else None
+        observed = list(signals)
+        for signal in observed:
+            value = signal.thousandths / FULL
+            kind = RewardType.NOVELTY if signal.kind is SignalKind.NOVEL else None
             kind = kind or (RewardType.REWARD if value > 0.0 else RewardType.PENALTY)
-            self.modulation.rewarded(each.session, RewardSignal(kind, value))
-        self.learnt.observe(known)
+            self.modulation.rewarded(signal.session, RewardSignal(kind, value))
+        self.learnt.observe(observed)
 
     # -- what it changes ------------------------------------------------------------------------
 
@@ -193,46 +202,47 @@ class LearningService:
         before anything was learnt."""
         if not self.is_on or not self.learnt.state.memories:
             return None
-        asked = {question for each in ids for question in self.learnt.worths(each)}
-        known = [each for each in asked if each in self._vectors]
-        if not known:
+        questions = {known for memory_id in ids for known in self.learnt.worths(memory_id)}
+        embedded = [known for known in questions if known in self._vectors]
+        if not embedded:
             return self.learnt.weights(ids)
         vector = self._container.embedder.embed_query(question)
-        cosines = np.stack([self._vectors[each] for each in known]) @ vector
+        cosines = np.stack([self._vectors[known] for known in embedded]) @ vector
         fits = np.clip((cosines - UNLIKE) / (ALIKE - UNLIKE), 0.0, 1.0)
-        return self.learnt.weights(ids, dict(zip(known, map(float, fits), strict=True)))
+        return self.learnt.weights(ids, dict(zip(embedded, map(float, fits), strict=True)))
 
-    def link_weight(self, one: str, other: str) -> float:
+    def link_weight(self, first: str, second: str) -> float:
         """The preference that use gives the link between two memories, in (-1, 1)."""
-        return self.learnt.link_weight(one, other) if self.is_on else 0.0
+        return self.learnt.link_weight(first, second) if self.is_on else 0.0
 
     def cases(self) -> list[Case]:
         """Questions with the memories that were read or skipped for them, most valuable first."""
         state, today = self.learnt.state, self._container.now().astimezone(UTC).toordinal()
-        known_state, known_at, found = self._bank
-        if known_state is not state or known_at != (state.signals, today):
-            at, found = (state.signals, today), cases(state, today)
-            self._bank = state, at, found
+        cached_state, cached_version, found = self._cases_cache
+        version = (state.signals, today)
+        if cached_state is not state or cached_version != version:
+            found = cases(state, today)
+            self._cases_cache = state, version, found
         return found
 
-    def cases_like(self, question: str, most: int) -> list[Case]:
+    def cases_like(self, question: str, limit: int) -> list[Case]:
         """Cases of earlier questions like this one; none if the question cannot be embedded."""
         try:
             vector = self._container.embedder.embed_query(question)
         except MemvaultError as error:
             logger.warning("%s: %s", NO_CASES, error.message)
             return []
-        return by_similarity(self.cases(), self._vectors, vector, LIKE, most)
+        return by_similarity(self.cases(), self._vectors, vector, LIKE, limit)
 
     def _embed_questions(self) -> None:
         """Embed some questions of cases that are not embedded yet."""
         waiting = (c.question for c in self.cases() if c.question not in self._vectors)
-        if some := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
-            vectors = self._container.embedder.embed_few(some)
-            self._vectors.update(zip(some, vectors, strict=True))
+        if questions := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
+            vectors = self._container.embedder.embed_few(questions)
+            self._vectors.update(zip(questions, vectors, strict=True))
         if len(self._vectors) > CAPACITY:
-            kept = {case.question for case in self.cases()}
-            self._vectors = {q: v for q, v in self._vectors.items() if q in kept}
+            of_cases = {case.question for case in self.cases()}
+            self._vectors = {q: v for q, v in self._vectors.items() if q in of_cases}
 
     def tuning(self) -> Tuning:
         """The current tuning of search by modulation."""

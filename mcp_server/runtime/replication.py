@@ -31,9 +31,9 @@ class Replication:
 
     Args:
         indexer: returns the live indexer.
-        move: opens the live generation if another process has replaced it.
+        switch: opens the live generation if another process has replaced it.
         begin, end: start and stop indexing here; jobs of the worker call them.
-        own: the progress of this process, if it indexes.
+        own_status: the progress of this process, if it indexes.
     """
 
     def __init__(
@@ -41,17 +41,17 @@ class Replication:
         indexer: Callable[[], Indexer],
         worker: Worker,
         *,
-        move: Callable[[], None],
+        switch: Callable[[], None],
         begin: Callable[[], object],
         end: Callable[[], None],
-        own: Callable[[], IndexerStatus],
+        own_status: Callable[[], IndexerStatus],
     ) -> None:
         self._indexer = indexer
         self._worker = worker
         self._begin = begin
         self._end = end
-        self._replica = Replica(indexer, move)
-        self._own = own
+        self._replica = Replica(indexer, switch)
+        self._own_status = own_status
         self._lease = LeaderLease(
             lambda: indexer().stores.keyvalue,
             won=lambda: worker.run(TAKE_OVER, self._take_over),
@@ -99,7 +99,7 @@ class Replication:
         if not self.follows:
             ChangeFeed(indexer.stores.keyvalue).append(paths)
 
-    def check(self) -> None:
+    def check_leads(self) -> None:
         """Check that this process indexes. Raises StoreUnavailable: another one does."""
         if self.follows:
             raise StoreUnavailable(INDEXED_ELSEWHERE)
@@ -113,7 +113,7 @@ class Replication:
         ChangeFeed(self._indexer().stores.keyvalue).append(None)
 
     def _publish(self) -> None:
-        publish_status(self._indexer().stores.keyvalue, self._own())
+        publish_status(self._indexer().stores.keyvalue, self._own_status())
 
     def _take_over(self) -> None:
         """Start to index here. If a store does not answer, the worker retries; until then,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.upkeep import (
     MIN_VECTORS,
     VECTORS_PER_CHUNK,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 UPKEEP = "upkeep"
-LOOK_SECONDS = 60.0
-EVERY = timedelta(hours=24)
-EVERY_WHEN_FULL = timedelta(hours=1)
+CHECK_SECONDS = 60.0
+INTERVAL = timedelta(hours=24)
+INTERVAL_WHEN_FULL = timedelta(hours=1)
 MEGABYTE = 1024 * 1024
 JOURNAL_DAYS, JOURNAL_DAYS_WHEN_FULL = 60, 7
 LOW_DISK = (
@@ -39,7 +39,7 @@ LOW_DISK = (
 )
 
 Step = Callable[[], Iterator[int]]
-"""Removes something and yields how much, in steps of some milliseconds."""
+"""Removes something and yields the number removed, in steps of some milliseconds."""
 
 
 class Upkeep:
@@ -61,19 +61,19 @@ class Upkeep:
     def start(self) -> None:
         """Run whenever the engine is idle, if the person has not switched that off."""
         if self._settings.enabled:
-            self._container.worker.run(UPKEEP, self._look, after=LOOK_SECONDS)
+            self._container.worker.run(UPKEEP, self._run_if_due, after=CHECK_SECONDS)
 
-    def _look(self) -> float:
+    def _run_if_due(self) -> float:
         container = self._container
         indexing = container.indexing
         is_free = indexing.scanning is None and indexing.watching() != "elsewhere"
-        every = EVERY_WHEN_FULL if self.low_disk() else EVERY
-        is_due = self.last is None or container.now() - self.last.at > every
-        idle = container.questions.idle_seconds()
+        interval = INTERVAL_WHEN_FULL if self.low_disk() else INTERVAL
+        is_due = self.last is None or container.now() - self.last.at > interval
+        idle = container.requests.idle_seconds()
         if is_free and is_due and idle >= self._settings.idle_minutes * 60:
             with suppress(Interrupted):  # the next run does the rest
                 self.run()
-        return LOOK_SECONDS
+        return CHECK_SECONDS
 
     def low_disk(self) -> str:
         """A sentence about a nearly full disk and its consequences; empty if there is none."""
@@ -94,25 +94,25 @@ class Upkeep:
         container = self._container
         live = container.live
         breaks = Breaks(
-            container.questions, lambda: container.worker.stopped or container.live is not live
+            container.requests, lambda: container.worker.stopped or container.live is not live
         )
         steps: dict[str, Step] = {
-            "expired notes in the trash": self._expired,
+            "expired notes in the trash": self._expired_notes,
             "orphans in the indexes": self._orphans,
             "old versions": self._old_versions,
             "cached embeddings": self._cached_embeddings,
-            "old log files": self._logs,
+            "old log files": self._old_logs,
             "kilobytes by compressing the journals": self._journals,
         }
         removed: Counter[str] = Counter()
-        for what, step in steps.items():
+        for kind, step in steps.items():
             try:
                 for count in step():
-                    removed[what] += count
-                    self.removed[what] += count
+                    removed[kind] += count
+                    self.removed[kind] += count
                     breaks.take()
             except MemvaultError as error:  # a store or file cannot be changed now
-                logger.warning("upkeep leaves out %s: %s", what, error.message)
+                logger.warning("upkeep leaves out %s: %s", kind, error.message)
         breaks.take()
         self._optimise()
         self.runs += 1
@@ -122,18 +122,18 @@ class Upkeep:
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def _expired(self) -> Iterator[int]:
+    def _expired_notes(self) -> Iterator[int]:
         yield len(self._container.curator.purge())
 
     def _orphans(self) -> Iterator[int]:
         """Remove orphans; first checks note by note, since removing reads both stores at once."""
         live = self._container.live
         by_id = live.catalogue.by_id
-        is_stray = any(node.path and by_id(node.id) is None for node in live.graph_view.nodes())
+        has_orphans = any(node.path and by_id(node.id) is None for node in live.graph_view.nodes())
         for key in live.stores.vectors.note_ids():
-            is_stray = is_stray or by_id(key) is None
+            has_orphans = has_orphans or by_id(key) is None
             yield 0
-        if is_stray:
+        if has_orphans:
             yield live.indexer.remove_orphans()
 
     def _old_versions(self) -> Iterator[int]:
@@ -161,18 +161,18 @@ class Upkeep:
         container = self._container
         chunks = container.live.stores.vectors.count()
         _, edges = container.live.stores.graph.counts()
-        most = max(MIN_VECTORS, VECTORS_PER_CHUNK * chunks + VECTORS_PER_EDGE * edges)
+        max_vectors = max(MIN_VECTORS, VECTORS_PER_CHUNK * chunks + VECTORS_PER_EDGE * edges)
         if self.low_disk():
-            most = chunks + edges
-        while deleted := container.embedder.trim_cache(most):
+            max_vectors = chunks + edges
+        while deleted := container.embedder.trim_cache(max_vectors):
             yield deleted
 
-    def _logs(self) -> Iterator[int]:
+    def _old_logs(self) -> Iterator[int]:
         """Delete the previous log if the disk is nearly full."""
-        old = self._container.state.log.with_suffix(".log.1")
-        if self.low_disk() and old.is_file():
+        previous = self._container.state.log.with_suffix(".log.1")
+        if self.low_disk() and previous.is_file():
             with suppress(OSError):
-                old.unlink()
+                previous.unlink()
                 yield 1
 
     def _journals(self) -> Iterator[int]:

@@ -43,7 +43,7 @@ def settle() -> None:
     give_back_memory()
 
 
-def collect_between_questions() -> None:
+def collect_between_requests() -> None:
     """Collect the second generation if it is due; call this while no question runs."""
     if gc.get_count()[1] >= DUE:
         gc.collect(1)

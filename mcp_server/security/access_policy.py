@@ -25,8 +25,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.security.peer_user import Address, is_of_another_user
 
-COOKIE = "memvault_token"
-PATH = "/sign-in"
+TOKEN_COOKIE = "memvault_token"
+SIGN_IN_PATH = "/sign-in"
 WEB_CLIENT = "web_client"  # in a request's state: the name that the person approved
 MAX_BYTES = 4_096
 PAGE_HEADERS = {
@@ -103,19 +103,19 @@ def token_in_cookie(headers: Headers) -> str | None:
         cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return None
-    return cookies[COOKIE].value if COOKIE in cookies else None
+    return cookies[TOKEN_COOKIE].value if TOKEN_COOKIE in cookies else None
 
 
-def wants_a_page(scope: Scope, headers: Headers) -> bool:
+def accepts_html(scope: Scope, headers: Headers) -> bool:
     """Whether the request is a browser's, which accepts HTML."""
     return scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
 
 
-def form() -> Response:
+def sign_in_form() -> Response:
     return HTMLResponse(_FORM, status_code=401, headers=PAGE_HEADERS)
 
 
-async def token_sent(scope: Scope, receive: Receive) -> str:
+async def submitted_token(scope: Scope, receive: Receive) -> str:
     """The token of the form; empty if it is too long."""
     body = b""
     async for chunk in Request(scope, receive).stream():
@@ -129,7 +129,7 @@ def signed_in(scope: Scope, token: str, page: str = "/") -> Response:
     """A redirect to a page that sets the cookie, which lasts for the browser's session."""
     response = RedirectResponse(page, 303, headers=PAGE_HEADERS)
     secure = scope.get("scheme") == "https"
-    response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(TOKEN_COOKIE, token, httponly=True, samesite="strict", secure=secure)
     return response
 
 
@@ -193,16 +193,16 @@ class AccessPolicy:
         internal = path == "/bridge" or path.startswith("/admin")
         if not internal and self.client_token is None and self.public is None:
             return True
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self._accepts(given.strip(), path, internal=internal)
+            return self._accepts(token.strip(), path, internal=internal)
         cookie = None if internal else token_in_cookie(headers)
         return cookie is not None and self.opens_pages(cookie)
 
     def opens_pages(self, token: str) -> bool:
         """Whether a browser with this cookie is signed in."""
-        wanted = self.client_token
-        if wanted is not None and hmac.compare_digest(token.encode(), wanted.encode()):
+        configured = self.client_token
+        if configured is not None and hmac.compare_digest(token.encode(), configured.encode()):
             return True
         return self.public is not None and self.public.sessions.accepts(token)
 
@@ -210,7 +210,7 @@ class AccessPolicy:
         accepted = [self.engine_token]
         if not internal and self.client_token is not None:
             accepted.append(self.client_token)
-        if any(hmac.compare_digest(token.encode(), each.encode()) for each in accepted):
+        if any(hmac.compare_digest(token.encode(), known.encode()) for known in accepted):
             return True
         return path == "/mcp" and self._web_client(token) is not None
 
@@ -253,10 +253,10 @@ class AccessMiddleware:
             client = scope.setdefault("state", {})[WEB_CLIENT] = self._policy.client_of(headers)
             sent = send if client is None else self._while_approved(headers, send)
             await self._app(scope, receive, sent)
-        elif refusal[0] == 401 and scope["type"] == "http" and scope["path"] == PATH:
+        elif refusal[0] == 401 and scope["type"] == "http" and scope["path"] == SIGN_IN_PATH:
             await self._sign_in(scope, receive, send)
-        elif refusal[0] == 401 and wants_a_page(scope, headers):
-            await form()(scope, receive, send)
+        elif refusal[0] == 401 and accepts_html(scope, headers):
+            await sign_in_form()(scope, receive, send)
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
@@ -293,10 +293,12 @@ class AccessMiddleware:
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
-            token = await token_sent(scope, receive)
-            response = signed_in(scope, token) if self._policy.opens_pages(token) else form()
+            token = await submitted_token(scope, receive)
+            response = (
+                signed_in(scope, token) if self._policy.opens_pages(token) else sign_in_form()
+            )
         else:
             code = parse_qs(scope.get("query_string", b"").decode("ascii", "replace"))
             cookie = self._policy.cookie_for(code.get("code", [""])[0])
-            response = form() if cookie is None else signed_in(scope, cookie, "/clients")
+            response = sign_in_form() if cookie is None else signed_in(scope, cookie, "/clients")
         await response(scope, receive, send)

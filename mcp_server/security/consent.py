@@ -60,7 +60,7 @@ def client_routes(provider: ApprovalProvider) -> list[BaseRoute]:
     async def act(request: Request) -> Response:
         form = await request.form()
         action, key = str(form.get("action", "")), str(form.get("key", ""))
-        _act(provider, action, key)
+        _decide(provider, action, key)
         return RedirectResponse(CLIENTS_PATH, 303)
 
     return [
@@ -82,7 +82,7 @@ def client_admin_routes(
 
     async def act(request: Request) -> Response:
         values = json.loads(await request.body())
-        done = provider is not None and _act(provider, str(values["action"]), str(values["key"]))
+        done = provider is not None and _decide(provider, str(values["action"]), str(values["key"]))
         return JSONResponse({"done": done})
 
     async def sign_in(_: Request) -> Response:
@@ -95,8 +95,8 @@ def client_admin_routes(
     ]
 
 
-def _act(provider: ApprovalProvider, action: str, key: str) -> bool:
-    """Approves or denies the client with a number, or revokes the one with an id; False if there is
+def _decide(provider: ApprovalProvider, action: str, key: str) -> bool:
+    """Approve or deny the client with a number, or revoke the one with an id; False if there is
     none."""
     match action:
         case "approve" | "deny":

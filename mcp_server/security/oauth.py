@@ -90,13 +90,13 @@ class ClientRegistry:
         return self._contents.clients
 
     def approve(self, client_id: str, info: dict[str, Any]) -> None:
-        """Adds an approved client. Raises OSError: the file cannot be written."""
+        """Add an approved client. Raises OSError: the file cannot be written."""
         now = time.time()
         self.clients[client_id] = ApprovedClient(info, now, now)
         self._write()
 
     def revoke(self, client_id: str) -> bool:
-        """Removes a client and all its tokens; False if there is none."""
+        """Remove a client and all its tokens; False if there is none."""
         if self.clients.pop(client_id, None) is None:
             return False
         tokens = self._contents.tokens
@@ -126,7 +126,7 @@ class ClientRegistry:
         return found
 
     def withdraw(self, token: str) -> None:
-        """Makes a token, and the one issued with it, invalid."""
+        """Make a token, and the one issued with it, invalid."""
         found = self._contents.tokens.get(_hash(token))
         if found is not None:
             tokens = self._contents.tokens
@@ -190,13 +190,13 @@ class WaitingClient:
         return urlsplit(str(self.params.redirect_uri)).netloc
 
 
-def shown_name(given: object) -> str:
+def shown_name(name: object) -> str:
     """The name that a client gave itself, without invisible characters; anyone may claim it."""
-    visible = "".join(each for each in str(given or "") if each.isprintable() or each.isspace())
+    visible = "".join(char for char in str(name or "") if char.isprintable() or char.isspace())
     return " ".join(visible.split())[:60] or "Unnamed client"
 
 
-def _likeness(name: str) -> str:
+def _lookalike_key(name: str) -> str:
     """A key that is equal for names that look the same."""
     return "".join(fold(name).text.split())
 
@@ -236,27 +236,27 @@ class ApprovalProvider(OAuthProvider):
 
     def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
         """An approved client whose name looks the same, or None."""
-        likeness = _likeness(waiting.name)
+        key_of_name = _lookalike_key(waiting.name)
         others = (
             each
             for key, each in self.registry.clients.items()
-            if key != waiting.client.client_id and _likeness(each.name) == likeness
+            if key != waiting.client.client_id and _lookalike_key(each.name) == key_of_name
         )
         return next(others, None)
 
-    # What the person decides
+    # Decisions of the person
 
     def waiting(self) -> list[WaitingClient]:
         """The clients that wait for a decision, oldest first."""
-        self._forget_old()
+        self._drop_expired()
         return [each for each in self._waiting.values() if each.approved is None]
 
     def request(self, key: str) -> WaitingClient | None:
-        self._forget_old()
+        self._drop_expired()
         return self._waiting.get(key)
 
     def decide(self, number: str, *, approve: bool) -> WaitingClient | None:
-        """Approves or denies the client with this number; None if none waits with it."""
+        """Approve or deny the client with this number; None if none waits with it."""
         found = next((each for each in self.waiting() if each.number == number), None)
         if found is not None:
             found.approved = approve
@@ -284,12 +284,12 @@ class ApprovalProvider(OAuthProvider):
         self._codes[code.code] = code
         return construct_redirect_uri(target, code=code.code, state=state)
 
-    def _forget_old(self) -> None:
+    def _drop_expired(self) -> None:
         now = time.time()
         self._waiting = {key: each for key, each in self._waiting.items() if each.expires > now}
         self._codes = {key: each for key, each in self._codes.items() if each.expires_at > now}
 
-    # What the SDK's handlers call
+    # Callbacks of the SDK
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
         approved = self.registry.clients.get(client_id)
@@ -313,7 +313,7 @@ class ApprovalProvider(OAuthProvider):
     ) -> str:
         if params.resource is not None and not self._is_ours(params.resource):
             raise AuthorizeError("invalid_target", "This server has no such resource.")
-        self._forget_old()
+        self._drop_expired()
         waiting = self._waiting.values()  # some clients request the address before the browser does
         request = next((w for w in waiting if w.client == client and w.params == params), None)
         if request is None:
@@ -329,7 +329,7 @@ class ApprovalProvider(OAuthProvider):
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
     ) -> AuthorizationCode | None:
-        self._forget_old()
+        self._drop_expired()
         code = self._codes.get(authorization_code)
         return code if code is not None and code.client_id == client.client_id else None
 

@@ -36,7 +36,7 @@ Query = Annotated[
     Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
-MostShown = Annotated[
+MaxResults = Annotated[
     int | None,
     Field(ge=1, le=100, description="Maximum number of results; default 10, or by mode."),
 ]
@@ -65,7 +65,7 @@ Narrowing = Annotated[
     Filters | None,
     Field(description="All given conditions must hold. Dates: ISO 8601."),
 ]
-AskedMode = Annotated[
+RequestedMode = Annotated[
     Literal["auto", "planning", "execution", "default"],
     Field(description="planning: many, varied. execution: few, certain."),
 ]
@@ -128,20 +128,20 @@ def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
     """
     described = schema.get("properties", {})
     return {
-        name: _as_meant(value, described.get(name, {})) if isinstance(value, str) else value
+        name: _converted(value, described.get(name, {})) if isinstance(value, str) else value
         for name, value in arguments.items()
     }
 
 
-def _as_meant(text: str, part: Mapping[str, Any]) -> Any:
+def _converted(text: str, part: Mapping[str, Any]) -> Any:
     choices = [part, *part.get("anyOf", [])]
     kinds = {"object" if "$ref" in each else each.get("type") for each in choices}
     if "string" in kinds or kinds.isdisjoint({"object", "array"}):
         return text
     with suppress(ValueError):
-        read = json.loads(text)
-        if isinstance(read, (dict, list)):
-            return read
+        value = json.loads(text)
+        if isinstance(value, (dict, list)):
+            return value
     return [text] if "array" in kinds else text
 
 

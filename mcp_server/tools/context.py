@@ -16,7 +16,8 @@ from mcp_server.answers.context import (
     ExpansionShape,
     NeighbourShape,
 )
-from mcp_server.runtime.context_service import ContextRequest, ContextService, with_summary
+from mcp_server.runtime.context_service import ContextRequest, ContextService
+from mcp_server.runtime.context_summary import with_summary
 from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.model.errors import (
@@ -30,7 +31,7 @@ from memvault.model.memory import Memory
 from memvault.model.search import Aspect, VerbosityLevel
 from memvault.search.context.forms import Form, cited
 
-LOOKED_AT = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # memories, by priority
+NOTES_READ = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # by priority
 
 MaxTokens = Annotated[
     int | None,
@@ -81,16 +82,16 @@ class ContextTools(Tools):
         For a longer answer or task. [node_…] marks the note of each sentence; `sources` lists them.
         """
         session = self._box.touch(session_id)
-        asked = ContextRequest(
+        request = ContextRequest(
             query=query,
             scope=self._box.scope(project),
             level=session.level(verbosity_level),
-            count=LOOKED_AT[priority],
+            count=NOTES_READ[priority],
             max_tokens=max_tokens,
             form=None if distillation_mode == "auto" else Form(distillation_mode),
             aspects=include_metadata or (),
         )
-        answer, context = await to_thread.run_sync(self._contexts.answer, asked, session)
+        answer, context = await to_thread.run_sync(self._contexts.answer, request, session)
         if summarise and context is not None and context.text:
             return await with_summary(answer, context, query)
         return answer
@@ -165,12 +166,12 @@ class CitationTools(Tools):
 
     def _neighbours(self, memory: Memory) -> list[NeighbourShape] | None:
         try:
-            near = self._box.insights([memory.id], NEAR).neighborhood
+            neighborhood = self._box.presenter.insights([memory.id], NEAR).neighborhood
         except (StoreUnavailable, GraphQueryError):
             return None
         return [
             NeighbourShape.of(each)
-            for each in near.get(memory.id, ())
+            for each in neighborhood.get(memory.id, ())
             if each.node.path is not None and each.distance == 1
         ]
 

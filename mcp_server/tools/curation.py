@@ -90,7 +90,7 @@ class CurationTools(Tools):
             about, kind = (note.id, note.path), ProposalKind.FORGOTTEN
             notice = self._box.propose(kind, call, about, why, preview=preview)
         if preview or notice:
-            return self._planned(found, notice, at_once=not soft_delete, preview=preview)
+            return self._preview_answer(found, notice, at_once=not soft_delete, preview=preview)
         change = container.actions.forget([found], why, permanent=not soft_delete)
         (tombstone,) = change.forgot
         until = None if tombstone.permanent else tombstone.restorable_until
@@ -137,7 +137,7 @@ class CurationTools(Tools):
             pulse=self._box.meter.of_vault(),
         )
 
-    def _planned(
+    def _preview_answer(
         self, found: Target, notice: str | None, *, at_once: bool, preview: bool
     ) -> ForgottenAnswer:
         """The answer of a preview, or of a call that waits for the person, which has a
@@ -239,14 +239,14 @@ class ManifestTools(Tools):
     def _wait_for_person(
         self, found: ManifestPreview, why: Attribution, *, preview: bool
     ) -> str | None:
-        """Where a client applies edits that move notes of the person's to the trash: lets its call
-        wait for them, and gives the notice that says so."""
-        own = next((note for note in found.trashed if self._box.is_persons(note)), None)
-        if own is None:
+        """Propose the call to the person if a client's edits would trash notes of theirs; returns
+        the notice that says so, or None."""
+        note = next((note for note in found.trashed if self._box.is_persons(note)), None)
+        if note is None:
             return None
         paths = [note.path for note in found.trashed]
         call = TaskAction.by("reload_manifest", digest=found.digest, notes=paths)
-        about = (own.id, own.path)
+        about = (note.id, note.path)
         return self._box.propose(ProposalKind.MANIFEST, call, about, why, preview=preview)
 
 
@@ -264,7 +264,7 @@ def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestCha
 
 
 def _check_manifest(vault: Vault, path: str | None) -> None:
-    """A client could write a note in the form of a manifest, and let it be applied.
+    """Check that a client applies the vault's own manifest, not a note that it wrote.
 
     Raises:
         OutsideVault: the path is not that of the vault's own manifest.

@@ -89,17 +89,17 @@ class HistoryTools(Tools):
         memory = container.live.catalogue.by_id(node_id)
         changes = history.lineage(node_id, depth, memory.path if memory else None)
         if memory is None and not changes and not container.live.stores.graph.nodes([node_id]):
-            memory = self._box.memory_at(node_id)
+            memory = self._box.lookup.memory_named(node_id)
             node_id = memory.id
             changes = history.lineage(node_id, depth, memory.path)
-        every = history.changes(node_id=node_id, limit=None)
-        active = [each for each in every if each.undone_by is None]
+        all_changes = history.changes(node_id=node_id, limit=None)
+        active = [change for change in all_changes if change.undone_by is None]
         paths = {memory.path} if memory else {p for each in changes for p in each.paths}
         with_texts = include_content_diffs and memory is not None
         return LineageAnswer(
             notice=NO_NOTE if include_content_diffs and memory is None else None,
             node_id=node_id,
-            current_content=self._box.text_of(memory) if memory else "",
+            current_content=self._box.lookup.text_of(memory) if memory else "",
             lineage=[
                 self._entry(each, node_id, paths, with_content=with_texts) for each in changes
             ],
@@ -153,14 +153,14 @@ class HistoryTools(Tools):
             dreams = [_dream_entry(each) for each in reports if each.at >= start]
             entries += [each for each in dreams if node_id is None or node_id in each.node_ids]
         entries.sort(key=lambda entry: entry.timestamp, reverse=True)
-        is_told = wanted in (None, "quarantine", "adversarial_block")
+        lists_quarantine = wanted in (None, "quarantine", "adversarial_block")
         return LogsAnswer(
             entries=entries[:limit],
             explanation_for_user=self._safe(
                 explanation(
                     list({each.reversal_hash: each for each, _ in found}.values()),
                     start,
-                    len(held) if is_told else 0,
+                    len(held) if lists_quarantine else 0,
                 )
             ),
             pulse=self._box.meter.of_vault(),
@@ -212,7 +212,7 @@ class HistoryTools(Tools):
         found = [None if key is None else history.content(key) for key in versions]
         texts = [
             data.decode("utf-8", "replace")
-            if data is not None and _given_id(data) in (None, node_id)
+            if data is not None and _id_in_frontmatter(data) in (None, node_id)
             else None  # of another note, which had this path before
             for data in found
         ]
@@ -220,10 +220,10 @@ class HistoryTools(Tools):
         return before, after
 
 
-def _given_id(data: bytes) -> str | None:
+def _id_in_frontmatter(data: bytes) -> str | None:
     """The id in a note's frontmatter."""
-    given = str(frontmatter_of(data).get("id", "")).strip()
-    return str(UUID(given)) if is_uuid(given) else None
+    text = str(frontmatter_of(data).get("id", "")).strip()
+    return str(UUID(text)) if is_uuid(text) else None
 
 
 def _type_of(change: Change, node_id: str) -> ChangeType:

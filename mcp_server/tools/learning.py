@@ -242,18 +242,18 @@ class LearningTools(Tools):
         self._box.touch()
         now, memories = datetime.now(UTC), list(self._box.container.live.catalogue.all())
         counted = {memory.id: balanced_importance(memory, now) for memory in memories}
-        theirs = [memory for memory in memories if not importance_is_own(memory)]
-        variance = _variance([counted[memory.id] for memory in theirs])
+        set_by_clients = [memory for memory in memories if not importance_is_own(memory)]
+        variance = _variance([counted[memory.id] for memory in set_by_clients])
         drifting = sorted(
-            (m for m in theirs if counted[m.id] != m.importance),
+            (m for m in set_by_clients if counted[m.id] != m.importance),
             key=lambda m: -abs(counted[m.id] - m.importance),
         )
         return HomeostaticAnswer(
             setpoint=DEFAULT_IMPORTANCE,
             importance_mean=fmean(counted.values()) if counted else DEFAULT_IMPORTANCE,
             importance_variance=_variance(list(counted.values())),
-            set_by_clients=len(theirs),
-            clients_variance_before=_variance([memory.importance for memory in theirs]),
+            set_by_clients=len(set_by_clients),
+            clients_variance_before=_variance([memory.importance for memory in set_by_clients]),
             clients_variance=variance,
             balanced=variance < MAX_CLIENT_VARIANCE,
             drifting=[

@@ -118,18 +118,20 @@ class OperationTools(Tools):
             )  # fmt: skip
         adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=True)
-        own = done.plan.node_ids[0]
-        against = self._box.contradicted(done.result.stated, apart_from=None if adds else own)
+        node_id = done.plan.node_ids[0]
+        contradicted = self._box.contradicted(
+            done.result.stated, apart_from=None if adds else node_id
+        )
         if not preview:
             done = self._box.container.actions.edit(target, edit, why_of(rationale))
         memory = self._box.container.live.indexer.as_on_disk(done.result.path)  # None if it is held
         return EditedAnswer.of(
             done.result,
-            node_id=own,
+            node_id=node_id,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
-            contradicts=[ContradictedShape.of(each) for each in against] or None,
-            notice=supersede_hint(memory.title) if against and memory else None,
+            contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
+            notice=supersede_hint(memory.title) if contradicted and memory else None,
             pulse=self._box.meter.of_vault(),
         )
 
@@ -153,23 +155,23 @@ class OperationTools(Tools):
         self._box.touch(session_id)
         actions = self._box.container.actions
         done = actions.merge(sources, target, why_of(rationale), preview=True)
-        own = done.result.node_ids[0]
+        target_id = done.result.node_ids[0]
         trashed = (path for path, to in done.plan.moves if is_in_trash(to))
         notes = map(self._box.container.live.catalogue.by_path, trashed)
         note = next((each for each in notes if self._box.is_persons(each)), None)
         if note is not None:
             ids = [actions.target(each).node_ids[0] for each in sources]
-            call = TaskAction.by("merge_concepts", sources=ids, target=own)
+            call = TaskAction.by("merge_concepts", sources=ids, target=target_id)
             notice = self._propose(ProposalKind.MERGED, call, note, rationale, preview=preview)
             merged = (
                 done.result if preview else replace(done.result, merged_from=(), notes_changed=())
             )
             return MergedAnswer.of(
-                merged, node_id=own, notice=notice, **self._operated(done, preview)
+                merged, node_id=target_id, notice=notice, **self._operated(done, preview)
             )
         if not preview:
             done = actions.merge(sources, target, why_of(rationale))
-        return MergedAnswer.of(done.result, node_id=own, **self._operated(done, preview))
+        return MergedAnswer.of(done.result, node_id=target_id, **self._operated(done, preview))
 
     @tool(annotations=ADDS, tags=FULL, title="Annotate a memory")
     def annotate_node(
@@ -368,8 +370,8 @@ class OperationTools(Tools):
         )
 
     def _answer(self, done: ChangeResult[PropertyChange], *, preview: bool) -> SetAnswer:
-        own = done.plan.node_ids[0]
-        return SetAnswer.of(done.result, node_id=own, **self._operated(done, preview))
+        node_id = done.plan.node_ids[0]
+        return SetAnswer.of(done.result, node_id=node_id, **self._operated(done, preview))
 
     def _operated(self, done: ChangeResult[Any], preview: bool) -> dict[str, Any]:
         return operated(done, self._box.meter.of_vault(), preview=preview)

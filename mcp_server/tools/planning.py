@@ -24,8 +24,8 @@ from mcp_server.answers.reasoning import (
     StepShape,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
-from mcp_server.tools.reasoning import ThingName
-from mcp_server.tools.toolbox import Toolbox, Tools, node_named
+from mcp_server.tools.reasoning import NodeName
+from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.curation.tasks.questions import OpenQuestion, open_questions
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -50,7 +50,7 @@ class QuestionTools(Tools):
 
     def __init__(self, box: Toolbox) -> None:
         super().__init__(box)
-        self._asked: OrderedDict[str, OpenQuestion] = OrderedDict()
+        self._last_questions: OrderedDict[str, OpenQuestion] = OrderedDict()
         self._hierarchy: Hierarchy | None = None
         self._lock = threading.Lock()
 
@@ -65,7 +65,7 @@ class QuestionTools(Tools):
         session = self._box.touch(session_id)
         container = self._box.container
         with self._lock:
-            last = self._asked.pop(session.id, None)
+            last = self._last_questions.pop(session.id, None)
         container.curation.wait(PATIENCE_SECONDS)
         found = open_questions(
             container.curation.tasks(),
@@ -75,9 +75,9 @@ class QuestionTools(Tools):
         question = found[0] if found else None
         if question is not None:
             with self._lock:
-                self._asked[session.id] = question
-                while len(self._asked) > SESSIONS:
-                    self._asked.popitem(last=False)
+                self._last_questions[session.id] = question
+                while len(self._last_questions) > SESSIONS:
+                    self._last_questions.popitem(last=False)
         return EpistemicAnswer(
             question=question.text if question else None,
             reason=question.reason if question else None,
@@ -90,20 +90,19 @@ class QuestionTools(Tools):
 
     @tool(annotations=READS, tags=FULL, title="Check whether one memory is part of another")
     def entailment_query(
-        self, general: ThingName, specific: ThingName, session_id: SessionId = None
+        self, general: NodeName, specific: NodeName, session_id: SessionId = None
     ) -> EntailmentAnswer:
         """Report whether notes state that `specific` is a kind, or a part, of `general`.
 
         `chain` has every step, with the note and the sentence that state it.
         """
         self._box.touch(session_id)
-        container = self._box.container
-        above, below = node_named(container, general), node_named(container, specific)
+        above, below = self._box.lookup.node(general), self._box.lookup.node(specific)
         chain = self._hierarchy_now().chain(below.id, above.id)
-        steps, at = [], below
-        for each in chain or ():
-            steps.append(EntailmentStep.of(each, specific=at.name))
-            at = each.node
+        steps, specific_name = [], below.name
+        for step in chain or ():
+            steps.append(EntailmentStep.of(step, specific=specific_name))
+            specific_name = step.node.name
         return EntailmentAnswer(
             entails=chain is not None, chain=steps, pulse=self._box.meter.of_vault()
         )
@@ -129,10 +128,10 @@ def _compared(last: OpenQuestion | None, found: Sequence[OpenQuestion]) -> Settl
     return SettledShape(question=last.text, entropy_before=last.entropy, entropy_after=now)
 
 
-GLANCE = 10  # memories that show what is known about a goal
-LOOKED_AT = 20  # memories that decide how a vague question is split
+GOAL_MEMORIES = 10  # that show what is known about a goal
+SPLIT_MEMORIES = 20  # that decide how a vague question is split
 
-AimedAt = Annotated[
+Goal = Annotated[
     str,
     Field(
         min_length=10,
@@ -145,7 +144,7 @@ Steps = Annotated[int, Field(ge=1, le=5, description="How many calls at most.")]
 Queries = Annotated[int, Field(ge=1, le=10, description="How many questions at most.")]
 
 
-class _Measure:
+class _EntropyMeter:
     """Measures the entropy of memories."""
 
     def __init__(self, box: Toolbox) -> None:
@@ -153,8 +152,8 @@ class _Measure:
 
     def entropy_after(self, step: Step) -> float:
         """The entropy of the memories that recall_memory finds with this step's parameters."""
-        given = step.params.get("filters")
-        scope = Scope(Filters(**given) if given else None, step.params.get("project"))
+        filters = step.params.get("filters")
+        scope = Scope(Filters(**filters) if filters else None, step.params.get("project"))
         hits = self._box.container.live.searcher.find(
             step.params["query"], step.params["top_k"], scope
         )
@@ -171,11 +170,11 @@ class PlanningTools(Tools):
 
     def __init__(self, box: Toolbox) -> None:
         super().__init__(box)
-        self._known: tuple[tuple[Indexer, int], frozenset[str]] | None = None
+        self._types_cache: tuple[tuple[Indexer, int], frozenset[str]] | None = None
 
     @tool(annotations=READS, tags=FULL, title="Plan calls for a goal")
     def reflect_on_memory(
-        self, goal: AimedAt, session_id: SessionId = None, max_steps: Steps = 3
+        self, goal: Goal, session_id: SessionId = None, max_steps: Steps = 3
     ) -> ReflectionAnswer:
         """Get the calls to make, in order, for a goal that no single tool serves.
 
@@ -184,9 +183,9 @@ class PlanningTools(Tools):
         self._box.touch(session_id)
         now = datetime.now(UTC)
         read = self._reader().read(goal, Calendar.of(self._box.container.settings.calendar))
-        found = self._found(goal, GLANCE, read.project)
+        found = self._found(goal, GOAL_MEMORIES, read.project)
         pulse = self._box.pulse_of(found)
-        made = plan(
+        result = plan(
             read,
             pulse,
             [_named(hit.memory) for hit in found],
@@ -195,12 +194,12 @@ class PlanningTools(Tools):
             now=now,
         )
         return ReflectionAnswer(
-            reasoning=made.reasoning,
+            reasoning=result.reasoning,
             suggested_sequence=[
                 StepShape.of(step, step=number, params=_in_session(step.params, session_id))
-                for number, step in enumerate(made.steps, 1)
+                for number, step in enumerate(result.steps, 1)
             ],
-            utl_context=ContextShape.of(pulse, triggered_by=made.triggered_by),
+            utl_context=ContextShape.of(pulse, triggered_by=result.triggered_by),
             pulse=pulse,
         )
 
@@ -219,14 +218,14 @@ class PlanningTools(Tools):
         self._box.touch(session_id)
         project = self._box.scope(project).project
         read = self._reader(project).read(query, Calendar.of(self._box.container.settings.calendar))
-        found = self._found(query, LOOKED_AT, read.project)
+        found = self._found(query, SPLIT_MEMORIES, read.project)
         pulse = self._box.pulse_of(found)
         edges, notice = self._edges()
         vague = trigger_of(pulse) is not Trigger.BALANCED
         steps = search_plan(
             read,
             [FoundMemory(hit.memory, hit.relevance, hit.heading) for hit in found],
-            _Measure(self._box),
+            _EntropyMeter(self._box),
             edges,
             max_queries,
             vague=vague,
@@ -258,9 +257,9 @@ class PlanningTools(Tools):
         """The types of all notes, computed once per state of the index."""
         indexer = self._box.container.live.indexer
         now = (indexer, indexer.version)
-        if self._known is None or self._known[0] != now:
-            self._known = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
-        return self._known[1]
+        if self._types_cache is None or self._types_cache[0] != now:
+            self._types_cache = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
+        return self._types_cache[1]
 
     def _found(self, query: str, top_k: int, project: str | None) -> list[Hit]:
         return self._box.container.live.searcher.find(query, top_k, Scope(None, project))

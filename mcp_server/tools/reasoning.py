@@ -23,7 +23,7 @@ from mcp_server.answers.reasoning import (
     ProbabilityAnswer,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Tools, node_named
+from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
@@ -41,7 +41,7 @@ SHOWN = {
 }
 MAX_CLAMPED = 20
 
-ThingName = Annotated[
+NodeName = Annotated[
     str,
     Field(
         min_length=1,
@@ -58,7 +58,7 @@ ChanceQuery = Annotated[
         "whose answer notes disagree on.",
     ),
 ]
-Aim = Annotated[
+TargetNode = Annotated[
     str | None,
     Field(
         min_length=1,
@@ -66,14 +66,14 @@ Aim = Annotated[
         description="Instead of a query: the note or concept, by name, path or id.",
     ),
 ]
-Known = Annotated[
+KnownFacts = Annotated[
     dict[str, bool] | None,
     Field(
         max_length=MAX_CLAMPED,
         description="Known facts: notes or concepts, each true or false.",
     ),
 ]
-Supposed = Annotated[
+Interventions = Annotated[
     dict[str, bool] | None,
     Field(
         max_length=MAX_CLAMPED,
@@ -81,7 +81,7 @@ Supposed = Annotated[
     ),
 ]
 Depth = Annotated[int, Field(ge=1, le=5, description="Longest chain of causes.")]
-Ways = Annotated[
+CausalDirection = Annotated[
     Direction, Field(description="effects: what follows. causes: what brings it about.")
 ]
 
@@ -92,7 +92,7 @@ class Clamped(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    node_id: ThingName
+    node_id: NodeName
     clamp_type: Literal["binary", "scalar", "semantic"] = "binary"
     clamp_value: bool | float | list[float] = True
 
@@ -102,7 +102,7 @@ ClampedNodes = Annotated[
     Field(min_length=1, max_length=MAX_CLAMPED, description="Known nodes with their values."),
 ]
 PredictNodes = Annotated[
-    list[ThingName] | None,
+    list[NodeName] | None,
     Field(max_length=20, description="Nodes to predict; default: those connected."),
 ]
 Iterations = Annotated[
@@ -118,9 +118,9 @@ class ReasoningTools(Tools):
         self,
         query: ChanceQuery = None,
         *,
-        target: Aim = None,
-        evidence: Known = None,
-        do: Supposed = None,
+        target: TargetNode = None,
+        evidence: KnownFacts = None,
+        do: Interventions = None,
         project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
@@ -135,11 +135,11 @@ class ReasoningTools(Tools):
         if (query is None) is (target is None):
             raise InvalidParams("Invalid params: query or target - give one of them")
         container, scope = self._box.container, self._box.scope(project)
-        aim = self._node(target, scope).id if target is not None else None
-        asked = ProbabilityQuery(
-            query or "", aim, self._truths(evidence, scope), self._truths(do, scope), scope
+        target_id = self._node(target, scope).id if target is not None else None
+        probability_query = ProbabilityQuery(
+            query or "", target_id, self._truths(evidence, scope), self._truths(do, scope), scope
         )
-        found = container.live.reasoner.ask(asked)
+        found = container.live.reasoner.ask(probability_query)
         level = session.level(verbosity_level)
         used = _shown(found.evidence, level)
         ids = list(dict.fromkeys(each.memory_id for each in used))
@@ -160,9 +160,9 @@ class ReasoningTools(Tools):
     @tool(annotations=READS, tags=FULL, title="Causes and effects")
     def query_causal(
         self,
-        action: ThingName,
+        action: NodeName,
         *,
-        direction: Ways = Direction.EFFECTS,
+        direction: CausalDirection = Direction.EFFECTS,
         max_depth: Depth = 3,
         project: InProject = None,
         verbosity_level: Verbosity = None,
@@ -172,13 +172,13 @@ class ReasoningTools(Tools):
         with and without it."""
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
-        acted = self._node(action, scope)
-        found = self._effects().of(acted.id, direction, max_depth, scope)
+        action_node = self._node(action, scope)
+        found = self._effects().of(action_node.id, direction, max_depth, scope)
         level = session.level(verbosity_level)
-        ids = [key for key in (acted.id, *(c.node.id for c in found)) if self._is_note(key)]
+        ids = [key for key in (action_node.id, *(c.node.id for c in found)) if self._is_note(key)]
         self._box.record_shown(session, ids)
         return CausalAnswer(
-            action=NodeNameShape.of(acted),
+            action=NodeNameShape.of(action_node),
             consequences=[self._consequence(each, level) for each in found],
             approximate=any(each.approximate for each in found),
             pulse=self._box.meter.of(ids),
@@ -187,7 +187,7 @@ class ReasoningTools(Tools):
     @tool(annotations=READS, tags=FULL, title="Causal chains")
     def expand_causal_path(
         self,
-        node: ThingName,
+        node: NodeName,
         *,
         max_depth: Depth = 3,
         project: InProject = None,
@@ -241,7 +241,7 @@ class ReasoningTools(Tools):
 
     def _node(self, name: str, scope: Scope) -> NodeRef:
         """The node with this name. Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
-        node = node_named(self._box.container, name)
+        node = self._box.lookup.node(name)
         memory = self._box.container.live.catalogue.by_id(node.id)
         if memory is not None and not in_scope(memory, scope):
             raise InvalidParams(f"{name!r} belongs to another project; leave project out")
@@ -256,12 +256,12 @@ class ReasoningTools(Tools):
         if clamped.clamp_type == "semantic":
             if not isinstance(value, list):
                 raise InvalidParams(where + "a semantic clamp needs an embedding")
-            return self._likeness(self._node(clamped.node_id, scope).id, value)
+            return self._similarity(self._node(clamped.node_id, scope).id, value)
         if isinstance(value, list) or not 0.0 <= float(value) <= 1.0:
             raise InvalidParams(where + "must be true, false or a number from 0 to 1")
         return float(value) if clamped.clamp_type == "scalar" else float(value >= 0.5)
 
-    def _likeness(self, key: str, vector: list[float]) -> float:
+    def _similarity(self, key: str, vector: list[float]) -> float:
         """The cosine of an embedding and the nearest passage of a note, in [0, 1]."""
         container = self._box.container
         if len(vector) != container.embedder.dimension:
@@ -270,11 +270,11 @@ class ReasoningTools(Tools):
                 f"{container.embedder.dimension} dimensions"
             )
         passages = container.live.stores.vectors.vectors([key], ChunkSize.PASSAGE).get(key, [])
-        asked = np.asarray(vector, dtype=np.float32)
-        length = float(np.linalg.norm(asked))
+        query = np.asarray(vector, dtype=np.float32)
+        length = float(np.linalg.norm(query))
         if length == 0.0 or not passages:
             return 0.0
-        return min(1.0, max(0.0, *(float(asked @ each) / length for each in passages), 0.0))
+        return min(1.0, max(0.0, *(float(query @ passage) / length for passage in passages), 0.0))
 
     # -- answers --------------------------------------------------------------------------------
 

@@ -30,13 +30,13 @@ from mcp_server.tools.arguments import (
     FULL,
     READS,
     AllowUnverified,
-    AskedMode,
     InProject,
     MaxHops,
+    MaxResults,
     MemoryId,
-    MostShown,
     Narrowing,
     Query,
+    RequestedMode,
     SessionId,
     TargetName,
     TopK,
@@ -62,10 +62,10 @@ class NoteTools(Tools):
         """Read a whole note with its links and backlinks. Give `id` or `path`."""
         if (id is None) == (path is None):
             raise InvalidParams("Provide exactly one of id or path")
-        given = id or path or ""
-        by_id = id is not None and is_uuid(given)  # models also pass a name as the id
-        memory = self._box.memory(given) if by_id else self._box.memory_at(given)
-        content = self._box.text_of(memory)
+        name = id or path or ""
+        by_id = id is not None and is_uuid(name)  # models also pass a name as the id
+        memory = self._box.lookup.memory(name) if by_id else self._box.lookup.memory_named(name)
+        content = self._box.lookup.text_of(memory)
         self._box.record_read(self._box.touch(), [memory.id])
         node = self._box.node(memory)
         links, backlinks, notice = self._links(memory)
@@ -129,11 +129,11 @@ class ConnectorTools(Tools):
     @tool(annotations=READS, tags=CORE, title="Fetch")
     def fetch(self, id: MemoryId) -> FetchAnswer:
         """Read the whole text of a search result."""
-        memory = self._box.memory(id)
+        memory = self._box.lookup.memory(id)
         self._box.record_read(self._box.touch(), [memory.id])
         return FetchAnswer.of(
             memory,
-            text=self._box.text_of(memory),
+            text=self._box.lookup.text_of(memory),
             url=self._url(memory),
             metadata=_metadata(memory),
             pulse=self._box.meter.of([memory.id]),
@@ -173,8 +173,8 @@ class RecallTools(Tools):
         self,
         query: Query,
         *,
-        top_k: MostShown = None,
-        mode: AskedMode = "auto",
+        top_k: MaxResults = None,
+        mode: RequestedMode = "auto",
         project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
@@ -196,17 +196,17 @@ class RecallTools(Tools):
             mode=None if mode == "auto" else Mode(mode),
             top_k=top_k,
             scope=scope,
-            fitting=self._fitting(filters),
+            fitting=self._memory_filter(filters),
             allow_unverified=allow_unverified,
         )
         self._box.record_answer(session, query, result, scope)
         answer = RecallAnswer(
-            nodes=self._box.nodes(result.hits, level, query),
+            nodes=self._box.presenter.nodes(result.hits, level, query),
             mode=result.mode,
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits, session),
         )
-        return self._box.concluded(answer, result, level)
+        return self._box.presenter.with_conclusions(answer, result, level)
 
     @tool(annotations=READS, tags=FULL, title="Search passages")
     def vector_search(
@@ -226,20 +226,21 @@ class RecallTools(Tools):
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
-        fitting = self._fitting(filters)
+        passing = self._memory_filter(filters)
         search = self._box.container.live.searcher.hybrid.search_chunks
         scope = self._box.scope(project, filters)
         by_id = self._box.container.live.indexer.catalogue.by_id
 
-        def look(limit: int) -> list[tuple[ChunkHit, Memory]]:
+        def search_memories(limit: int) -> list[tuple[ChunkHit, Memory]]:
             hits = search(query, limit, scope)
             return [(hit, memory) for hit in hits if (memory := by_id(hit.note_id)) is not None]
 
-        def fits(known: Sequence[tuple[ChunkHit, Memory]]) -> list[tuple[ChunkHit, Memory]]:
-            ids = fitting([memory for _, memory in known]) if fitting else ()
-            return [pair for pair in known if pair[1].id in ids]
+        def keep_passing(pairs: Sequence[tuple[ChunkHit, Memory]]) -> list[tuple[ChunkHit, Memory]]:
+            ids = passing([memory for _, memory in pairs]) if passing else ()
+            return [pair for pair in pairs if pair[1].id in ids]
 
-        shown = (widened(look, fits, top_k) if fitting else look(top_k))[:top_k]
+        found = widened(search_memories, keep_passing, top_k) if passing else search_memories(top_k)
+        shown = found[:top_k]
         best: dict[str, float] = {}
         for hit, memory in shown:
             best.setdefault(memory.id, hit.score)
@@ -255,7 +256,7 @@ class RecallTools(Tools):
             notice=result.notice,
         )
 
-    def _fitting(self, filters: Filters | None) -> Fitting | None:
+    def _memory_filter(self, filters: Filters | None) -> Fitting | None:
         if filters is None or not (filters.johari_quadrants or filters.origins):
             return None
         return lambda memories: self._passing(memories, filters)
@@ -282,17 +283,17 @@ def _hit(chunk: ChunkHit, memory: Memory) -> Hit:
 
 
 def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
-    told, memory = level is not VerbosityLevel.RAW_ONLY, hit.memory
+    has_text, memory = level is not VerbosityLevel.RAW_ONLY, hit.memory
     return ChunkShape(
         id=memory.id,
         title=memory.title,
         path=memory.path,
         chunk_id=str(hit.chunk_id),
-        heading=memory.provenance.own_heading(hit.heading) if told else None,
+        heading=memory.provenance.own_heading(hit.heading) if has_text else None,
         lines=list(hit.lines),
-        text=hit.text if told and not hit.withheld else None,
+        text=hit.text if has_text and not hit.withheld else None,
         score=round(hit.relevance, 3),
-        verified=is_verified(hit, list(hit.lines)) if told else None,
+        verified=is_verified(hit, list(hit.lines)) if has_text else None,
         withheld=hit.withheld or None,
         origin=OriginKind.PERSON if hit.own_only else None,
     )
@@ -332,8 +333,8 @@ class GraphTools(Tools):
         self._box.record_answer(session, query, result, scope)
         level = session.level(verbosity_level)
         answer = GraphAnswer(
-            results=self._box.nodes(result.hits, level, query),
+            results=self._box.presenter.nodes(result.hits, level, query),
             pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )
-        return self._box.concluded(answer, result, level)
+        return self._box.presenter.with_conclusions(answer, result, level)

@@ -28,7 +28,7 @@ from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
 from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, Tools, node_named
+from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
 from memvault.model.moments import in_utc
@@ -48,7 +48,7 @@ NodeId = Annotated[
     ),
 ]
 Hops = Annotated[int, Field(ge=1, le=3, description="Longest chain of relations.")]
-Most = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
+MaxCount = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 Since = Annotated[
     datetime | None,
     Field(description="Start, ISO 8601; default: 24 hours ago."),
@@ -80,7 +80,7 @@ class NavigationTools(Tools):
         node_id: NodeId,
         *,
         hops: Hops = 2,
-        limit: Most = 20,
+        limit: MaxCount = 20,
         project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
@@ -89,7 +89,7 @@ class NavigationTools(Tools):
         sentences that state it. To answer a question, use graph_query.
         """
         session = self._box.touch(session_id)
-        centre = node_named(self._box.container, node_id)
+        centre = self._box.lookup.node(node_id)
         edges, by_id = self._box.container.live.graph_view, self._box.container.live.catalogue.by_id
         scope = self._box.scope(project)
 
@@ -102,12 +102,12 @@ class NavigationTools(Tools):
             edges,
             hops=hops,
             limit=limit,
-            relevance=lambda keys: self._likeness(centre.id, keys),
+            relevance=lambda keys: self._similarity(centre.id, keys),
             allowed=in_project if project is not None else lambda _: True,
         )
         memories = [each.node.id for each in found if each.node.path is not None]
-        own = [centre.id] if centre.path is not None else []
-        self._box.record_shown(session, [*own, *memories])
+        own_id = [centre.id] if centre.path is not None else []
+        self._box.record_shown(session, [*own_id, *memories])
         level = session.level(verbosity_level)
         return NeighbourhoodAnswer(
             id=centre.id,
@@ -115,7 +115,7 @@ class NavigationTools(Tools):
             path=centre.path,
             neighbors=[_neighbour(each, level) for each in found],
             total=len(edges.of(centre.id)),
-            pulse=self._box.meter.of([*own, *memories]),
+            pulse=self._box.meter.of([*own_id, *memories]),
         )
 
     @tool(annotations=READS, tags=FULL, title="Recent notes")
@@ -123,7 +123,7 @@ class NavigationTools(Tools):
         self,
         *,
         since: Since = None,
-        limit: Most = 20,
+        limit: MaxCount = 20,
         project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
@@ -152,14 +152,14 @@ class NavigationTools(Tools):
             pulse=self._box.meter.of([each.memory.id for each in found.first]),
         )
 
-    def _likeness(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
+    def _similarity(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
         """The cosine of each memory's text with the centre's, in [0, 1], by id."""
         vectors = self._box.meter.similarity_index.vectors([centre, *keys])
-        own = vectors.pop(centre, None)
+        centre_vector = vectors.pop(centre, None)
         known = {key: vector for key, vector in vectors.items() if vector is not None}
-        if own is None or not known:
+        if centre_vector is None or not known:
             return {}
-        cosines = np.clip(np.stack(list(known.values())) @ own, 0.0, 1.0)
+        cosines = np.clip(np.stack(list(known.values())) @ centre_vector, 0.0, 1.0)
         return dict(zip(known, cosines.tolist(), strict=True))
 
 
@@ -184,7 +184,7 @@ def _by_project(
         used = activity.get(each.memory.id)
         shape = _recent(each, used.access_count if used else 0, level)
         groups.setdefault(each.memory.project, []).append(shape)
-    return [RecentProject(project=project, memories=some) for project, some in groups.items()]
+    return [RecentProject(project=project, memories=shapes) for project, shapes in groups.items()]
 
 
 def _recent(each: RecentEvent, access_count: int, level: VerbosityLevel) -> RecentShape:
@@ -248,7 +248,7 @@ class StatusTools(Tools):
 
     def __init__(self, box: Toolbox) -> None:
         super().__init__(box)
-        self._overview = VaultStats(lambda: box.container)
+        self._vault_stats = VaultStats(lambda: box.container)
 
     @tool(annotations=READS, tags=CORE, title="Status of the memory")
     def get_memetic_status(self, session_id: SessionId = None) -> StatusAnswer:
@@ -260,11 +260,11 @@ class StatusTools(Tools):
         container = self._box.container
         pulse = self._box.meter.of_vault()
         tasks = container.curation.tasks()
-        indexed, stores = self._overview.counts()
+        indexed, stores = self._vault_stats.counts()
         return StatusAnswer(
             entropy_level=pulse.entropy,
             coherence_score=pulse.coherence,
-            top_active_concepts=self._overview.concepts(),
+            top_active_concepts=self._vault_stats.concepts(),
             suggested_action=pulse.suggested_action,
             dream_available=container.dreaming.available,
             curation_tasks=[

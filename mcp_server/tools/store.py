@@ -125,7 +125,7 @@ Modality = Annotated[
         json_schema_extra={"enum": ["text", "image", "audio", "video"]},
     ),
 ]
-Kept = Annotated[
+RequestedLifecycle = Annotated[
     Lifecycle | None,
     Field(description="ephemeral: of this session only; permanent: only if the person asked."),
 ]
@@ -149,7 +149,7 @@ class StoreTools(Tools):
         title: Title = None,
         importance: Importance = None,
         modality: Modality = "text",
-        lifecycle: Kept = None,
+        lifecycle: RequestedLifecycle = None,
         project: OfProject = None,
         type: Kind = None,
         tags: Annotated[list[str] | None, Field(description="Without #.")] = None,
@@ -164,8 +164,8 @@ class StoreTools(Tools):
         append 'Superseded by: [[title of this]]'.
         """
         session = self._box.touch(session_id)
-        asked_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
-        if asked_permanent:
+        wants_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
+        if wants_permanent:
             lifecycle = None
         if project is not None:
             project = self._box.container.live.catalogue.project_named(project) or project
@@ -186,12 +186,12 @@ class StoreTools(Tools):
             session=session.id,
             call=call_key(),
         )
-        against = self._box.contradicted(draft.content)
+        contradicted = self._box.contradicted(draft.content)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        if asked_permanent:
+        if wants_permanent:
             self._propose_permanent(stored, why_of(rationale))
-        return self._answer(stored, against, related)
+        return self._answer(stored, contradicted, related)
 
     def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
         """Propose to make the memory permanent, which only the person decides."""
@@ -215,16 +215,16 @@ class StoreTools(Tools):
         )
 
     def _answer(
-        self, stored: StoredMemory, against: Sequence[Contradiction], related: Sequence[Memory]
+        self, stored: StoredMemory, contradicted: Sequence[Contradiction], related: Sequence[Memory]
     ) -> StoredAnswer:
         held = self._box.container.guarded.held_at(stored.path)
         if held is not None and held.whole:
             return self._quarantined(held)
         meter, catalogue = self._box.meter, self._box.container.live.catalogue
-        memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
+        memory = catalogue.by_path(stored.path) or self._box.lookup.memory_on_disk(stored.path)
         new = learned_memory(meter, memory.id)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
-        named = {memory.id, *(each.memory.id for each in against)}
+        named = {memory.id, *(each.memory.id for each in contradicted)}
         related = [each for each in related if each.id not in named]
         return StoredAnswer(
             node_id=memory.id,
@@ -233,14 +233,14 @@ class StoreTools(Tools):
             johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
             utl_state=new.state,
             reversal_hash=stored.change.reversal_hash if stored.change else None,
-            contradicts=[ContradictedShape.of(each) for each in against] or None,
+            contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
             related=[RelatedShape.of(each) for each in related],
-            notice=_notice(stored, memory, against, _nearly_same(new, related)),
+            notice=_notice(stored, memory, contradicted, _near_duplicate(new, related)),
             pulse=meter.of([memory.id, *new.among]),
         )
 
 
-def _nearly_same(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
+def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
     """The related memory that is a near-duplicate of the new one, or None."""
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
@@ -248,7 +248,10 @@ def _nearly_same(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None
 
 
 def _notice(
-    stored: StoredMemory, memory: Memory, against: Sequence[Contradiction], same: Memory | None
+    stored: StoredMemory,
+    memory: Memory,
+    contradicted: Sequence[Contradiction],
+    duplicate: Memory | None,
 ) -> str | None:
     """A notice about the stored note: missing links, secrets, contradictions or near-duplicates."""
     parts = []
@@ -265,11 +268,11 @@ def _notice(
             f"The note holds what looks like a secret ({', '.join(stored.secrets)}). Tell the "
             "person; a password manager is the place for it."
         )
-    if against:
+    if contradicted:
         parts.append(supersede_hint(memory.title))
-    elif same is not None and stored.change is not None:
+    elif duplicate is not None and stored.change is not None:
         parts.append(
-            f"{same.path} says nearly the same. If this adds nothing, undo_change with this "
+            f"{duplicate.path} says nearly the same. If this adds nothing, undo_change with this "
             "reversal_hash; if it replaces that, edit_memory that one: append 'Superseded by: "
             f"[[{memory.title}]]'."
         )

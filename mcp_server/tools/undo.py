@@ -58,10 +58,10 @@ class UndoTools(Tools):
         """
         self._box.touch(session_id)
         actions, why = self._box.container.actions, why_of(rationale)
-        made = self._box.container.curator.made_before(ChangeKind.UNDONE, why)
-        hashes = () if made else self._named_changes(change, client, day)
-        undone = actions.undo(hashes, why, preview=preview or not (made or is_person()))
-        notice = None if made else self._wait_for_person(undone, why, preview=preview)
+        repeated = self._box.container.curator.made_before(ChangeKind.UNDONE, why)
+        hashes = () if repeated else self._named_changes(change, client, day)
+        undone = actions.undo(hashes, why, preview=preview or not (repeated or is_person()))
+        notice = None if repeated else self._wait_for_person(undone, why, preview=preview)
         if not (preview or notice or undone.change):
             undone = actions.undo(hashes, why)
         moves = undone.plan.moves if preview or not notice else []
@@ -81,11 +81,16 @@ class UndoTools(Tools):
     ) -> str | None:
         """Record a proposal if a client would undo a change of the person; returns its notice, or
         None."""
-        own = next((each for each in planned.undone if each.actor.kind == "person"), None)
-        if own is None or is_person():
+        of_person = next(
+            (change for change in planned.undone if change.actor.kind == "person"), None
+        )
+        if of_person is None or is_person():
             return None
         call = TaskAction.by("undo_change", changes=[each.reversal_hash for each in planned.undone])
-        about = ((*own.node_ids, own.reversal_hash)[0], (*own.paths, *own.names, "a note")[0])
+        about = (
+            (*of_person.node_ids, of_person.reversal_hash)[0],
+            (*of_person.paths, *of_person.names, "a note")[0],
+        )
         return self._box.propose(ProposalKind.UNDONE, call, about, why, preview=preview)
 
     def _named_changes(

@@ -63,7 +63,7 @@ class VerificationTools(Tools):
         facts, sentence by sentence; finding nothing proves nothing.
         """
         session = self._box.touch(session_id)
-        focal = [self._box.memory(key).id for key in focal_nodes or ()]
+        focal = [self._box.lookup.memory(key).id for key in focal_nodes or ()]
         found, advice = self._box.container.live.critic.critique(
             reasoning_summary, focal, contradiction_threshold
         )
@@ -121,5 +121,5 @@ class ImmunityTools(Tools):
         known = next((each for each in held if each.note_id == node_id), None)
         if known is not None:
             return known.path, ""
-        memory = self._box.memory(node_id)
+        memory = self._box.lookup.memory(node_id)
         return memory.path, memory.title

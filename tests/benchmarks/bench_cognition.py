@@ -51,12 +51,12 @@ def counting(container: Container) -> list[Figure]:
     flushed = time.perf_counter() - began
     began = time.perf_counter()
     activity.checkpoint()
-    told = time.perf_counter() - began
+    elapsed = time.perf_counter() - began
     size = sum(file.stat().st_size for file in Journal(container.vault).files())
     return [
         Figure(f"counting an answer of {SHOWN} memories, p95", percentile(shown, 0.95) * 1e3, "µs"),
         Figure(f"writing {MANY:,} counts to the key-value store", flushed * 1e3, "ms"),
-        Figure(f"a checkpoint of {MANY:,} counts in the journal", told * 1e3, "ms"),
+        Figure(f"a checkpoint of {MANY:,} counts in the journal", elapsed * 1e3, "ms"),
         Figure("its size for a memory", size / MANY, "bytes"),
     ]
 

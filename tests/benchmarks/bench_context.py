@@ -46,13 +46,13 @@ def questions(vault: Path) -> list[Question]:
     found = []
     for file in dice.sample(notes, min(2 * ASKED, len(notes))):
         note = parse_note(file.relative_to(vault).as_posix(), file.read_bytes())
-        said = [each.text for block in note.blocks for each in block.sentences]
-        said = [each for each in said if len(each.split()) >= MIN_WORDS]
-        if said:
-            sentence = dice.choice(said)
+        sentences = [each.text for block in note.blocks for each in block.sentences]
+        sentences = [each for each in sentences if len(each.split()) >= MIN_WORDS]
+        if sentences:
+            sentence = dice.choice(sentences)
             words = sentence.rstrip(".").split()
-            asked = dice.sample(words, len(words) // 2)
-            found.append(Question(f"{note.title} {' '.join(asked)}", note.path, sentence))
+            chosen_words = dice.sample(words, len(words) // 2)
+            found.append(Question(f"{note.title} {' '.join(chosen_words)}", note.path, sentence))
     return found[:ASKED]
 
 
@@ -60,14 +60,14 @@ def milliseconds(since: float) -> float:
     return (time.perf_counter() - since) * 1000
 
 
-def distilling(container: Container, asked: list[Question]) -> list[Figure]:
+def distilling(container: Container, sampled: list[Question]) -> list[Figure]:
     """Recalled beforehand: what is measured is distillation alone."""
     distiller = Distiller(
         container.outlines, container.embedder, container.live.catalogue.ids_starting
     )
-    recalled = {each.text: found_for(container, each) for each in asked}
+    recalled = {each.text: found_for(container, each) for each in sampled}
     first, again, saved = [], [], []
-    for each in asked:
+    for each in sampled:
         for spent in (first, again):
             start = time.perf_counter()
             context = distiller.distil(each.text, recalled[each.text], ContextBudget(TEXT))
@@ -75,7 +75,7 @@ def distilling(container: Container, asked: list[Question]) -> list[Figure]:
         saved.append(context.compression)
     kept = [
         each.sentence in shortened(distiller, each, recalled[each.text]).text
-        for each in asked
+        for each in sampled
         if each.path in {hit.memory.path for hit in recalled[each.text]}
     ]
     note = f"{MEMORIES} memories into {TEXT} tokens"
@@ -105,22 +105,22 @@ def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) ->
     return distiller.distil(question.text, found, room, Form.NARRATIVE)
 
 
-async def calling(container: Container, asked: list[Question]) -> list[Figure]:
+async def calling(container: Container, sampled: list[Question]) -> list[Figure]:
     """Through a client in the same process, each question once."""
     spent, plain = [], []
     sizes: dict[int, list[float]] = {0: [], 1: [], 2: []}
     async with Client(build_server(container)) as client:
         await client.call_tool("inject_context", {"query": "warm up"})
-        for each in asked:
+        for each in sampled:
             start = time.perf_counter()
             await client.call_tool("inject_context", {"query": each.text})
             spent.append(milliseconds(start))
-        for each in asked:
+        for each in sampled:
             start = time.perf_counter()
             await client.call_tool("vector_search", {"query": each.text})
             plain.append(milliseconds(start))
         for level, counted in sizes.items():
-            for each in asked[:40]:
+            for each in sampled[:40]:
                 given = {"query": each.text, "verbosity_level": level}
                 result = await client.call_tool_mcp("inject_context", given)
                 counted.append(container.embedder.tokens.count(result.content[0].text))
@@ -146,9 +146,9 @@ def main() -> None:
     with opened(given.notes, given.keep) as container:
         container.start(watch=False)
         container.live.similarity_index.load()
-        asked = questions(container.vault.root)
-        figures = asyncio.run(calling(container, asked))
-        show("context", distilling(container, asked) + figures)
+        sampled = questions(container.vault.root)
+        figures = asyncio.run(calling(container, sampled))
+        show("context", distilling(container, sampled) + figures)
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ async def against(client: Client[Any], claim: str, threshold: float) -> list[str
         "critique_context",
         {"reasoning_summary": claim, "contradiction_threshold": threshold},
     )
-    told = answer.structured_content or {}
-    return [each["path"] for each in told["contradicting_nodes"]]
+    content = answer.structured_content or {}
+    return [each["path"] for each in content["contradicting_nodes"]]
 
 
 async def measure(client: Client[Any], *, listed: bool) -> list[Figure]:
@@ -74,13 +74,13 @@ async def stored(client: Client[Any], facts: Sequence[tuple[str, str]], *, liste
     for fact, path in facts:
         why = {"rationale": "The person said so."}
         answer = await client.call_tool("store_memory", {"content": fact, **why})
-        told = answer.structured_content or {}
-        paths = [each["path"] for each in told.get("contradicts", [])]
+        content = answer.structured_content or {}
+        paths = [each["path"] for each in content.get("contradicts", [])]
         is_right = path in paths if path else not paths
         count += is_right
         if listed and not is_right:
             print("stored", fact, paths)
-        await client.call_tool("undo_change", {"change": told["reversal_hash"], **why})
+        await client.call_tool("undo_change", {"change": content["reversal_hash"], **why})
     return count
 
 

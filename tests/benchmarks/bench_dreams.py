@@ -114,7 +114,7 @@ def asked(container: Container, questions: Sequence[str], gap: float) -> list[fl
     spent = []
     for question in questions:
         time.sleep(gap)
-        with container.questions.one():
+        with container.requests.running():
             began = time.perf_counter()
             container.live.searcher.search(question)
             spent.append((time.perf_counter() - began) * 1_000)

@@ -33,12 +33,12 @@ def questions(vault: Path) -> list[str]:
     """A name and a few words of notes, as a person would ask."""
     dice = random.Random(3)
     notes = sorted(vault.rglob("*.md"))
-    asked = []
+    seconds = []
     for note in dice.sample(notes, min(CALLS, len(notes))):
         words = note.read_text(encoding="utf-8").split()
         start = dice.randrange(max(1, len(words) - 6))
-        asked.append(f"{note.stem} {' '.join(words[start : start + 6])}")
-    return asked
+        seconds.append(f"{note.stem} {' '.join(words[start : start + 6])}")
+    return seconds
 
 
 async def latencies(client: Client[Any], tool: str, arguments: list[dict[str, Any]]) -> list[float]:

@@ -181,11 +181,11 @@ def use_for_a_week(container: Container, questions: Sequence[str], week: int) ->
     """Ask and open what is found; now and then do more with it."""
     for number, question in enumerate(questions):
         hits = container.live.searcher.find(question, SHOWN)
-        container.learning.shown_to_person(question, hits)
+        container.learning.record_shown_to_person(question, hits)
         opened = [hit.memory for hit in hits[:1]]
         container.activity.accessed([each.id for each in opened])
         for memory in opened:
-            container.learning.read_by_person(memory.id)
+            container.learning.record_read_by_person(memory.id)
             if memory.faded and number == 0 and week % 4 == 1:
                 container.actions.reconstruct(memory.path, ME)
             elif memory.faded and number == 0 and week % 4 == 3:

@@ -116,12 +116,14 @@ def _write_long(path: Path) -> None:
         n = 0
         while file.tell() < TRANSCRIPT_BYTES:
             n += 1
-            said = f"Please look at module {n}. We decided that part {n} stays in file {n * 3}.py."
-            told = f"Module {n} has {dice.randint(2, 90)} functions and all of its tests pass."
+            prompt = (
+                f"Please look at module {n}. We decided that part {n} stays in file {n * 3}.py."
+            )
+            reply = f"Module {n} has {dice.randint(2, 90)} functions and all of its tests pass."
             output = " ".join(str(dice.random()) for _ in range(600))
             for role, content in (
-                ("user", said),
-                ("assistant", [{"type": "text", "text": told}]),
+                ("user", prompt),
+                ("assistant", [{"type": "text", "text": reply}]),
                 ("user", [{"type": "tool_result", "tool_use_id": "t", "content": output}]),
             ):
                 entry = {"type": role, "message": {"role": role, "content": content}}
@@ -144,21 +146,21 @@ def replayed(dialogues: Path, limit: int, scratch: Path) -> Iterator[Figure]:
             raise SystemExit("The captures are not done after half an hour.")
         questions = json.loads((dialogues / "queries.json").read_text(encoding="utf-8"))
         random.Random(5).shuffle(questions)
-        asked = questions[: limit or None]
-        given = [_given(container, f"ask-{n}", each["question"]) for n, each in enumerate(asked)]
+        chosen = questions[: limit or None]
+        given = [_given(container, f"ask-{n}", each["question"]) for n, each in enumerate(chosen)]
         hits = sum(
             any(note_of[gold] in context for gold in each["gold"])
-            for each, (context, _) in zip(asked, given, strict=True)
+            for each, (context, _) in zip(chosen, given, strict=True)
         )
         tokens = [container.embedder.tokens.count(context) for context, _ in given if context]
         spent = [took for _, took in given]
         yield Figure(
             "evidence's session among what a prompt gets",
-            hits / len(asked),
+            hits / len(chosen),
             "",
             "0.75",
             "0.85",
-            f"{len(asked)} questions",
+            f"{len(chosen)} questions",
         )
         yield Figure("tokens of a prompt's context, p50", median(tokens), "", "300", "")
         yield Figure("tokens of a prompt's context, most", max(tokens), "", "300", "")

@@ -135,8 +135,8 @@ def measure(folder: Path) -> list[Figure]:
                 own = [q for q in after if one.groups[q] == group]
                 changes[group].append((mean(before[q] for q in own), mean(after[q] for q in own)))
             ids = [memory.id for memory in simulation.container.live.catalogue.all()][:SHOWN]
-            asked = str(simulation.questions[seed]["question"])
-            spent = median(timed(lambda a=asked, i=ids: service.preference(a, i), 50))  # type: ignore[misc]
+            question = str(simulation.questions[seed]["question"])
+            spent = median(timed(lambda a=question, i=ids: service.preference(a, i), 50))  # type: ignore[misc]
             simulation.forget()
         simulation.container.close()
     figures = []

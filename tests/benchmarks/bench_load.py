@@ -103,7 +103,9 @@ async def clients_of(address: EngineAddress, count: int) -> list[Client]:
     return clients
 
 
-async def offer(clients: list[Client], asked: list[str], rate: float, seconds: float) -> Outcome:
+async def offer(
+    clients: list[Client], questions: list[str], rate: float, seconds: float
+) -> Outcome:
     """Calls at a steady rate for some seconds, other ones at each rate."""
     dice, outcome = random.Random(rate), Outcome()
 
@@ -126,19 +128,19 @@ async def offer(clients: list[Client], asked: list[str], rate: float, seconds: f
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         _, tool, arguments = dice.choices(MIX, weights)[0]
         if tool not in ("get_preference", "get_memetic_status"):
-            arguments = {**arguments, "query": dice.choice(asked)}
+            arguments = {**arguments, "query": dice.choice(questions)}
         calls.append(asyncio.ensure_future(one(dice.choice(clients), tool, arguments, due)))
     await asyncio.gather(*calls)
     return outcome
 
 
 async def highest(
-    address: EngineAddress, asked: list[str], count: int, seconds: float
+    address: EngineAddress, questions: list[str], count: int, seconds: float
 ) -> list[Figure]:
     clients = await clients_of(address, count)
-    await offer(clients, asked, FIRST_RATE + 1.0, seconds)  # loads what loads once
+    await offer(clients, questions, FIRST_RATE + 1.0, seconds)  # loads what loads once
     rate, best = FIRST_RATE, None
-    while (outcome := await offer(clients, asked, rate, seconds)).holds:
+    while (outcome := await offer(clients, questions, rate, seconds)).holds:
         best, held, rate = outcome, rate, rate * STEP
     for client in clients:
         await client.connection.close()
@@ -158,10 +160,10 @@ async def highest(
     ]
 
 
-async def measure(address: EngineAddress, asked: list[str], seconds: float) -> list[Figure]:
+async def measure(address: EngineAddress, questions: list[str], seconds: float) -> list[Figure]:
     figures = []
     for count in CLIENTS:
-        figures += await highest(address, asked, count, seconds)
+        figures += await highest(address, questions, count, seconds)
     return figures
 
 

@@ -37,10 +37,10 @@ def words(number: int) -> str:
 
 def write_notes(vault: Path, count: int) -> None:
     for number in range(count):
-        things = (f"[[{words(count + number * NAMED + each)}]]" for each in range(NAMED))
+        links = (f"[[{words(count + number * NAMED + each)}]]" for each in range(NAMED))
         folder = vault / f"part {number % 40}"
         folder.mkdir(parents=True, exist_ok=True)
-        text = f"Here {', '.join(things)} meet, as [[{words((number * 7) % count)}]] says.\n"
+        text = f"Here {', '.join(links)} meet, as [[{words((number * 7) % count)}]] says.\n"
         (folder / f"{words(number)}.md").write_text(text, encoding="utf-8")
 
 
@@ -93,8 +93,8 @@ def measure(container: Container) -> list[Figure]:
 
 
 def main() -> None:
-    asked = parser_for(4_000, __doc__).parse_args()
-    with opened(asked.notes, asked.keep, write_notes) as container:
+    arguments = parser_for(4_000, __doc__).parse_args()
+    with opened(arguments.notes, arguments.keep, write_notes) as container:
         container.start(watch=False)
         show("manifest", measure(container))
 

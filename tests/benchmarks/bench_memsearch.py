@@ -52,17 +52,19 @@ asyncio.run(run())
 WARM_UP = 5
 
 
-def theirs(python: Path, vault: Path, state: Path, asked: list[str]) -> tuple[float, list[float]]:
+def theirs(
+    python: Path, vault: Path, state: Path, questions: list[str]
+) -> tuple[float, list[float]]:
     """Seconds to index the vault, and milliseconds of each question."""
     packages = sysconfig.get_path("purelib")
-    given = json.dumps([str(vault), str(state), model_source(BUNDLED), packages, asked])
+    given = json.dumps([str(vault), str(state), model_source(BUNDLED), packages, questions])
     command = [str(python), "-c", THEIRS]
     done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True)
     indexed, each = json.loads(done.stdout.strip().splitlines()[-1])
     return float(indexed), [float(one) for one in each[WARM_UP:]]
 
 
-def ours(vault: Path, state: Path, asked: list[str]) -> tuple[float, list[float]]:
+def ours(vault: Path, state: Path, questions: list[str]) -> tuple[float, list[float]]:
     container = Container(vault, SETTINGS, StateFolder(state))
     try:
         container.embedder.embed(["one text, so that the model is ready"])
@@ -71,7 +73,7 @@ def ours(vault: Path, state: Path, asked: list[str]) -> tuple[float, list[float]
         indexed = time.perf_counter() - began
         search = partial(container.live.searcher.search, mode=Mode.DEFAULT, top_k=10)
         container.live.searcher.warm_up()
-        return indexed, spent(search, asked)[WARM_UP:]
+        return indexed, spent(search, questions)[WARM_UP:]
     finally:
         container.close()
 
@@ -83,13 +85,13 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=EVAL.parent / "queries.json")
     parser.add_argument("--limit", type=int, default=150)
     given = parser.parse_args()
-    asked = [each["question"] for each in json.loads(given.questions.read_text("utf-8"))]
+    questions = [each["question"] for each in json.loads(given.questions.read_text("utf-8"))]
     with tempfile.TemporaryDirectory() as scratch:
         vault = Path(scratch) / "vault"
         shutil.copytree(given.vault, vault)
         notes = len(list(vault.rglob("*.md")))
-        their_index, their = theirs(given.python, vault, Path(scratch), asked[: given.limit])
-        our_index, our = ours(vault, Path(scratch) / "state", asked[: given.limit])
+        their_index, their = theirs(given.python, vault, Path(scratch), questions[: given.limit])
+        our_index, our = ours(vault, Path(scratch) / "state", questions[: given.limit])
     pairs = [("median", median(our), median(their))]
     pairs.append(("p95", percentile(our, 0.95), percentile(their, 0.95)))
     figures = [

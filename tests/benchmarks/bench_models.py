@@ -52,9 +52,9 @@ def row(folder: Path, model: str, scratch: Path, limit: int) -> str:
         searcher.warm_up()
         searcher.hybrid.vocabulary.load()
         questions = json.loads((folder / "queries.json").read_text("utf-8"))
-        asked = [each for each in questions if each["gold"]]
+        answerable = [each for each in questions if each["gold"]]
         if limit:
-            asked = random.Random(1).sample(asked, min(limit, len(asked)))
+            answerable = random.Random(1).sample(answerable, min(limit, len(answerable)))
         open_ = [each["question"] for each in questions if not each["gold"]]
 
         def whole(question: str) -> list[str]:
@@ -67,12 +67,12 @@ def row(folder: Path, model: str, scratch: Path, limit: int) -> str:
         ways: tuple[Callable[[str], list[str]], ...] = (
             lambda question: by_vectors(container, question), hybrid, whole,
         )  # fmt: skip
-        found = [[way(each["question"]) for each in asked] for way in ways]
-        gold = [each["gold"] for each in asked]
+        found = [[way(each["question"]) for each in answerable] for way in ways]
+        gold = [each["gold"] for each in answerable]
         lost = sum(not paths for paths in found[-1])
         silent = sum(not whole(question) for question in open_)
         cells = [folder.name, *(figures(each, gold) for each in found)]
-        cells += [f"{lost} of {len(asked)}", f"{silent} of {len(open_)}"]
+        cells += [f"{lost} of {len(answerable)}", f"{silent} of {len(open_)}"]
         return f"| {' | '.join(cells)} |"
 
 

@@ -98,13 +98,13 @@ def measure(container: Container, hub: bool) -> list[Figure]:
 def main() -> None:
     parser = parser_for(2_000, __doc__)
     parser.add_argument("--hub", type=int, default=500, help="notes that mention one other")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
 
     def write(vault: Path, notes: int) -> None:
         generate(vault, notes)
-        write_hub(vault, asked.hub)
+        write_hub(vault, arguments.hub)
 
-    with opened(asked.notes, asked.keep, write) as container:
+    with opened(arguments.notes, arguments.keep, write) as container:
         container.indexing.scan()
         figures = measure(container, hub=container.live.catalogue.by_path(f"{HUB}.md") is not None)
         show("navigation", [*figures, Figure("notes", len(container.live.catalogue), "")])

@@ -76,8 +76,8 @@ def _hardly_linked(container: Container) -> list[str]:
 
 
 def main() -> None:
-    asked = parser_for(2_000, __doc__).parse_args()
-    with opened(asked.notes, asked.keep) as container:
+    arguments = parser_for(2_000, __doc__).parse_args()
+    with opened(arguments.notes, arguments.keep) as container:
         container.start()
         container.live.similarity_index.load()
         container.live.graph_view.load()

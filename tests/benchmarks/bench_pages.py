@@ -64,9 +64,9 @@ def _ask(client: httpx.Client, addresses: Iterator[str]) -> None:
 
 
 def main() -> None:
-    asked = parser_for(2_000, __doc__).parse_args()
+    arguments = parser_for(2_000, __doc__).parse_args()
     with (
-        made_vault(asked.notes, asked.keep) as made,
+        made_vault(arguments.notes, arguments.keep) as made,
         serving(made.vault, SETTINGS, made.state) as site,
     ):
         figures = measure(site)

@@ -59,8 +59,8 @@ def report(folder: str, container: Container) -> None:
     print(f"| {folder} | {len(states):,} | {cells} | {pulse.entropy:.2f}, {pulse.coherence:.2f} |")
     for tools in ("core", "full"):
         actions = asyncio.run(suggested(container, tools))
-        told = ", ".join(f"{action} {count}" for action, count in actions.most_common())
-        print(f"  suggested in {actions.total()} recalls, {tools} tools: {told}", flush=True)
+        summary = ", ".join(f"{action} {count}" for action, count in actions.most_common())
+        print(f"  suggested in {actions.total()} recalls, {tools} tools: {summary}", flush=True)
     spent = entailment_checks(container)
     times = ", ".join(f"{percentile(spent, share):.3f}" for share in (0.5, 0.95, 0.99))
     print(f"  entailment, ms: p50, p95, p99 of {len(spent)} checks {times}", flush=True)

@@ -37,7 +37,7 @@ ROADS = (
 )
 
 
-def over_roads(vault: Path) -> list[str]:
+def relation_questions(vault: Path) -> list[str]:
     dice = random.Random(4)
     people = sorted(file.stem for file in (vault / "permanent" / "people").glob("*.md"))
     projects = sorted(each.name for each in (vault / "projects").iterdir() if each.is_dir())
@@ -47,10 +47,10 @@ def over_roads(vault: Path) -> list[str]:
     ]
 
 
-def candidates(container: Container, asked: list[str]) -> list[Figure]:
+def candidates(container: Container, questions: list[str]) -> list[Figure]:
     """The embedder keeps a question's vector, so searching does not embed it again."""
     embedding, searching = [], []
-    for question in asked:
+    for question in questions:
         began = time.perf_counter()
         container.embedder.embed_query(question)
         embedded = time.perf_counter()
@@ -64,12 +64,12 @@ def candidates(container: Container, asked: list[str]) -> list[Figure]:
     ]  # fmt: skip
 
 
-async def by_tools(container: Container, asked: dict[str, list[str]]) -> list[Figure]:
+async def by_tools(container: Container, questions_by_tool: dict[str, list[str]]) -> list[Figure]:
     figures = []
     least = {"recall_memory": ("25", "12"), "graph_query": ("100", "40")}
     async with Client(build_server(container)) as client:
         await asyncio.sleep(WARMING_SECONDS)
-        for tool, some in asked.items():
+        for tool, some in questions_by_tool.items():
             for when in ("for the first time", "again"):
                 spent = []
                 for question in some:
@@ -87,12 +87,14 @@ def main() -> None:
     parser = parser_for(10_000, __doc__)
     parser.add_argument("--texts", type=int, help="different texts, if not all differ")
     parser.add_argument("--candidates-only", action="store_true", help="ask no tool")
-    asked = parser.parse_args()
-    with opened(asked.notes, asked.keep, partial(generate, texts=asked.texts)) as container:
+    arguments = parser.parse_args()
+    with opened(
+        arguments.notes, arguments.keep, partial(generate, texts=arguments.texts)
+    ) as container:
         vault = container.vault.root
         plain = questions(vault)[: ASKED + WARM_UP]
-        tools = {"recall_memory": plain, "graph_query": over_roads(vault)}
-        if asked.candidates_only:
+        tools = {"recall_memory": plain, "graph_query": relation_questions(vault)}
+        if arguments.candidates_only:
             container.indexing.scan()
             container.live.stores.vectors.warm_up()
             figures = []

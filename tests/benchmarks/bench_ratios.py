@@ -39,7 +39,7 @@ from tests.benchmarks.bench_engine import (
     wait_until_indexed,
     wait_until_quiet,
 )
-from tests.benchmarks.bench_questions import over_roads
+from tests.benchmarks.bench_questions import relation_questions
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
@@ -52,10 +52,10 @@ NOTHING = "from fastmcp import FastMCP\ns = FastMCP('empty')\n@s.tool\ndef nothi
 NOTHING += "    return ''\ns.run(transport='http', port={port}, show_banner=False)\n"
 
 
-def spent(call: Callable[[str], object], asked: Sequence[str]) -> list[float]:
+def spent(call: Callable[[str], object], questions: Sequence[str]) -> list[float]:
     """Milliseconds of each question."""
     found = []
-    for question in asked:
+    for question in questions:
         began = time.perf_counter()
         call(question)
         found.append((time.perf_counter() - began) * 1000)
@@ -63,15 +63,15 @@ def spent(call: Callable[[str], object], asked: Sequence[str]) -> list[float]:
 
 
 async def processor_time(
-    client: Client[Any], asked: Sequence[str], clock: Callable[[], float]
+    client: Client[Any], questions: Sequence[str], clock: Callable[[], float]
 ) -> float:
     """Mean milliseconds of processor that `recall_memory` takes, by this clock in seconds."""
     async with client:
-        await client.call_tool("recall_memory", {"query": asked[0]})
+        await client.call_tool("recall_memory", {"query": questions[0]})
         began = clock()
-        for question in asked:
+        for question in questions:
             await client.call_tool("recall_memory", {"query": question})
-        return (clock() - began) * 1000 / len(asked)
+        return (clock() - began) * 1000 / len(questions)
 
 
 def ratios(what: str, measured: Sequence[float], b: float, least: str, aim: str) -> list[Figure]:
@@ -84,7 +84,7 @@ def ratios(what: str, measured: Sequence[float], b: float, least: str, aim: str)
 
 
 def in_the_library(
-    container: Container, client: Client[Any], asked: list[str], related: list[str]
+    container: Container, client: Client[Any], questions: list[str], related: list[str]
 ) -> list[Figure]:
     searcher, embedder = container.live.searcher, container.embedder
     store = container.live.stores.vectors
@@ -95,14 +95,14 @@ def in_the_library(
         store.rank_keywords(question, CANDIDATES)
 
     search = partial(searcher.search, mode=Mode.DEFAULT, top_k=10)
-    spent(search, [*asked[:5], *related[:5]])
-    asked, related = asked[5:], related[5:]
-    own = spent(parts, asked[::SHARED_BY])
+    spent(search, [*questions[:5], *related[:5]])
+    questions, related = questions[5:], related[5:]
+    own = spent(parts, questions[::SHARED_BY])
     b = median(own)
     began = time.process_time()
-    first = spent(search, asked[1::SHARED_BY])
+    first = spent(search, questions[1::SHARED_BY])
     processor = (time.process_time() - began) * 1000 / len(first)
-    again = spent(search, [f"{question} again" for question in asked[1::SHARED_BY]])
+    again = spent(search, [f"{question} again" for question in questions[1::SHARED_BY]])
     return [
         Figure("b: embedding a question and two searches, median", b, "ms",
                note=f"p95 {percentile(own, 0.95):.1f} ms"),
@@ -112,22 +112,22 @@ def in_the_library(
                "", "1.2", "1.0"),
         Figure("processor time of Searcher.search, plain, mean", processor, "ms"),
         Figure("processor time of recall_memory, client in the same process, mean",
-               asyncio.run(processor_time(client, asked[2::SHARED_BY],
+               asyncio.run(processor_time(client, questions[2::SHARED_BY],
                                           time.process_time)), "ms"),
     ]  # fmt: skip
 
 
-async def over_http(url: str, empty: str, pid: int, asked: list[str], b: float) -> list[Figure]:
+async def over_http(url: str, empty: str, pid: int, questions: list[str], b: float) -> list[Figure]:
     def arguments(key: str, some: list[str]) -> list[dict[str, Any]]:
         return [{key: question} for question in some]
 
     nothing = await latencies(Client(empty), "nothing", [{}] * 60)
-    recall = await latencies(Client(url), "recall_memory", arguments("query", asked[::2]))
-    inject = await latencies(Client(url), "inject_context", arguments("query", asked[1::2]))
+    recall = await latencies(Client(url), "recall_memory", arguments("query", questions[::2]))
+    inject = await latencies(Client(url), "inject_context", arguments("query", questions[1::2]))
     less = [each - median(nothing) for each in recall]
     process = psutil.Process(pid)
     used = await processor_time(
-        Client(url), [f"{question} again" for question in asked[::2]],
+        Client(url), [f"{question} again" for question in questions[::2]],
         lambda: sum(process.cpu_times()[:2]),
     )  # fmt: skip
     return [
@@ -141,7 +141,7 @@ async def over_http(url: str, empty: str, pid: int, asked: list[str], b: float) 
 
 
 async def while_indexing(
-    url: str, engine: EngineClient, vault: Path, notes: int, asked: list[str]
+    url: str, engine: EngineClient, vault: Path, notes: int, questions: list[str]
 ) -> list[Figure]:
     """The same questions, each with a number, idle and then while new notes are indexed."""
     new, before = vault / "new notes", len(list(vault.rglob("*.md")))
@@ -154,11 +154,11 @@ async def while_indexing(
 
     try:
         async with Client(url) as client:
-            idle = [await spent(client, f"{question} once more") for question in asked]
+            idle = [await spent(client, f"{question} once more") for question in questions]
             await asyncio.to_thread(generate, new, notes, time.time_ns())  # with no known vectors
             until, busy = time.monotonic() + INDEXING_SECONDS, []
             while time.monotonic() < until:
-                question = f"{asked[len(busy) % len(asked)]} now {len(busy)}"
+                question = f"{questions[len(busy) % len(questions)]} now {len(busy)}"
                 busy.append(await spent(client, question))
                 await asyncio.sleep(0.05)
                 if (await asyncio.to_thread(engine.status)).get("notes", 0) >= before + notes:
@@ -166,11 +166,11 @@ async def while_indexing(
         done = engine.status().get("notes", 0) - before
     finally:
         shutil.rmtree(new)
-    told = f"median {median(busy):.0f} ms, p95 {percentile(busy, 0.95):.0f} ms of {len(busy)}, "
-    told += f"while {done} of {notes} were indexed; idle {median(idle):.0f} and "
-    told += f"{percentile(idle, 0.95):.0f} ms"
+    summary = f"median {median(busy):.0f} ms, p95 {percentile(busy, 0.95):.0f} ms of {len(busy)}, "
+    summary += f"while {done} of {notes} were indexed; idle {median(idle):.0f} and "
+    summary += f"{percentile(idle, 0.95):.0f} ms"
     return [Figure("recall_memory while new notes are indexed against idle, p95",
-                   percentile(busy, 0.95) / percentile(idle, 0.95), "", "3", "1.5", told)]  # fmt: skip
+                   percentile(busy, 0.95) / percentile(idle, 0.95), "", "3", "1.5", summary)]  # fmt: skip
 
 
 def free_port() -> int:
@@ -186,7 +186,7 @@ def main() -> None:
     parser.add_argument("--new", type=int, help="notes that are indexed amid questions")
     given = parser.parse_args()
     with made_vault(given.notes, given.keep, partial(generate, texts=given.texts)) as made:
-        plain, related = questions(made.vault), over_roads(made.vault)
+        plain, related = questions(made.vault), relation_questions(made.vault)
         container = Container(made.vault, SETTINGS, made.state)
         try:
             container.start(watch=False)

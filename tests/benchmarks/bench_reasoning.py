@@ -46,8 +46,8 @@ def write_causes(vault: Path, count: int) -> None:
     folder.mkdir(exist_ok=True)
     for number, name in enumerate(names):
         near = names[max(0, number - 12) : number + 12]
-        said = [f"{dice.choice(RELATIONS)}:: [[{dice.choice(near)}]]" for _ in range(3)]
-        text = "---\ntype: event\n---\nIt was talked about in the council.\n\n" + "\n".join(said)
+        fields = [f"{dice.choice(RELATIONS)}:: [[{dice.choice(near)}]]" for _ in range(3)]
+        text = "---\ntype: event\n---\nIt was talked about in the council.\n\n" + "\n".join(fields)
         (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
         if number % 3 == 0:
             cost = dice.randrange(20, 90)
@@ -96,9 +96,9 @@ async def measure(container: Container, count: int) -> list[Figure]:
     figures: list[Figure] = []
     spent_on: dict[str, list[float]] = {}
     async with Client(build_server(container, tools="full")) as client:
-        for what, asked in calls(names).items():
+        for what, call in calls(names).items():
             for number in range(count + 5):
-                tool, arguments = next(asked)
+                tool, arguments = next(call)
                 began = time.perf_counter()
                 result = await client.call_tool_mcp(tool, arguments)
                 spent = (time.perf_counter() - began) * 1e3
@@ -120,14 +120,14 @@ def main() -> None:
     parser = parser_for(2_000, __doc__)
     parser.add_argument("--causes", type=int, default=300, help="events that bear on each other")
     parser.add_argument("--calls", type=int, default=100, help="of each kind")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
 
     def write(vault: Path, notes: int) -> None:
         generate(vault, notes)
-        write_causes(vault, asked.causes)
+        write_causes(vault, arguments.causes)
 
     settings = SETTINGS.model_copy(update={"limits": LimitSettings(calls_per_second=0)})
-    with opened(asked.notes, asked.keep, write, settings) as container:
+    with opened(arguments.notes, arguments.keep, write, settings) as container:
         container.indexing.scan()
         container.live.warm_up(container.worker)
         container.live.graph_view.load()
@@ -135,7 +135,7 @@ def main() -> None:
         began = time.perf_counter()
         load_pgmpy()
         loading = Figure("pgmpy loaded, once, in the background", time.perf_counter() - began, "s")
-        figures = asyncio.run(measure(container, asked.calls))
+        figures = asyncio.run(measure(container, arguments.calls))
         torch = Figure("torch loaded", float("torch" in sys.modules), "", "0")
         notes = Figure("notes", len(container.live.catalogue), "")
         show("reasoning", [*figures, loading, torch, notes])

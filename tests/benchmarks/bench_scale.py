@@ -42,12 +42,12 @@ SAVES = 20
 
 
 @contextmanager
-def running(asked: argparse.Namespace, root: Path) -> Iterator[dict[str, ServerProcess]]:
+def running(arguments: argparse.Namespace, root: Path) -> Iterator[dict[str, ServerProcess]]:
     """The servers that were asked for, by name."""
     made: dict[str, Callable[[Path], ServerProcess]] = {}
-    if asked.graph == "neo4j":
+    if arguments.graph == "neo4j":
         made["Neo4j"] = neo4j.server
-    if asked.keyvalue == "redis":
+    if arguments.keyvalue == "redis":
         made["Redis"] = redis.server
     with ExitStack() as stack:
         servers = {}
@@ -111,12 +111,12 @@ def saving(container: Container) -> list[Figure]:
 
 def answering(container: Container, count: int) -> list[Figure]:
     server = build_server(container)
-    asked = questions(container.vault.root)[:count]
+    chosen = questions(container.vault.root)[:count]
 
     async def ask(tool: str) -> list[float]:
         spent = []
         async with Client(server) as client:
-            for number, query in enumerate([*asked[:5], *asked]):
+            for number, query in enumerate([*chosen[:5], *chosen]):
                 began = time.perf_counter()
                 await client.call_tool(tool, {"query": query})
                 if number >= 5:
@@ -156,24 +156,24 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--texts", type=int, default=500, help="different texts in the vault")
     parser.add_argument("--keep", type=Path, help="an empty folder for vault, state and servers")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
+        root = arguments.keep or Path(folder)
         vault = root / "vault"
         vault.mkdir(parents=True)
-        generate(vault, asked.notes, texts=asked.texts)
-        with running(asked, root) as servers:
+        generate(vault, arguments.notes, texts=arguments.texts)
+        with running(arguments, root) as servers:
             state = StateFolder.of_vault(vault, root / "state")
             container = Container(vault, settings_for(servers), state)
             figures = [memory("the engine before", os.getpid())]
             figures += indexing(container)
             container.indexing._warm_up()  # as a start does after its first scan
             container.live.similarity_index.load()
-            figures += answering(container, asked.questions)
+            figures += answering(container, arguments.questions)
             figures += saving(container)
             figures += taken(container, servers)
             container.close()
-    show(f"scale-{asked.notes}-{asked.graph}-{asked.keyvalue}", figures)
+    show(f"scale-{arguments.notes}-{arguments.graph}-{arguments.keyvalue}", figures)
 
 
 if __name__ == "__main__":

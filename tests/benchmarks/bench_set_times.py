@@ -34,12 +34,12 @@ def row(folder: Path, scratch: Path, limit: int) -> str:
         searcher.warm_up()
         searcher.hybrid.vocabulary.load()
         wait_until_quiet(os.getpid(), QUIET_SECONDS)
-        asked = [
+        questions = [
             each["question"]
             for each in json.loads((folder / "queries.json").read_text("utf-8"))
             if each["gold"]
         ]
-        asked = random.Random(1).sample(asked, min(limit, len(asked)))
+        questions = random.Random(1).sample(questions, min(limit, len(questions)))
 
         def search(question: str) -> object:
             return searcher.search(question, mode=Mode.DEFAULT, top_k=10)
@@ -49,14 +49,14 @@ def row(folder: Path, scratch: Path, limit: int) -> str:
             store.rank_dense(vector, CANDIDATES)
             store.rank_keywords(question, CANDIDATES)
 
-        spent(search, [f"{question} now" for question in asked[:WARMING]])
-        both = [(*spent(parts, [question]), *spent(search, [question])) for question in asked]
+        spent(search, [f"{question} now" for question in questions[:WARMING]])
+        both = [(*spent(parts, [question]), *spent(search, [question])) for question in questions]
         b = median([part for part, _ in both])
         whole = [each for _, each in both]
-        told = [f"{value:.1f} ms, {value / b:.2f} b" for value in (
+        columns = [f"{value:.1f} ms, {value / b:.2f} b" for value in (
             median(whole), percentile(whole, 0.95)
         )]  # fmt: skip
-        return f"| {folder.name} | {len(asked)} | {b:.2f} ms | {' | '.join(told)} |"
+        return f"| {folder.name} | {len(questions)} | {b:.2f} ms | {' | '.join(columns)} |"
 
 
 def main() -> None:

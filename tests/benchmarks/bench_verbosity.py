@@ -84,8 +84,8 @@ def choosing(container: Container, questions: list[str]) -> list[Figure]:
 
 def _questions(container: Container, file: Path | None) -> list[str]:
     if file is not None:
-        asked = [each["question"] for each in json.loads(file.read_text(encoding="utf-8"))]
-        return asked[:: max(1, len(asked) // QUESTIONS)]
+        questions = [each["question"] for each in json.loads(file.read_text(encoding="utf-8"))]
+        return questions[:: max(1, len(questions) // QUESTIONS)]
     memories = sorted(container.live.catalogue.all(), key=lambda memory: memory.id)[:QUESTIONS]
     return [f"What is there to know about {memory.title}?" for memory in memories]
 

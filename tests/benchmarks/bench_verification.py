@@ -61,20 +61,20 @@ def _is_wrong(case: Case, found: Hit) -> bool:
 
 def _counted(case: Case, found: Hit) -> list[str]:
     check = found.verification
-    told = []
+    rows = []
     if _is_wrong(case, found):
-        told.append("wrong verified")
+        rows.append("wrong verified")
     if case.kind in CONTRADICTED:
-        told.append("planted")
+        rows.append("planted")
         if check.status is Status.CONTRADICTED and check.contradicted_by:
-            told.append("planted and shown")
+            rows.append("planted and shown")
     elif check.status is Status.CONTRADICTED and case.kind not in MAY_BE_CONTRADICTED:
-        told.append("wrongly contradicted")
+        rows.append("wrongly contradicted")
     if case.kind == "confirmed":
-        told.append("confirmed")
+        rows.append("confirmed")
         if check.verified:
-            told.append("confirmed and verified")
-    return told
+            rows.append("confirmed and verified")
+    return rows
 
 
 def main() -> None:

@@ -107,8 +107,8 @@ def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[s
         foreign: questions of other vaults.
     """
     questions = json.loads(queries.read_text("utf-8"))
-    asked = [each for each in questions if each["gold"]]
-    asked = random.Random(1).sample(asked, min(MAX_ASKED, len(asked)))
+    answerable = [each for each in questions if each["gold"]]
+    answerable = random.Random(1).sample(answerable, min(MAX_ASKED, len(answerable)))
     open_ = [each["question"] for each in questions if not each["gold"]]
     container = Container(vault, Settings(), state)
     try:
@@ -118,12 +118,12 @@ def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[s
         found = {}
         for point in GRID:
             with trial(container, point):
-                found[point] = score(container, asked)
+                found[point] = score(container, answerable)
         silence = Silence(
-            silent(container, [each["question"] for each in asked]),
+            silent(container, [each["question"] for each in answerable]),
             silent(container, open_) if open_ else None,
             silent(container, foreign),
-            bereft(container, asked),
+            bereft(container, answerable),
         )
         return Measured(found, silence)
     finally:

@@ -149,15 +149,15 @@ class _Items(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if len(self._open) > 1 and self._open[-1][0] == tag:
             own = " ".join(self._open.pop()[1])
-            around = _MARK.findall(" ".join(said for _, part in self._open[1:] for said in part))
+            around = _MARK.findall(" ".join(text for _, part in self._open[1:] for text in part))
             self.items.append(" ".join([own, *around]))
 
     def unmarked(self, value: str) -> bool:
         """Whether it shows a value beside which nothing says who claims it. Of a page about one
         memory, its first article, the note, speaks for all that stands in no item."""
         note = self.items[0] if self.items else ""
-        beside = any(value in each and not _MARK.search(each) for each in self.items)
-        return beside or (value in self.rest and not _MARK.search(note))
+        has_unmarked = any(value in each and not _MARK.search(each) for each in self.items)
+        return has_unmarked or (value in self.rest and not _MARK.search(note))
 
 
 class Pages:

@@ -62,12 +62,12 @@ def test_a_killed_process_loses_no_write_that_returned(tmp_path: Path) -> None:
     for _ in range(ROUNDS):
         process = child(tmp_path, last + 1)
         assert process.stdout is not None
-        said = process.stdout.readline()
+        output = process.stdout.readline()
         time.sleep(dice.random() * 0.4)
         process.kill()
-        said += process.stdout.read()
+        output += process.stdout.read()
         process.wait()
-        last = int(said.split()[-1])
+        last = int(output.split()[-1])
         stores = opened(tmp_path)
         assert_whole(stores, last)
         stores.close()

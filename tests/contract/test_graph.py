@@ -37,8 +37,8 @@ def states(source: str, *targets: str, entities: tuple[str, ...] = ()) -> NoteGr
 
 
 def test_a_note_and_its_edges_are_read_back_as_written(graph: GraphStore) -> None:
-    said = "“Quoted”, 'so', \\ and\nbroken\u2028 $x {y} \x1f 東京 🚀"
-    line = GraphEdge("a", "b", "works at", EdgeOrigin.FIELD, said, 12, 3, 0.25, 1, 6)
+    sentence = "“Quoted”, 'so', \\ and\nbroken\u2028 $x {y} \x1f 東京 🚀"
+    line = GraphEdge("a", "b", "works at", EdgeOrigin.FIELD, sentence, 12, 3, 0.25, 1, 6)
     bare = GraphEdge("a", "b", "", EdgeOrigin.MENTION, "", 1, 0)
     graph.replace([NoteGraph(note("a"), (line, bare)), NoteGraph(note("b"))])
     assert graph.nodes(["a", "b", "absent"]) == {"a": note("a"), "b": note("b")}

@@ -86,7 +86,7 @@ def test_a_change_of_several_namespaces_happens_all_at_once(keyvalue: KeyValueSt
     keyvalue.change({}, {})
 
 
-def test_a_swap_happens_only_where_the_old_value_stands(keyvalue: KeyValueStore) -> None:
+def test_a_swap_happens_only_if_the_old_value_is_still_there(keyvalue: KeyValueStore) -> None:
     keyvalue.put_many("ns", {"a": b"1", "b": b"2", "empty": b""})
     keyvalue.put("ns", "brief", b"1", ttl_seconds=BRIEF)
     given = {

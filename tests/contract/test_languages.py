@@ -118,9 +118,9 @@ def test_words_that_ask_are_function_words(question: str, language: str, asks: s
 
 def test_words_that_questions_are_full_of_count_half_in_english_only() -> None:
     (get,), (ferry,) = bm25.terms("get"), bm25.terms("ferry")
-    asked = weights("where do I get the ferry", "german")
-    assert asked[get] == pytest.approx(bm25.COMMON_WORD)
-    assert asked[ferry] == 1.0
+    query_weights = weights("where do I get the ferry", "german")
+    assert query_weights[get] == pytest.approx(bm25.COMMON_WORD)
+    assert query_weights[ferry] == 1.0
     assert weights("Wo ist die get Fähre", "german")[get] == 1.0
 
 
@@ -151,8 +151,8 @@ def test_words_in_the_scripts_of_india_stay_whole_and_share_their_stems(
 ) -> None:
     language = languages.language_of(word)
     assert language is not None and bm25.words(word).count(" ") == 0
-    asked = bm25.query(other, (language,))
-    assert set(asked.indices) & set(bm25.document(word, language).indices)
+    query_vector = bm25.query(other, (language,))
+    assert set(query_vector.indices) & set(bm25.document(word, language).indices)
 
 
 def test_words_of_english_texts_are_not_cut_into_pieces() -> None:
@@ -197,9 +197,9 @@ def test_a_query_with_an_accent_and_words_of_two_languages_asks_for_the_stems_of
 
 
 def test_a_query_asks_for_the_stems_of_one_language() -> None:
-    asked = "Wo sind die Rechnungen für das Haus?"  # with a letter that English lacks
-    whole = [weight for weight in weights(asked, "german", "finnish").values() if weight >= 0.2]
-    assert len(whole) == len(asked.split())
+    question = "Wo sind die Rechnungen für das Haus?"  # with a letter that English lacks
+    whole = [weight for weight in weights(question, "german", "finnish").values() if weight >= 0.2]
+    assert len(whole) == len(question.split())
     english = bm25.query("where are the bills")
     assert bm25.query("where are the bills", ("german",)).indices == english.indices
 

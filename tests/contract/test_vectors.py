@@ -200,7 +200,7 @@ def test_a_scope_lets_through_what_the_memory_says(
     assert {hit.note_id for hit in words} == allowed
 
 
-def test_an_odd_id_stands_for_no_other_note(vectors: VectorStore) -> None:
+def test_an_odd_id_is_not_taken_for_another_notes_id(vectors: VectorStore) -> None:
     vectors.replace([short("a", "kept")])
     vectors.remove(["x passage", "", "note: passage", "type:note"])
     assert vectors.count() == 1

@@ -57,11 +57,11 @@ class EditedVault:
         """A scan, then all steps, with a look `before` each; in the end the indexer knows of
         everything."""
         self.hand.tell("scan")
-        for done, telling in steps:
+        for done, notification in steps:
             before()
             for move in done:
                 self.hand.do(move)
-            self.hand.tell(telling)
+            self.hand.tell(notification)
         self.hand.tell("together")
 
     @contextmanager

@@ -109,9 +109,9 @@ def test_a_note_that_links_to_many_carries_less_to_each_of_them(
     fill: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
 ) -> None:
     rooms = " ".join(f"[[Room {n}]]" for n in range(30))
-    told = "The keys of the boat house hang with [[{who}|the neighbour]].\n"
-    fill({"Few.md": told.format(who="Marit"), "Marit.md": "Lives by the quay.\n",
-          "Many.md": told.format(who="Torvald") + f"\nThe rooms are {rooms}.\n",
+    text = "The keys of the boat house hang with [[{who}|the neighbour]].\n"
+    fill({"Few.md": text.format(who="Marit"), "Marit.md": "Lives by the quay.\n",
+          "Many.md": text.format(who="Torvald") + f"\nThe rooms are {rooms}.\n",
           "Torvald.md": "Lives by the mill.\n", "Gulls.md": "They nest.\n"})  # fmt: skip
     view, catalogue = GraphView(indexer.stores.graph, indexer.catalogue.by_id), indexer.catalogue
     by_title = {memory.title: memory for memory in catalogue.all()}
@@ -213,21 +213,21 @@ def test_links_in_a_language_that_the_model_hardly_knows_displace_nothing(
     """It finds all Italian sentences alike, so that every link would seem to fit."""
     rooms = [f"La stanza {n}" for n in range(12)]
     seen = "\n".join(f"Quando si sale al piano di sopra si vede [[{room}]]." for room in rooms)
-    things = ("il pane", "il riso", "il sale", "il miele", "il burro", "il latte")
+    foods = ("il pane", "il riso", "il sale", "il miele", "il burro", "il latte")
     fill({f"{room}.md": "Qui non è scritto niente che sia utile.\n" for room in rooms}
          | {f"Conservare {one}.md": f"Dove si tiene {one} per non farlo andare a male.\n\n{seen}\n"
-            for one in things})  # fmt: skip
+            for one in foods})  # fmt: skip
     titles = [hit.memory.title for hit in found(searcher, "Come si fa a conservare la spesa?", 6)]
-    assert set(titles) == {f"Conservare {one}" for one in things}
+    assert set(titles) == {f"Conservare {one}" for one in foods}
 
 
 def test_a_link_carries_less_in_a_language_that_the_model_hardly_knows(
     searcher: Searcher, fill: Callable[[dict[str, str]], None]
 ) -> None:
     """There the cosine of its sentence tells little, be it near."""
-    things = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
+    foods = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
     fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
-          for one in things})  # fmt: skip
+          for one in foods})  # fmt: skip
     italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
     assert 0.0 < np.linalg.norm(italian) < 0.9
     assert np.linalg.norm(searcher.hybrid.question_vector("How do I keep bread?")) == pytest.approx(
@@ -254,9 +254,9 @@ def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    things = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
+    foods = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
     fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
-          for one in things})  # fmt: skip
+          for one in foods})  # fmt: skip
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
     assert np.linalg.norm(italian) == pytest.approx(1.0, abs=1e-4)
@@ -305,7 +305,7 @@ def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_mo
     assert not searcher.hybrid.is_foreign_and_known(question, None)
 
 
-def test_the_language_of_most_notes_is_told_if_the_model_does_not_know_it(
+def test_the_language_of_most_notes_is_reported_if_the_model_does_not_know_it(
     searcher: Searcher,
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,

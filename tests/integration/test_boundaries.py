@@ -112,11 +112,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 @pytest.fixture(autouse=True)
 def nothing_outside_changes(home: Home) -> Iterator[None]:
-    outside, beside = home.others(), set(home.root.iterdir())
+    outside, entries = home.others(), set(home.root.iterdir())
     before = home.notes()
     yield
     assert home.others() == outside
-    assert set(home.root.iterdir()) == beside
+    assert set(home.root.iterdir()) == entries
     after = home.notes()
     for path, data in before.items():
         if not path.startswith((".memvault/", "permanent/preferences.md")):

@@ -100,8 +100,8 @@ def test_a_name_that_two_notes_have_is_refused_with_the_path_of_each(
         until(lambda path=f"{folder}/{folder} pump.md": run(["show", path]) == 0)
     capsys.readouterr()
     assert run(["forget", "The old pump", "--yes"]) == 1
-    said = capsys.readouterr().err
-    assert "north/north pump.md, south/south pump.md" in said
+    stderr = capsys.readouterr().err
+    assert "north/north pump.md, south/south pump.md" in stderr
     assert run(["forget", "north/north pump.md", "--yes"]) == 0
 
 
@@ -195,10 +195,10 @@ def test_doctor_says_once_what_to_do_about_several_notes(
         until(lambda note=note: run(["show", note.name]) == 0)
         capsys.readouterr()
         assert run(["doctor"]) == 0
-        told = capsys.readouterr().out
-        assert told.count("correct the YAML in your editor") == 1
-        assert told.count("part of the frontmatter cannot be read") == number
-        assert ("For each of these 2: correct" in told) == (number == 2)
+        stdout = capsys.readouterr().out
+        assert stdout.count("correct the YAML in your editor") == 1
+        assert stdout.count("part of the frontmatter cannot be read") == number
+        assert ("For each of these 2: correct" in stdout) == (number == 2)
     for note in broken:
         note.unlink()
     until(lambda: run(["doctor"]) == 0 and "No problems" in capsys.readouterr().out)

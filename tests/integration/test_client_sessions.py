@@ -177,7 +177,7 @@ def test_each_http_client_with_a_handshake_is_a_session_of_its_own(engine):
     assert_apart(two_clients(lambda: Client(url, mode="legacy")))
 
 
-def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_name(engine):
+def test_without_a_handshake_http_clients_are_distinguished_by_the_session_they_name(engine):
     """The stateless protocol over HTTP has no connection: what a client says is all there is."""
     _, url = engine
 
@@ -214,7 +214,7 @@ def test_a_call_without_a_handshake_does_not_list_all_tools(tmp_path, monkeypatc
         asyncio.run(run(f"{running.url}/mcp"))
 
 
-def test_without_a_handshake_http_clients_are_told_apart_by_their_token(engine):
+def test_without_a_handshake_http_clients_are_distinguished_by_their_token(engine):
     _, url = engine
 
     async def run() -> None:
@@ -326,7 +326,7 @@ def test_each_level_tells_what_the_one_below_tells_and_more(container):
     asyncio.run(run())
 
 
-def test_a_full_answer_tells_what_stands_next_to_its_memory_while_800_tokens_have_room(container):
+def test_a_full_answer_lists_neighbours_of_its_memory_while_800_tokens_have_room(container):
     question = {"query": "Who leads the Kelp census?", "verbosity_level": 2}
 
     async def run() -> None:
@@ -373,22 +373,24 @@ def test_the_bare_level_names_no_roads(container):
     asyncio.run(run())
 
 
-def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(container):
+def test_passages_follow_the_sessions_verbosity_and_enter_its_working_set(container):
     """Core AC-CORE-05-01: at level 0 any tool that retrieves leaves out what is said."""
 
     async def run() -> None:
         async with clients(container, 1) as (client,):
-            asked = {"query": "kelp", "top_k": 1}
-            [usual] = (await answer(client, "vector_search", **asked))["chunks"]
+            arguments = {"query": "kelp", "top_k": 1}
+            [usual] = (await answer(client, "vector_search", **arguments))["chunks"]
             assert usual["text"] and (await session_of(client))["working_set"] == [usual["id"]]
             await answer(client, "set_verbosity", level=0)
-            raw = await client.call_tool_mcp("vector_search", asked)
+            raw = await client.call_tool_mcp("vector_search", arguments)
             [bare] = raw.structured_content["chunks"]
-            told = {"heading", "text", "verified", "origin"}
-            assert set(usual) - set(bare) == told and bare["title"] and bare["path"]
+            left_out = {"heading", "text", "verified", "origin"}
+            assert set(usual) - set(bare) == left_out and bare["title"] and bare["path"]
             assert usual["origin"] == "person"
             assert container.embedder.tokens.count(raw.content[0].text) <= 180
-            [once] = (await answer(client, "vector_search", verbosity_level=1, **asked))["chunks"]
+            [once] = (await answer(client, "vector_search", verbosity_level=1, **arguments))[
+                "chunks"
+            ]
             assert once == usual
 
     asyncio.run(run())
@@ -400,8 +402,8 @@ def test_a_level_that_is_none_is_refused_wherever_it_is_given(container, level):
         async with clients(container, 1) as (client,):
             errors = [await refusal(client, "set_verbosity", level=level)]
             if level is not None:  # which means the session's
-                asked = {"query": "kelp", "verbosity_level": level}
-                errors.append(await refusal(client, "recall_memory", **asked))
+                arguments = {"query": "kelp", "verbosity_level": level}
+                errors.append(await refusal(client, "recall_memory", **arguments))
             for error in errors:
                 assert (error["code"], error["message"]) == (
                     -32602,
@@ -418,16 +420,16 @@ def test_the_instructions_speak_of_tools_that_exist_and_are_short(container):
     async def run() -> None:
         server = build_server(container, tools="full")
         async with Client(server) as client:
-            told = await answer(client, "get_system_instructions")
+            instructions = await answer(client, "get_system_instructions")
             tools = {tool.name: tool for tool in await client.list_tools()}
-        assert told["system_prompt_fragment"] == FRAGMENT
+        assert instructions["system_prompt_fragment"] == FRAGMENT
         assert 250 <= container.embedder.tokens.count(FRAGMENT) <= 350
-        assert {each["tool"] for each in told["critical_behaviors"]} <= tools.keys()
-        assert told["antipatterns"]
+        assert {each["tool"] for each in instructions["critical_behaviors"]} <= tools.keys()
+        assert instructions["antipatterns"]
         known = {*tools, "suggested_action", "curation_tasks"}
         known |= {name for tool in tools.values() for name in tool.input_schema["properties"]}
-        texts = [FRAGMENT, *told["antipatterns"]]
-        texts += [each["trigger"] + each["action"] for each in told["critical_behaviors"]]
+        texts = [FRAGMENT, *instructions["antipatterns"]]
+        texts += [each["trigger"] + each["action"] for each in instructions["critical_behaviors"]]
         named = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", " ".join(texts)))
         assert named and named <= known
 
@@ -442,19 +444,19 @@ def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(contain
     server = build_server(container)
     seconds = [0.0]
     monkeypatch.setattr(rate_limiting, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
-    asked = {"key": "reply language"}
+    arguments = {"key": "reply language"}
 
     async def run() -> None:
         async with Client(server) as one, Client(server) as other:
             for _ in range(3):
-                await answer(one, "get_preference", **asked)
-            error = await refusal(one, "get_preference", **asked)
+                await answer(one, "get_preference", **arguments)
+            error = await refusal(one, "get_preference", **arguments)
             assert error["code"] == -32004
             assert error["message"].startswith("Rate limit exceeded")
             assert error["data"] == {"retry_after_seconds": 0.25}
-            await answer(other, "get_preference", **asked)
+            await answer(other, "get_preference", **arguments)
             seconds[0] += error["data"]["retry_after_seconds"]
-            await answer(one, "get_preference", **asked)
+            await answer(one, "get_preference", **arguments)
             assert (await refusal(one, "search", query="kelp"))["code"] == -32004
             with pytest.raises(MCPError) as refused:
                 await one.read_resource("context://global")

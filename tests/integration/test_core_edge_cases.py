@@ -200,9 +200,11 @@ def test_ec_core_008_an_engine_that_may_not_write_its_indexes_says_where_and_wha
         check=False,
     )
     assert done.returncode == 1
-    said = " ".join(done.stderr.split())
-    assert str(taken).replace(" ", "") in said.replace(" ", "")
-    assert "read, write and execute permission for that folder" in said and "Traceback" not in said
+    stderr = " ".join(done.stderr.split())
+    assert str(taken).replace(" ", "") in stderr.replace(" ", "")
+    assert (
+        "read, write and execute permission for that folder" in stderr and "Traceback" not in stderr
+    )
 
 
 def test_ec_core_013_fifty_clients_that_write_at_once_all_succeed(writer):

@@ -127,7 +127,7 @@ async def store_until_killed(
 
 
 @pytest.mark.timeout(600)
-def test_kills_of_the_engine_lose_no_memory_that_a_client_was_told_is_stored(
+def test_killing_the_engine_loses_no_memory_that_it_reported_as_stored(
     forks: ForkServerContext, tmp_path: Path, settings: Settings
 ) -> None:
     dice = random.Random(3)

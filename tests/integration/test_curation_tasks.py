@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import accept, settle
+from mcp_server.pages.page_actions import accept_proposal, run_action
 from mcp_server.pages.task_answers import answers_to
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
@@ -145,7 +145,7 @@ def test_an_answer_suggests_what_could_be_done_about_its_own_memories(
     assert caller.ok("get_memory", path="Crane.md")["pulse"]["suggested_action"] == "curate"
 
 
-def test_two_notes_that_give_one_thing_two_values_conflict(
+def test_two_notes_that_give_one_property_two_values_conflict(
     container: Container, write: Write
 ) -> None:
     head = "---\ntype: project\n---\n"
@@ -164,9 +164,9 @@ def test_two_notes_that_give_one_thing_two_values_conflict(
 def test_the_same_words_with_other_numbers_are_shown_unless_of_two_days(
     container: Container, write: Write
 ) -> None:
-    said = "The crane of the harbour lifts {} tonnes when the wind from the sea is weak.\n"
-    write("Crane load.md", said.format(12) + "See [[Sea]].\n")
-    write("Load of the crane.md", said.format(15) + "See [[Sea]].\n")
+    text = "The crane of the harbour lifts {} tonnes when the wind from the sea is weak.\n"
+    write("Crane load.md", text.format(12) + "See [[Sea]].\n")
+    write("Load of the crane.md", text.format(15) + "See [[Sea]].\n")
     write("Sea.md", "It is wide.\n")
     assert tasks(container) == {"conflicting_facts": [["Crane load.md", "Load of the crane.md"]]}
     for number, name in enumerate(("Crane load.md", "Load of the crane.md")):
@@ -226,21 +226,21 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     others = {TaskType.MALFORMED_TEXT, TaskType.CLIENT_ACTIVITY}
     assert kinds == set(TaskType) - others - of_dreams
 
-    async def settle(task: dict[str, Any]) -> None:
+    async def call_suggested_tool(task: dict[str, Any]) -> None:
         more = {"rationale": "The person agreed to it."}
         if task["suggested_tool"] == "store_memory":
             more["content"] = "What the person told about it."
         async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
         for proposal in container.waiting_proposals():
-            accept(container, proposal)
+            accept_proposal(container, proposal)
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
         if task["task_type"] == TaskType.MALFORMED_FRONTMATTER:
             assert "suggested_tool" not in task and "in your editor" in task["detail"]
             continue
-        asyncio.run(settle(task))
+        asyncio.run(call_suggested_tool(task))
         left = status(container)["curation_tasks"]
         assert (task["task_type"], task["paths"]) not in [
             (t["task_type"], t["paths"]) for t in left
@@ -305,7 +305,7 @@ def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_
     for finished in container.curation.tasks():
         [answer] = answers_to(finished)
         for action in answer.calls:
-            settle(container, action)
+            run_action(container, action)
     assert (container.vault.root / "archive/projects/hull/Hull.md").exists()
     assert tasks(container) == {}
 
@@ -346,7 +346,7 @@ def test_the_search_for_tasks_ends_even_while_requests_never_do(
     container: Container, write: Write
 ) -> None:
     write("Yard.md", "See [[Crane]] and [[Missing mole]].\n")
-    with container.questions.one():
+    with container.requests.running():
         container.indexing.scan()
         until(lambda: container.curation.pending() > 0, WAIT)
 

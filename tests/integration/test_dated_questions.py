@@ -71,7 +71,7 @@ def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:
         assert text == LINES[topic], question
 
 
-def test_links_to_the_days_beside_it_make_no_note_one_of_these_days(
+def test_links_to_neighbouring_days_do_not_date_a_daily_note(
     indexer: Indexer, embedder: Embedder, write: Write
 ) -> None:
     for day in (11, 13):
@@ -141,8 +141,8 @@ def test_plans_for_a_month_are_none_of_years_ago(
 ) -> None:
     write("daily/2023-02-03.md", "Skated on the lake.\n")
     indexer.scan()
-    asked = "What appointments do I have in February?"
-    days = [day for day, _ in found(searcher, asked)]
+    question = "What appointments do I have in February?"
+    days = [day for day, _ in found(searcher, question)]
     assert all(day.year >= 2026 for day in days)
     assert searcher.search("What happened in February 2023?").hits
 

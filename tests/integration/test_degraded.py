@@ -108,7 +108,7 @@ def test_without_the_vectors_the_graph_answers_from_the_names_in_the_question(ca
     assert "passage index does not answer" in context["notice"]
 
 
-def test_what_the_graph_finds_is_shown_with_its_road_and_its_own_lines(caller):
+def test_graph_results_show_their_path_and_their_own_lines(caller):
     caller.container.live.stores.vectors.close()
     nodes = caller.raw("graph_query", query=QUESTION).structured_content["results"]
     lead = next(node for node in nodes if node["title"] == "Ines Moor")
@@ -116,7 +116,7 @@ def test_what_the_graph_finds_is_shown_with_its_road_and_its_own_lines(caller):
     assert lead["lines"] == [4, 4] and lead["content"] == "Ines Moor is a diver from Faro."
 
 
-def test_a_question_that_names_nothing_is_told_that_it_must(caller):
+def test_a_question_without_names_gets_a_notice_that_names_are_needed(caller):
     caller.container.live.stores.vectors.close()
     found, notice = caller.ask("recall_memory", "sourdough")
     assert not found and "names no note" in notice

@@ -182,7 +182,7 @@ def test_the_command_line_client_reaches_tools_and_administration(engine: StateF
             client.call_tool("no_such_tool", {})
 
 
-def test_an_engine_told_to_shut_down_closes_its_stores_and_frees_its_place(tmp_path: Path) -> None:
+def test_shutdown_closes_the_stores_and_releases_the_engines_lock(tmp_path: Path) -> None:
     state = StateFolder(tmp_path)
     first = spawn(state)
     until(lambda: read_address(state))

@@ -9,7 +9,7 @@ from tests.snapshot import differences, snapshot
 
 
 @edits(few=12, most_steps=7)
-def test_indexes_kept_step_by_step_equal_indexes_built_anew(
+def test_indexes_updated_step_by_step_equal_rebuilt_indexes(
     embedder: Embedder, settings: Settings, start: Start, steps: Steps
 ) -> None:
     with edited_vault(start, embedder, settings) as vault:

@@ -156,7 +156,7 @@ def test_nothing_fades_that_was_not_announced_for_a_week_or_while_somebody_asks(
     world.days(6)
     assert world.read() == TEXT
     world.clock.at += timedelta(days=1)
-    with world.container.questions.one():
+    with world.container.requests.running():
         assert job() == fading.RETRY_SECONDS
     assert world.read() == TEXT
     until(lambda: job() == fading.EVERY_SECONDS)

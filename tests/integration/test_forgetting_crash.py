@@ -29,7 +29,7 @@ def test_kills_while_forgetting_and_restoring_lose_and_double_no_note(tmp_path: 
     for path, text in notes.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, newline="")
-    said: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for seed in range(KILLS):
         theirs, ours = context.Pipe(duplex=False)
         child = context.Process(target=forget_and_restore, args=(tmp_path, seed, ours))
@@ -37,13 +37,13 @@ def test_kills_while_forgetting_and_restoring_lose_and_double_no_note(tmp_path: 
         ours.close()
         assert theirs.recv() == ("started", "")
         for _ in range(dice.choice([0, 1, 2])):
-            said[theirs.recv()[0]] += 1
+            outcomes[theirs.recv()[0]] += 1
         time.sleep(dice.uniform(0.0, LONGEST_DELAY))
         child.kill()
         child.join()
         while theirs.poll():
             try:
-                said[theirs.recv()[0]] += 1
+                outcomes[theirs.recv()[0]] += 1
             except EOFError:
                 break
         desk = Desk(tmp_path)
@@ -53,6 +53,6 @@ def test_kills_while_forgetting_and_restoring_lose_and_double_no_note(tmp_path: 
         desk.open()
         assert desk.recovered == []
         made = Counter(str(each.kind) for each in desk.curator.history.changes(limit=None))
-        assert said["forgotten"] <= made["forgotten"]
-        assert said["restored"] <= made["restored"]
-    assert said.keys() == {"forgotten", "restored"}
+        assert outcomes["forgotten"] <= made["forgotten"]
+        assert outcomes["restored"] <= made["restored"]
+    assert outcomes.keys() == {"forgotten", "restored"}

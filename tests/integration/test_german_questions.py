@@ -34,10 +34,10 @@ def ask(
     with searcher_over(indexer, embedder, lambda: Calendar(date(2026, 11, 18))) as searcher:
         searcher.warm_up()
 
-        def asked(query: str) -> list[str]:
+        def answers_to(query: str) -> list[str]:
             return [hit.memory.title for hit in searcher.search(query).hits]
 
-        yield asked
+        yield answers_to
 
 
 def test_tasks_are_found_by_whether_they_are_ticked(ask: Callable[[str], list[str]]) -> None:

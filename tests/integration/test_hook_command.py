@@ -267,8 +267,8 @@ def test_a_session_that_began_without_an_engine_gets_its_start_with_the_next_pro
 def test_an_engine_killed_at_any_moment_loses_nothing_that_it_took(
     hooks: Hooks, tmp_path: Path
 ) -> None:
-    said = [f"Fact number {n} is that box {n} stands on shelf {n * 7}." for n in range(12)]
-    for n, sentence in enumerate(said):
+    sentences = [f"Fact number {n} is that box {n} stands on shelf {n * 7}." for n in range(12)]
+    for n, sentence in enumerate(sentences):
         (tmp_path / str(n)).mkdir()
         given = hooks.stop_input(tmp_path / str(n), sentence) | {"session_id": f"s-{n}"}
         if n % 4 == 0:
@@ -282,8 +282,8 @@ def test_an_engine_killed_at_any_moment_loses_nothing_that_it_took(
     try:
         until(lambda: hooks.pending() == [])
         notes = "\n".join(hooks.notes())
-        assert [sentence for sentence in said if sentence not in notes] == []
-        assert all(notes.count(sentence) == 1 for sentence in said)
+        assert [sentence for sentence in sentences if sentence not in notes] == []
+        assert all(notes.count(sentence) == 1 for sentence in sentences)
     finally:
         engine.terminate()
         engine.wait()

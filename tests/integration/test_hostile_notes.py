@@ -193,10 +193,10 @@ def test_what_is_outside_or_behind_a_link_is_not_there(desk: Desk) -> None:
 
 def test_what_is_wrong_is_said(desk: Desk) -> None:
     (status,) = desk.ask(("get_memetic_status", {}))
-    said = json.dumps(status["curation_tasks"], ensure_ascii=False)
+    tasks_text = json.dumps(status["curation_tasks"], ensure_ascii=False)
     shown = doctor(desk)
     for path in ("Huge.md", "Yaml.md", "Latin.md", "Broken bytes.md", "picture.md", "program.md"):
-        assert path in shown, said
+        assert path in shown, tasks_text
     if CAN_LOCK:
         assert "locked" in shown
         assert "Shut.md" in shown

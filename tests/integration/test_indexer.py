@@ -132,16 +132,16 @@ def test_a_note_is_found_before_others_are_linked_to_it_and_these_links_are_neve
     write("a.md", "See [[Quince]].\n")
     indexer.scan()
     write("Quince.md", "A hard yellow fruit.\n")
-    asked: list[list[str]] = []
+    requested: list[list[str]] = []
 
     def power_cut(paths: Collection[str]) -> None:
-        asked.append(found(indexer, "yellow fruit"))
+        requested.append(found(indexer, "yellow fruit"))
         raise StoreUnavailable("the power is cut")
 
     with monkeypatch.context() as interrupted, pytest.raises(StoreUnavailable):
         interrupted.setattr(indexer._graphs, "rewrite_edges", power_cut)
         indexer.index(["Quince.md"])
-    assert asked == [["Quince.md"]]
+    assert requested == [["Quince.md"]]
     assert targets(indexer, "a.md") == {None}
     indexer.scan()
     assert targets(indexer, "a.md") == {"Quince.md"}
@@ -578,7 +578,7 @@ def test_a_heading_with_nothing_beneath_it_is_found_and_linked(
     assert "people/Mira Holm.md" in targets(indexer, "a.md")
 
 
-def test_notes_are_found_before_a_large_one_beside_them_is_read_through(
+def test_small_notes_are_searchable_before_a_large_one_is_indexed(
     indexer: Indexer, write: Write
 ) -> None:
     write("A large one.md", "Line upon line.\n" * 20_000)

@@ -160,16 +160,16 @@ def test_every_mode_keeps_to_its_tokens_and_to_the_notes_words(reader, mode, lim
     answer = reader.ok("inject_context", query=QUESTION, max_tokens=limit, distillation_mode=mode)
     assert 0 < reader.count(answer["context"]) <= limit
     assert mode in {"auto", answer["distillation_applied"]}
-    said: set[str] = set()
+    sentences: set[str] = set()
     frames: set[str] = set()
     for path, text in (HARBOUR | TWINS).items():
         note = parse_note(path, text.encode())
-        said |= {sentence.text for block in note.blocks for sentence in block.sentences}
-        said |= {line.strip() for code in note.code for line in code.text.split("\n")}
+        sentences |= {sentence.text for block in note.blocks for sentence in block.sentences}
+        sentences |= {line.strip() for code in note.code for line in code.text.split("\n")}
         frames |= {note.title}
     for line in answer["context"].split("\n"):
         left = re.sub(r"\[node_[0-9a-f]+\]", "", line).removeprefix("- ").strip()
-        for sentence in sorted(said, key=len, reverse=True):
+        for sentence in sorted(sentences, key=len, reverse=True):
             left = left.replace(sentence, "").strip() if sentence.strip() else left
         framed = not left or left in frames or ".md:" in left or ": " in left
         framed = framed or line.startswith("```")
@@ -284,8 +284,8 @@ def test_a_script_is_quoted_as_code(reader):
 
 def test_two_sessions_asking_the_same_get_near_ties_in_another_order(reader):
     def first(session: str) -> str:
-        asked = {"query": "When are the orchard trees pruned?", "verbosity_level": 0}
-        return reader.ok("inject_context", session_id=session, **asked)["nodes_retrieved"][0]
+        arguments = {"query": "When are the orchard trees pruned?", "verbosity_level": 0}
+        return reader.ok("inject_context", session_id=session, **arguments)["nodes_retrieved"][0]
 
     for name in ("north", "south"):
         key = reader.id_of(f"Orchard {name}")
@@ -320,8 +320,8 @@ def test_high_entropy_warns_and_names_tools_that_exist(scattered):
 
 def test_a_warning_that_is_ignored_three_times_in_a_row_is_flagged(scattered):
     def warned() -> dict[str, Any]:
-        asked = {"query": "everything", "session_id": "vague"}
-        return dict(scattered.ok("inject_context", **asked)["tool_gating_warning"])
+        arguments = {"query": "everything", "session_id": "vague"}
+        return dict(scattered.ok("inject_context", **arguments)["tool_gating_warning"])
 
     seen = [warned() for _ in range(4)]
     assert [each.get("ignored", 0) for each in seen] == [0, 1, 2, 3]
@@ -343,8 +343,8 @@ def test_a_focused_answer_has_no_warning(reader):
 
 
 def summarised(reader: Reader, handler: Callable[..., Any] | None, mode: str) -> dict[str, Any]:
-    asked = {"query": QUESTION, "max_tokens": 300, "summarise": True}
-    result = reader.raw("inject_context", asked, sampling_handler=handler, mode=mode)
+    arguments = {"query": QUESTION, "max_tokens": 300, "summarise": True}
+    result = reader.raw("inject_context", arguments, sampling_handler=handler, mode=mode)
     assert not result.is_error, result.content
     return result.structured_content
 
@@ -391,8 +391,8 @@ def test_nobodys_model_is_asked_unless_the_call_says_so(reader):
     def model(*_: Any) -> str:
         raise AssertionError("asked")
 
-    asked = {"query": QUESTION, "max_tokens": 300}
-    result = reader.raw("inject_context", asked, sampling_handler=model)
+    arguments = {"query": QUESTION, "max_tokens": 300}
+    result = reader.raw("inject_context", arguments, sampling_handler=model)
     assert "summary" not in result.structured_content
 
 

@@ -139,18 +139,18 @@ def test_a_journal_that_is_compressed_and_killed_at_any_step_tells_the_same(
     for change in ("store", "first preference", "import", "restore", "bring back", "forget"):
         CHANGES[change](Desk(folder))
 
-    def told() -> list[object]:
+    def reported() -> list[object]:
         desk, found = Desk(folder), []
         origins = Provenances(Journal(desk.vault), desk.vault)
         found += [origins.of(path, "", data) for path, data in sorted(desk.tree().items())]
         return [desk.curator.history.changes(limit=None), *found]
 
-    before = told()
+    before = reported()
     for step in range(20):
         child = context.Process(target=change_and_die, args=(folder, COMPRESS, step))
         child.start()
         child.join()
-        assert told() == before
+        assert reported() == before
         if child.exitcode == 0:
             break
     assert step > 4

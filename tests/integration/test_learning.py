@@ -232,8 +232,10 @@ def test_the_person_gives_weight_by_opening_a_note_that_a_page_found(
     stored = talk(
         lambda one: one.call("store_memory", content="The boat counts kelp.", rationale=WHY)
     )
-    container.learning.shown_to_person(QUESTION, container.live.searcher.search(QUESTION).hits)
-    container.learning.read_by_person(stored["node_id"])
+    container.learning.record_shown_to_person(
+        QUESTION, container.live.searcher.search(QUESTION).hits
+    )
+    container.learning.record_read_by_person(stored["node_id"])
     assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.5, abs=0.1)
 
 
@@ -269,8 +271,8 @@ def test_switched_off_nothing_is_recorded_or_ranked(tmp_path: Path) -> None:
     off = Settings(index=IndexSettings(ner="off"), learning=LearningSettings(enabled=False))
     running = opened(tmp_path, settings=off)
     memory = next(iter(running.live.catalogue.all()))
-    running.learning.shown("a", "claude", "a", QUESTION, [Hit(memory, 0.5)])
-    running.learning.read("a", [memory.id])
+    running.learning.record_shown("a", "claude", "a", QUESTION, [Hit(memory, 0.5)])
+    running.learning.record_read("a", [memory.id])
     assert running.learning.preference(QUESTION, [memory.id]) is None
     running.close()
     assert not (running.vault.root / ".memvault" / "learning").exists()

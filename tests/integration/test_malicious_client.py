@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import accept, verify
+from mcp_server.pages.page_actions import accept_proposal, verify
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor
@@ -68,8 +68,8 @@ def test_no_context_quotes_a_property_that_a_client_set_in_the_persons_note(
     call("edit_memory", target="Marlin.md", operation="set_property", property="mascot",
          content="a grey heron", rationale=WHY)  # fmt: skip
     query = "Which mascot does Marlin have?"
-    told = call("inject_context", query=query, distillation_mode=form, max_tokens=900)
-    assert told["context"] and "grey heron" not in told["context"]
+    answer = call("inject_context", query=query, distillation_mode=form, max_tokens=900)
+    assert answer["context"] and "grey heron" not in answer["context"]
 
 
 def test_on_a_sensitive_question_only_the_persons_own_properties_are_shown(
@@ -452,7 +452,7 @@ def test_no_property_of_a_client_makes_the_persons_word_a_contradicted_claim(
     assert "DE99" not in json.dumps(answer)
 
 
-def test_no_title_of_a_client_stands_in_a_summary_without_a_mark(
+def test_no_title_of_a_client_is_in_a_summary_without_a_mark(
     call: Caller, container: Container
 ) -> None:
     title = "The skiff costs 7123 EUR"
@@ -527,11 +527,11 @@ def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
     write(container, "Mooring.md", "# Mooring\n\nThe mooring is berth 12. The buoy is red.\n")
     call("edit_memory", target="Mooring.md", operation="replace_text", find="is red.",
          content=f"is red. {ORDER}", rationale=WHY)  # fmt: skip
-    for tool, asked in (
+    for tool, arguments in (
         ("recall_memory", {"query": "Which berth is the mooring?"}),
         ("get_memory", {"path": "Mooring.md"}),
     ):
-        shown = json.dumps(call(tool, "other", **asked))
+        shown = json.dumps(call(tool, "other", **arguments))
         assert "The mooring is berth 12. The buoy is red." in shown
         assert ORDER not in shown.replace(f"Attackers write: {ORDER}", "")
 
@@ -580,9 +580,9 @@ def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
     assert "which moves to the trash: Quay.md" in Pages(container).get("/curate")
     manifest.write_text("".join(line for line in lines if not line.startswith("- Pier")))
     with pytest.raises(NoteConflict, match="edited since"):
-        accept(container, waiting)
+        accept_proposal(container, waiting)
     manifest.write_text("".join(line for line in lines if not line.startswith("- Quay")))
-    accept(container, waiting)
+    accept_proposal(container, waiting)
     assert not (container.vault.root / "Quay.md").exists()
     assert (container.vault.root / "Pier.md").exists()
     container.proposals.decide(waiting.key, Actor(kind="person"))

@@ -135,7 +135,7 @@ def test_what_is_applied_is_one_change_and_is_taken_back_to_the_byte(mill: Calle
     assert (root(mill) / "manifest.md").read_bytes() == edited.encode()
 
 
-def test_an_applied_manifest_is_taken_back_though_it_was_written_anew_since(mill: Caller) -> None:
+def test_an_applied_manifest_is_undone_even_if_it_was_written_again_since(mill: Caller) -> None:
     written(mill)
     edit(mill, lambda text: without(text, "- Bees"))
     before = notes_of(mill)
@@ -219,7 +219,7 @@ def test_forgetting_much_wants_to_be_confirmed(mill: Caller) -> None:
     assert not apply(mill)["applied"]
 
 
-def test_one_thing_is_forgotten_without_being_asked_twice(mill: Caller) -> None:
+def test_forgetting_one_concept_needs_no_confirmation(mill: Caller) -> None:
     written(mill)
     edit(mill, lambda text: without(text, "- Bees"))
     assert apply(mill)["applied"]

@@ -142,7 +142,7 @@ def test_state_and_counts_are_current_though_the_text_is_at_hand(container, node
     assert nodes.get(bees).last_accessed > nodes.get(bees).created_at
 
 
-def test_a_note_that_changes_is_read_anew(container, nodes):
+def test_a_note_that_changes_is_read_again(container, nodes):
     wasps = write(container, "Wasps", "The wasps live under the roof.\n")
     before = nodes.get(wasps)
     write(container, "Wasps", "A recipe for plum cake without eggs.\n")
@@ -251,15 +251,15 @@ def test_a_stored_memory_tells_who_stored_it_and_how_new_it_was(container):
         container,
         ("store_memory", {"content": "The well is dry.", "rationale": "Said while watering"}),
     )
-    told = stored.structured_content
-    note = read(container, told["node_id"])
-    assert note["utl_state"] == told["utl_state"]
-    assert note["agent_id"] == container.activity.of(told["node_id"]).agent_id == "mcp"
+    answer = stored.structured_content
+    note = read(container, answer["node_id"])
+    assert note["utl_state"] == answer["utl_state"]
+    assert note["agent_id"] == container.activity.of(answer["node_id"]).agent_id == "mcp"
     container.indexing.rebuild()
-    again = read(container, told["node_id"])
-    assert (again["utl_state"], again["agent_id"]) == (told["utl_state"], "mcp")
+    again = read(container, answer["node_id"])
+    assert (again["utl_state"], again["agent_id"]) == (answer["utl_state"], "mcp")
     assert again["access_count"] == 2
-    (container.vault.root / told["path"]).unlink()
+    (container.vault.root / answer["path"]).unlink()
 
 
 def test_counts_survive_the_loss_of_the_state_folder(tmp_path):

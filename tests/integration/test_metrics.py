@@ -82,7 +82,7 @@ def test_every_store_tells_how_its_calls_go(scraped: Scraped) -> None:
         assert scraped.value("memvault_store_seconds_sum", **own) > 0
 
 
-def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scraped) -> None:
+def test_metrics_count_indexed_notes_and_cache_hits(scraped: Scraped) -> None:
     container = scraped.container
     notes = len(container.live.catalogue)
     assert scraped.value("memvault_notes") == notes
@@ -103,7 +103,7 @@ def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scrape
     assert scraped.value("memvault_disk_free_bytes", place="vault") > 0
 
 
-def test_entropy_quadrants_and_what_sessions_learn_are_told(scraped: Scraped) -> None:
+def test_metrics_have_entropy_quadrants_and_learning_scores_of_sessions(scraped: Scraped) -> None:
     scraped.call("recall_memory", query="kelp census", top_k=2, session_id="studies")
     until(lambda: scraped.value("utl_entropy_current"))
     assert 0 < scraped.value("utl_coherence_current") <= 1
@@ -134,7 +134,7 @@ def test_what_looks_like_an_attack_is_counted_until_it_is_released(scraped: Scra
     assert 0 <= scraped.value("immune_importance_variance") <= 0.25
 
 
-def test_what_modulates_search_and_what_was_learnt_is_told(scraped: Scraped) -> None:
+def test_metrics_have_the_levels_of_modulation_and_the_learnt_memories(scraped: Scraped) -> None:
     assert scraped.value("neuromod_dopamine_level") == pytest.approx(0.5, abs=0.05)
     scraped.call("affective_emit_reward", reward={"type": "reward", "value": 1.0})
     assert scraped.value("neuromod_dopamine_level") > 0.6
@@ -144,7 +144,7 @@ def test_what_modulates_search_and_what_was_learnt_is_told(scraped: Scraped) -> 
     assert scraped.value("memvault_learning_signals_total") > 0
 
 
-def test_how_much_contexts_save_is_told(scraped: Scraped) -> None:
+def test_metrics_have_the_share_of_tokens_that_contexts_save(scraped: Scraped) -> None:
     given = scraped.call("inject_context", query="kelp census", max_tokens=100, verbosity_level=1)
     saved = scraped.value("predictive_compression_ratio")
     assert saved == pytest.approx(given.structured_content["compression_ratio"])
@@ -161,20 +161,20 @@ def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> 
         until(lambda: not scraped.value("memvault_index_lag_seconds"))
         assert container.live.catalogue.by_path("permanent/Late.md") is not None
     finally:
-        container.indexing._end()
+        container.indexing._stop_watching()
 
 
-def test_how_much_answers_settle_is_told_once_a_question_is_answered() -> None:
+def test_metrics_have_the_entropy_reduction_once_a_question_is_answered() -> None:
     metrics = Metrics()
 
-    def told() -> float | None:
+    def reduction() -> float | None:
         return metrics.registry.get_sample_value("epistemic_entropy_reduction_avg")
 
-    metrics.asked("Who leads it?", None)
-    assert told() != told()  # NaN: nothing was answered
-    metrics.asked("Where is it?", {"entropy_before": 0.8, "entropy_after": 0.2})
-    metrics.asked(None, {"entropy_before": 0.5, "entropy_after": 0.25})
-    assert told() == 0.625
+    metrics.count_question("Who leads it?", None)
+    assert reduction() != reduction()  # NaN: nothing was answered
+    metrics.count_question("Where is it?", {"entropy_before": 0.8, "entropy_after": 0.2})
+    metrics.count_question(None, {"entropy_before": 0.5, "entropy_after": 0.25})
+    assert reduction() == 0.625
     assert metrics.registry.get_sample_value("epistemic_questions_generated_total") == 2
 
 

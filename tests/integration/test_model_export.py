@@ -70,9 +70,9 @@ def assert_agrees(embedder: Embedder, folder: Path) -> None:
     assert embedder.dimension == 64
     assert embedder.window == 126
     assert float((vectors * expected).sum(axis=1).min()) > 0.99
-    asked = embedder.embed_query("a short one")
-    assert float(asked @ np.load(folder / "asked.npy").ravel()) > 0.99
-    assert float(asked @ vectors[0]) < 0.99  # its query prompt is said
+    query_vector = embedder.embed_query("a short one")
+    assert float(query_vector @ np.load(folder / "asked.npy").ravel()) > 0.99
+    assert float(query_vector @ vectors[0]) < 0.99  # its query prompt is said
 
 
 def test_any_model_is_exported_once_by_processes_that_start_together(

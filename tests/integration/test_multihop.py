@@ -164,14 +164,14 @@ def test_a_question_for_several_gets_every_answer_first(
     assert set(found[:2]) == {"boats/Heron.md", "boats/Kestrel.md"}
 
 
-def test_a_value_that_no_note_stands_for_is_found_in_the_note_itself(
+def test_a_value_without_a_note_of_its_own_is_found_in_the_note_that_states_it(
     boatyard: Callable[..., list[str]],
 ) -> None:
     query = "In which city was the race where I met the skipper of Heron?"
     assert "races/Spring Regatta.md" in boatyard(query)[:2]
 
 
-def test_the_road_is_told_from_what_was_named_to_the_answer(
+def test_hops_lead_from_the_named_note_to_the_answer(
     boatyard: Callable[..., list[str]], searcher: Searcher
 ) -> None:
     query = "Which boats are skippered by people I met at Autumn Cup?"
@@ -203,8 +203,8 @@ def test_a_time_may_be_named_by_an_event(boatyard: Callable[..., list[str]]) -> 
 def test_an_event_may_say_in_its_text_when_it_was(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
-    told = {"races/Harbour Day.md": "---\ntype: race\n---\nIt took place on 2 March 2025.\n"}
-    vault({**BOATYARD, **told})
+    notes = {"races/Harbour Day.md": "---\ntype: race\n---\nIt took place on 2 March 2025.\n"}
+    vault({**BOATYARD, **notes})
     indexer.scan()
     ask = asking(searcher)
     query = "Which repairs after Harbour Day were done on Heron?"
@@ -233,7 +233,7 @@ def test_the_words_before_a_noun_order_the_answers(boatyard: Callable[..., list[
     assert boatyard(query)[0] == "repairs/Heron new rudder.md"
 
 
-def test_roads_end_where_things_go_in_circles(
+def test_a_path_ends_where_relations_form_a_circle(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     vault(CHOIR)
@@ -247,7 +247,7 @@ def test_roads_end_where_things_go_in_circles(
         assert len(names) == len(set(names))
 
 
-def test_no_road_is_longer_than_asked_for(searcher: Searcher, boatyard: object) -> None:
+def test_no_path_is_longer_than_max_hops(searcher: Searcher, boatyard: object) -> None:
     query = "Which boats are skippered by people I met at Spring Regatta?"
     assert all(len(each.hops) <= 1 for each in related(searcher, query, max_hops=1))
 
@@ -421,7 +421,7 @@ def test_a_project_hears_nothing_from_another(
     assert not any(hop.path.startswith("works/") for each in outside for hop in each.hops)
 
 
-def test_no_road_leads_through_another_project(
+def test_no_path_leads_through_another_project(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     vault(CHOIR)
@@ -477,7 +477,7 @@ def nodes_of(graph: StepGraph) -> set[tuple[str, str, str, int]]:
     }
 
 
-def test_steps_kept_up_to_date_are_those_read_anew(
+def test_an_updated_edge_index_equals_one_that_is_read_again(
     vault: Callable[[dict[str, str]], None],
     indexer: Indexer,
     embedder: Embedder,
@@ -575,7 +575,7 @@ def test_a_title_relates_what_it_names_only_to_a_note_of_a_kind(
     assert graph.repeated.any() == is_relation
 
 
-def test_what_stands_before_a_colon_is_no_relation(
+def test_the_words_before_a_colon_are_no_relation(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
 ) -> None:
     vault({f"Day {day}.md": f"- [[Grey Heron]]:\n- {day} boats.\n" for day in (3, 4, 5)})
@@ -610,7 +610,7 @@ def test_values_are_not_read_where_they_could_not_lead_to_an_answer(
         assert read == names
 
 
-def test_a_note_just_written_is_on_the_road_of_the_next_question(
+def test_the_next_question_follows_relations_of_a_note_just_written(
     boatyard: Callable[..., list[str]], indexer: Indexer, write: Write
 ) -> None:
     boatyard("Who is the skipper of Heron?")
@@ -638,8 +638,8 @@ def test_a_note_with_the_words_of_a_question_answers_it_without_relations(
     searcher: Searcher, boatyard: Callable[..., list[str]]
 ) -> None:
     def first(question: str) -> Hit:
-        asked = searcher.search(question, mode=Mode.DEFAULT, allow_unverified=True)
-        return asked.hits[0]
+        result = searcher.search(question, mode=Mode.DEFAULT, allow_unverified=True)
+        return result.hits[0]
 
     boatyard("Who is the skipper of Heron?")  # relations are read
     stated = first("Heron, skipper Lena Vogt, moored at Otter Quay")

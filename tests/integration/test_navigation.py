@@ -51,15 +51,15 @@ def test_the_tools_are_listed_for_those_who_ask_for_all(reader):
 
 
 def test_the_manifest_tells_what_the_memory_holds(reader):
-    told = reader.ok("get_graph_manifest", verbosity_level=2)
-    assert told["notes"] == 8
-    assert told["kinds"]["decision"] == 2 and told["projects"] == {"kelp": 3, "oven": 1}
-    assert told["tags"] == {"ocean": 1, "survey": 1}
-    assert told["relations"] == {"Lead": 1, "supersedes": 1}
-    mira = next(each for each in told["concepts"] if each["name"] == "Mira Sand")
+    manifest = reader.ok("get_graph_manifest", verbosity_level=2)
+    assert manifest["notes"] == 8
+    assert manifest["kinds"]["decision"] == 2 and manifest["projects"] == {"kelp": 3, "oven": 1}
+    assert manifest["tags"] == {"ocean": 1, "survey": 1}
+    assert manifest["relations"] == {"Lead": 1, "supersedes": 1}
+    mira = next(each for each in manifest["concepts"] if each["name"] == "Mira Sand")
     assert (mira["kind"], mira["path"], mira["notes"]) == ("person", "permanent/Mira Sand.md", 1)
-    said = told["prompt_fragment"]
-    assert "8 notes" in said and "kelp (3)" in said and "Lead (1)" in said
+    fragment = manifest["prompt_fragment"]
+    assert "8 notes" in fragment and "kelp (3)" in fragment and "Lead (1)" in fragment
 
 
 def test_a_manifest_has_about_three_hundred_tokens_at_most(reader, tokens):
@@ -137,7 +137,7 @@ def test_a_relation_acts_by_the_field_of_knowledge_of_the_note_that_states_it(wr
     assert weights()["Ballad"] == weights()["Statute"] < weights()["Walk"]
 
 
-def test_a_thing_without_a_note_and_a_tag_have_neighbourhoods(reader):
+def test_an_entity_without_a_note_and_a_tag_have_neighbourhoods(reader):
     permits = reader.ok("get_neighborhood", node_id="Diving permits", hops=1)
     assert "path" not in permits
     assert [each["title"] for each in permits["neighbors"]] == ["Kelp census"]
@@ -172,8 +172,10 @@ def test_recent_context_tells_what_was_written_changed_and_read_by_project(write
     save(writer, "projects/oven/Old.md", head + "Bricks.", LONG_AGO)
     save(writer, "projects/oven/Mended.md", head + "Mortar.")
     found = writer.ok("get_recent_context", project="oven")
-    told = {m["title"]: m["what"] for group in found["projects"] for m in group["memories"]}
-    assert told["Mended"] == "changed" and told["Clay oven"] == "created" and "Old" not in told
+    events = {m["title"]: m["what"] for group in found["projects"] for m in group["memories"]}
+    assert (
+        events["Mended"] == "changed" and events["Clay oven"] == "created" and "Old" not in events
+    )
     writer.ok("get_memory", path="projects/oven/Old.md")
     found = writer.ok("get_recent_context", project="oven", verbosity_level=2)
     oven = next(group for group in found["projects"] if group["project"] == "oven")
@@ -230,11 +232,11 @@ def planner(reader) -> Caller:
 
 
 @pytest.mark.parametrize("goal", GOALS)
-def test_every_suggested_call_succeeds_as_it_stands(planner, goal):
+def test_every_suggested_call_succeeds_unchanged(planner, goal):
     for session in (None, "planning"):
         arguments: dict[str, Any] = {"session_id": session} if session else {}
-        told = planner.ok("reflect_on_memory", goal=goal, max_steps=5, **arguments)
-        steps = told["suggested_sequence"]
+        answer = planner.ok("reflect_on_memory", goal=goal, max_steps=5, **arguments)
+        steps = answer["suggested_sequence"]
         assert 1 <= len(steps) <= 5
         assert [each["step"] for each in steps] == list(range(1, len(steps) + 1))
         for each in steps:
@@ -248,8 +250,8 @@ def test_every_suggested_call_succeeds_as_it_stands(planner, goal):
 
 
 def tools_for(caller: Caller, goal: str, most: int = 3) -> list[str]:
-    told = caller.ok("reflect_on_memory", goal=goal, max_steps=most)
-    return [each["tool"] for each in told["suggested_sequence"]]
+    answer = caller.ok("reflect_on_memory", goal=goal, max_steps=most)
+    return [each["tool"] for each in answer["suggested_sequence"]]
 
 
 def test_the_sequence_follows_from_what_the_goal_asks_for(planner):
@@ -263,7 +265,7 @@ def test_the_sequence_follows_from_what_the_goal_asks_for(planner):
     assert len(tools_for(planner, GOALS[0], most=1)) == 1
 
 
-def test_a_client_with_the_core_set_is_told_only_of_its_own_tools(reader):
+def test_a_client_with_the_core_set_gets_advice_only_about_core_tools(reader):
     core, _ = listed(reader.server)
     own = {each.name for each in core}
     for goal in GOALS:
@@ -275,11 +277,11 @@ def test_a_client_with_the_core_set_is_told_only_of_its_own_tools(reader):
 
 
 def test_the_state_of_what_is_known_triggers_the_plan(planner):
-    told = planner.ok("reflect_on_memory", goal="something about things and stuff")
-    assert told["utl_context"]["triggered_by"] == "high_entropy"
-    assert told["utl_context"]["entropy"] == told["pulse"]["entropy"] > 0.7
-    assert told["suggested_sequence"][0]["tool"] == "generate_search_plan"
-    assert "High entropy" in told["reasoning"]
+    answer = planner.ok("reflect_on_memory", goal="something about things and stuff")
+    assert answer["utl_context"]["triggered_by"] == "high_entropy"
+    assert answer["utl_context"]["entropy"] == answer["pulse"]["entropy"] > 0.7
+    assert answer["suggested_sequence"][0]["tool"] == "generate_search_plan"
+    assert "High entropy" in answer["reasoning"]
 
 
 def test_goals_have_the_documents_bounds(reader):
@@ -289,18 +291,18 @@ def test_goals_have_the_documents_bounds(reader):
 
 
 def test_a_compound_question_is_split_and_pronouns_get_their_name(reader):
-    told = reader.ok("generate_search_plan", query="Who leads kelp census? And where is Mira from?")
-    assert len(told["queries"]) == 2
-    told = reader.ok("generate_search_plan", query="What does Mira study and where does she work?")
-    assert [each["query"] for each in told["queries"]] == [
+    plan = reader.ok("generate_search_plan", query="Who leads kelp census? And where is Mira from?")
+    assert len(plan["queries"]) == 2
+    plan = reader.ok("generate_search_plan", query="What does Mira study and where does she work?")
+    assert [each["query"] for each in plan["queries"]] == [
         "What does Mira Sand study",
         "where does she work (Mira Sand)",
     ]
 
 
 def test_a_question_is_narrowed_by_project_and_type_it_names(reader):
-    told = reader.ok("generate_search_plan", query="Which decisions were made in kelp?")
-    params = told["queries"][0]["params"]
+    plan = reader.ok("generate_search_plan", query="Which decisions were made in kelp?")
+    params = plan["queries"][0]["params"]
     assert params["project"] == "kelp" and params["filters"] == {"types": ["decision"]}
 
 
@@ -318,16 +320,16 @@ def test_following_the_plan_lowers_the_entropy_of_a_vague_question(writer):
             text = f"# {project} {words[number]}\n\nThe {project}: {' and '.join(words)}."
             save(writer, f"projects/{project}/{project} log {number}.md", text)
     for vague in ("How did it all go?", "notes on how things went", "what about the day"):
-        told = writer.ok("generate_search_plan", query=vague)
-        assert told["vague"] is True
-        before = told["pulse"]["entropy"]  # of all that the question brings up
-        after = [writer.ok(q["tool"], **q["params"])["pulse"]["entropy"] for q in told["queries"]]
+        plan = writer.ok("generate_search_plan", query=vague)
+        assert plan["vague"] is True
+        before = plan["pulse"]["entropy"]  # of all that the question brings up
+        after = [writer.ok(q["tool"], **q["params"])["pulse"]["entropy"] for q in plan["queries"]]
         assert len(after) >= 3
         assert all(each < before for each in after)
         assert sum(after) / len(after) < before - 0.2
 
 
-def test_a_facet_whose_question_finds_other_things_is_left_out(writer):
+def test_a_facet_whose_question_finds_other_subjects_is_left_out(writer):
     for number in (1, 2):
         text = f"Rubber seals for the press have arrived, box {number}."
         save(writer, f"projects/garden/Seals {number}.md", text)
@@ -338,11 +340,11 @@ def test_a_facet_whose_question_finds_other_things_is_left_out(writer):
     }
     for title, text in elsewhere.items():
         save(writer, f"permanent/{title}.md", text)
-    told = writer.ok("generate_search_plan", query="How is it going?", max_queries=10)
-    before = told["pulse"]["entropy"]
-    assert told["vague"] is True
-    assert all(query["params"].get("project") != "garden" for query in told["queries"])
-    facets = [query for query in told["queries"] if query["rationale"] != "As asked"]
+    plan = writer.ok("generate_search_plan", query="How is it going?", max_queries=10)
+    before = plan["pulse"]["entropy"]
+    assert plan["vague"] is True
+    assert all(query["params"].get("project") != "garden" for query in plan["queries"])
+    facets = [query for query in plan["queries"] if query["rationale"] != "As asked"]
     assert facets
     for query in facets:
         assert writer.ok(query["tool"], **query["params"])["pulse"]["entropy"] < before

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mcp_server.pages.page_actions import accept, by_person
+from mcp_server.pages.page_actions import accept_proposal, by_person
 from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.importing import import_conversations
 from tests.integration.caller import Caller
@@ -133,7 +133,7 @@ def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) 
     assert history.content(file.before) == was
 
 
-def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
+def test_merged_names_without_notes_stay_one_node_after_a_rebuild(
     writer: Caller,
 ) -> None:
     container, graph = writer.container, lambda: writer.container.live.stores.graph
@@ -274,7 +274,7 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     assert tree(writer) == before and len(shown["moved"]) == 4
     claim = writer.ok("archive_project", project="Kelp", rationale=WHY)
     assert claim["moved"] == {} and "only they move" in claim["notice"] and tree(writer) == before
-    undo = accept_proposal(writer)
+    undo = accept_newest_proposal(writer)
     after = tree(writer)
     assert "archive/projects/kelp/Tides.md" in after
     assert not [path for path in after if path.startswith("projects/kelp/")]
@@ -289,7 +289,7 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     assert census["path"] == "archive/projects/kelp/Kelp census.md"
     assert writer.ok("get_memory", path=census["path"])["lifecycle"] == "temporary"
     assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
-    accept_proposal(writer)
+    accept_newest_proposal(writer)
     assert tree(writer) == before
     assert "no note in projects/atlantis/" in writer.error(
         "archive_project", project="atlantis", rationale=WHY
@@ -307,17 +307,17 @@ def test_a_lifecycle_proposes_its_folder_and_the_note_moves_only_when_asked(writ
     assert tree(writer) == before
     claim = writer.ok("set_lifecycle", target=path, lifecycle="ephemeral", rationale=WHY, move=True)
     assert "only they move" in claim["notice"] and tree(writer) == before
-    undo = accept_proposal(writer)
+    undo = accept_newest_proposal(writer)
     assert (root(writer) / done["proposed_path"]).exists() and not (root(writer) / path).exists()
     assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
-    accept_proposal(writer)
+    accept_newest_proposal(writer)
     assert tree(writer) == before
 
 
-def accept_proposal(writer: Caller) -> str:
-    """As the person does on *Curate*; gives the hash that undoes it."""
+def accept_newest_proposal(writer: Caller) -> str:
+    """Accept the newest proposal, as on *Curate*; returns the hash that undoes it."""
     container = writer.container
-    accept(container, container.waiting_proposals()[0])
+    accept_proposal(container, container.waiting_proposals()[0])
     return container.curator.history.changes()[0].reversal_hash
 
 
@@ -337,7 +337,7 @@ def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
     assert "set_lifecycle" in writer.error("edit_memory", target="Mine", **lasting)["message"]
     claim = writer.ok("edit_memory", target="Counting by boat", content="reef", **why)
     assert (claim["before"], claim["after"]) == ("kelp", "kelp") and tree(writer) == before
-    accept_proposal(writer)
+    accept_newest_proposal(writer)
     assert b"project: reef\n" in tree(writer)["projects/kelp/Counting by boat.md"]
 
 

@@ -178,7 +178,7 @@ def test_evidence_that_is_not_connected_is_said_to_change_nothing(caller):
     assert answer["distribution"]["true"] == caller.chance(target="Ferry launch")
 
 
-def test_unknown_things_and_wrong_calls_are_refused(caller):
+def test_unknown_names_and_invalid_arguments_are_refused(caller):
     assert caller.error("probabilistic_query", target="No such thing")["code"] == -32602
     assert caller.error("probabilistic_query", query="x", do={"Nobody": True})["code"] == -32602
     assert caller.error("probabilistic_query")["code"] == -32602
@@ -202,7 +202,7 @@ def test_verbosity_says_how_much_of_the_evidence_is_shown(caller):
     assert len(full["evidence_used"]) > len(short["evidence_used"])
 
 
-def test_effects_are_told_with_and_without_the_action(caller):
+def test_effects_have_a_probability_with_and_without_the_action(caller):
     answer = caller.ok("query_causal", action="Warm spring")
     by_name = {each["name"]: each for each in answer["consequences"]}
     assert by_name["Nesting season"]["probability"] > by_name["Nesting season"]["otherwise"]
@@ -219,7 +219,7 @@ def test_effects_are_told_with_and_without_the_action(caller):
     assert {each["name"] for each in near} == {"Nesting season", "Early tourists"}
 
 
-def test_causes_are_told_before_and_after_the_effect_is_seen(caller):
+def test_causes_have_a_probability_before_and_after_the_effect_is_seen(caller):
     answer = caller.ok("query_causal", action="Ferry launch", direction="causes")
     by_name = {each["name"]: each for each in answer["consequences"]}
     assert set(by_name) == {"Harbour permit", "Nesting season", "Warm spring"}
@@ -227,7 +227,7 @@ def test_causes_are_told_before_and_after_the_effect_is_seen(caller):
     assert by_name["Nesting season"]["probability"] < by_name["Nesting season"]["otherwise"]
 
 
-def test_chains_lead_through_a_thing_from_first_cause_to_last_effect(caller):
+def test_chains_lead_through_a_node_from_first_cause_to_last_effect(caller):
     chains = caller.ok("expand_causal_path", node="Nesting season")["chains"]
     assert ["Warm spring", "Nesting season", "Ticket demand"] in [c["things"] for c in chains]
     long = next(c for c in chains if c["things"][-1] == "Ferry launch")
@@ -252,7 +252,7 @@ def test_inference_runs_forward_and_backward(caller):
     assert 0 < back["overall_confidence"] < 1
 
 
-def test_a_bridge_is_a_road_between_two_things(caller):
+def test_a_bridge_is_a_path_between_two_nodes(caller):
     ends = [{"node_id": "Board minutes"}, {"node_id": "Ona Vik"}]
     answer = caller.ok("omni_infer", query_type="bridge", clamped_nodes=ends)
     assert answer["inference_path"] == ["Board minutes", "Ferry launch", "Ona Vik"]

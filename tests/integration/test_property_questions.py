@@ -42,11 +42,11 @@ def searcher(
 
 @pytest.fixture
 def ask(searcher: Searcher) -> Callable[[str], list[str]]:
-    def asked(query: str) -> list[str]:
+    def answers_to(query: str) -> list[str]:
         hits = searcher.search(query, allow_unverified=True).hits
         return [hit.memory.title for hit in hits]
 
-    return asked
+    return answers_to
 
 
 def test_notes_are_found_by_their_type(ask: Callable[[str], list[str]]) -> None:

@@ -189,15 +189,15 @@ def found(container: Container, tool: str, key: str, **arguments: Any) -> list[d
 
 
 @pytest.mark.parametrize(("tool", "key"), [("recall_memory", "nodes"), ("vector_search", "chunks")])
-def test_the_filter_by_quadrant_finds_what_stands_far_down(
+def test_the_filter_by_quadrant_finds_memories_of_low_rank(
     crowd: Container, tool: str, key: str
 ) -> None:
-    asked = {"query": "kelp forest survey dive", "top_k": 5}
-    plain = found(crowd, tool, key, **asked)
+    arguments = {"query": "kelp forest survey dive", "top_k": 5}
+    plain = found(crowd, tool, key, **arguments)
     assert all(each["title"].startswith("Kelp") for each in plain)
     linked_ones = found(
-        crowd, tool, key, **asked, filters={"johari_quadrants": ["open", "unknown"]}
+        crowd, tool, key, **arguments, filters={"johari_quadrants": ["open", "unknown"]}
     )
     assert {each["title"] for each in linked_ones} == {"Harbour one", "Harbour two"}
-    rest = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["hidden", "blind"]})
+    rest = found(crowd, tool, key, **arguments, filters={"johari_quadrants": ["hidden", "blind"]})
     assert [each["id"] for each in rest] == [each["id"] for each in plain]

@@ -98,18 +98,18 @@ def test_what_is_denied_doubted_or_asked_is_no_cause(vault, text):
     assert vault.causes("Outage") == []
 
 
-def test_the_thing_in_front_of_the_verb_is_what_was_caused(vault):
+def test_the_subject_of_a_passive_verb_is_the_effect(vault):
     vault.notes(
         Diary="[[Outage]] was caused by [[Storm]].", Outage="No light.", Storm="Wind."
     ).scan()
-    for asked in ("Outage", "Storm", "Diary"):
-        assert vault.causes(asked) == [("Storm", "Outage")]
+    for title in ("Outage", "Storm", "Diary"):
+        assert vault.causes(title) == [("Storm", "Outage")]
     link = vault.insights("Outage").causal_links[0]
     assert (link.source.path, link.source.line) == ("Diary.md", 1)
     assert link.source.sentence == "Outage was caused by Storm."
 
 
-def test_a_cause_among_the_memories_comes_before_one_beside_them(vault):
+def test_a_cause_between_two_of_the_memories_comes_before_one_with_another_note(vault):
     vault.notes(
         Outage="caused by:: [[Storm]]\n\ncauses:: [[Refund]]",
         Storm="Wind.",
@@ -144,7 +144,7 @@ def test_a_note_that_lists_others_is_more_general_than_they(vault):
     assert vault.special("Walk") == {}
 
 
-def test_a_folder_note_stands_over_its_folder_and_a_tag_over_its_subtags(vault):
+def test_a_folder_note_is_more_general_than_its_folder_and_a_tag_than_its_subtags(vault):
     vault.write("Sea/Sea.md", "All about the sea.")
     vault.write("Sea/Tides.md", "Twice a day. #nature/water")
     vault.scan()
@@ -167,8 +167,8 @@ def test_a_supersession_names_the_newer_side_first_with_both_texts(vault):
     vault.notes(
         New_plan="supersedes:: [[Old plan]]\n\nWe sail in May.", Old_plan="We sail in April."
     ).scan()
-    for asked in ("New plan", "Old plan"):
-        (conflict,) = vault.conflicts(asked)
+    for title in ("New plan", "Old plan"):
+        (conflict,) = vault.conflicts(title)
         assert conflict.kind == "supersession"
         assert [side.node.name for side in conflict.sides] == ["New plan", "Old plan"]
         assert [side.path for side in conflict.sides] == ["New plan.md", "Old plan.md"]
@@ -183,7 +183,7 @@ def test_superseded_by_turns_the_sides_and_contradicts_is_a_contradiction(vault)
     assert vault.conflicts("Left")[0].kind == "contradiction"
 
 
-def test_two_notes_that_give_one_thing_two_leads_conflict(vault):
+def test_two_notes_that_give_one_project_two_leads_conflict(vault):
     vault.notes(
         Aurora="---\naliases: [Aurora X]\n---\nLead: [[Ada Berg]]",
         Minutes="about:: [[Aurora]]\n\nLead: [[Emil Roth]]",
@@ -215,7 +215,7 @@ def test_frontmatter_values_that_differ_conflict_and_equal_ones_do_not(vault):
         ("topic: wood", "topic: stone"),  # may well have several
     ],
 )
-def test_notes_of_one_title_about_different_things_do_not_conflict(vault, one, other):
+def test_notes_of_one_title_about_different_subjects_do_not_conflict(vault, one, other):
     vault.write("a/Weekly.md", f"---\n{one}\n---\nWe met.")
     vault.write("b/Weekly.md", f"---\n{other}\n---\nWe met.")
     vault.scan()

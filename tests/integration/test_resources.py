@@ -195,7 +195,7 @@ def test_a_node_shows_its_relations_with_their_sentences_and_its_state(
     assert not back["outgoing"] and back["stated_in"] == "Sluice.md"
 
 
-def test_a_thing_without_a_note_is_a_node_too(container: Container) -> None:
+def test_an_entity_without_a_note_is_a_node_too(container: Container) -> None:
     lane = next(n for n in container.live.stores.graph.all_nodes() if n.name == "Orchard Lane")
     node = with_client(container, lambda client: read(client, f"graph://{lane.id}"))
     assert node["title"] == "Orchard Lane" and "path" not in node and "content" not in node
@@ -233,22 +233,22 @@ async def subscribed(
     connect: Callable[..., Client[Any]], mode: str
 ) -> AsyncIterator[tuple[Client[Any], list[float]]]:
     """A client that watches the pulse, and the moments at which it was told of an update."""
-    told: list[float] = []
+    notified_at: list[float] = []
 
     async def on_message(message: Any) -> None:
         if type(message).__name__ == "ResourceUpdatedNotification":
             assert str(message.params.uri) == PULSE_URI
-            told.append(time.monotonic())
+            notified_at.append(time.monotonic())
 
     async with connect(mode=mode, message_handler=on_message) as client:
         if mode == "legacy":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 await client.session.subscribe_resource(PULSE_URI)
-            yield client, told
+            yield client, notified_at
         else:
             async with listen(client.session, resource_subscriptions=[PULSE_URI]):
-                yield client, told
+                yield client, notified_at
 
 
 def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Container) -> None:
@@ -256,24 +256,24 @@ def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Contain
     both_watch = asyncio.Barrier(2)
 
     async def watch(server: Any, mode: str) -> None:
-        async with subscribed(lambda **how: Client(server, **how), mode) as (client, told):
+        async with subscribed(lambda **how: Client(server, **how), mode) as (client, updates):
             await asyncio.sleep(1.2)
-            assert told == []  # nothing has changed
+            assert updates == []  # nothing has changed
             await both_watch.wait()
             if mode == "legacy":
                 edit(edited, "Quarks.md", OTHER)
-            await until_seen(lambda: told)
+            await until_seen(lambda: updates)
             if mode == "legacy":
                 edit(edited, "Bees.md", "Honey.\n")
                 await asyncio.sleep(0.7)
                 edit(edited, "Runa Holt.md", "Somebody else altogether.\n")
-            await until_seen(lambda: len(told) > 1)
-            assert told[1] - told[0] >= 4.9
+            await until_seen(lambda: len(updates) > 1)
+            assert updates[1] - updates[0] >= 4.9
             pulse = await read(client, PULSE_URI)
             await asyncio.sleep(1.2)
-            assert len(told) == 2
+            assert len(updates) == 2
             if pulse["entropy"] != (await read(client, PULSE_URI))["entropy"]:
-                await until_seen(lambda: len(told) > 2)  # what is measured later is told later
+                await until_seen(lambda: len(updates) > 2)  # what is measured later is told later
 
     async def run() -> None:
         server = build_server(edited)
@@ -347,10 +347,10 @@ def test_updates_come_over_http_and_through_the_bridge(
     connect = bridged(vault, state) if way == "bridge" else lambda **how: Client(url, **how)
 
     async def run() -> None:
-        async with subscribed(connect, mode) as (client, told):
+        async with subscribed(connect, mode) as (client, updates):
             await read(client, PULSE_URI)
             (vault / f"From {way} {mode}.md").write_text(OTHER + way + mode, encoding="utf-8")
-            assert await until_seen(lambda: told)
+            assert await until_seen(lambda: updates)
 
     asyncio.run(run())
 
@@ -359,15 +359,15 @@ def test_a_subscription_outlives_the_engine(engine: tuple[Path, StateFolder]) ->
     vault, state = engine
 
     async def run() -> None:
-        async with subscribed(bridged(vault, state), "legacy") as (client, told):
+        async with subscribed(bridged(vault, state), "legacy") as (client, updates):
             await client.call_tool("recall_memory", {"query": "mill"})
             address = read_address(state)
             assert address is not None
             os.kill(address.pid, KILL)
             await client.call_tool("recall_memory", {"query": "mill"})  # by the next engine
-            told.clear()
+            updates.clear()
             (vault / "Sluice.md").write_text("Another text.\n", encoding="utf-8")
             (vault / "Tide mill.md").write_text("Yet another one.\n", encoding="utf-8")
-            assert await until_seen(lambda: told)
+            assert await until_seen(lambda: updates)
 
     asyncio.run(run())

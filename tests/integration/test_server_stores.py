@@ -33,17 +33,19 @@ CLOSE = 1e-3
 
 
 def assert_alike(
-    ours: Sequence[Hit | ChunkHit], theirs: Sequence[Hit | ChunkHit], asked: str
+    ours: Sequence[Hit | ChunkHit], theirs: Sequence[Hit | ChunkHit], question: str
 ) -> None:
     """The same in the same order, where scores differ by more than what is not told apart: of
     those that are as good as the last, either may be left out."""
-    assert len(ours) == len(theirs), asked
+    assert len(ours) == len(theirs), question
     scores = {key(each): score(each) for each in theirs}
     last = score(theirs[-1]) if theirs else 0.0
     for each in ours:
-        assert score(each) == pytest.approx(scores.get(key(each), last), abs=CLOSE), asked
+        assert score(each) == pytest.approx(scores.get(key(each), last), abs=CLOSE), question
     for one, other in zip(ours, theirs, strict=True):
-        assert key(one) == key(other) or score(one) == pytest.approx(score(other), abs=CLOSE), asked
+        assert key(one) == key(other) or score(one) == pytest.approx(score(other), abs=CLOSE), (
+            question
+        )
 
 
 def key(found: Hit | ChunkHit) -> str:

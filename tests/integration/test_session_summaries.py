@@ -11,7 +11,7 @@ import mcp_types as mt
 import pytest
 from fastmcp import Client
 
-from mcp_server.hooks.summaries import MIN_LINES, borne_out
+from mcp_server.hooks.summaries import MIN_LINES, supported_sentences
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -54,12 +54,12 @@ def asked_over(
     container: Container, work: Callable[[], None], done: Callable[[], object], answer: str
 ) -> list[str]:
     """What the model of a connected client is asked while this work is done."""
-    asked: list[str] = []
+    prompts: list[str] = []
 
     async def model(
         messages: list[mt.SamplingMessage], params: mt.CreateMessageRequestParams, _: object
     ) -> str:
-        asked.append(f"{params.system_prompt}\n{messages[0].content}")
+        prompts.append(f"{params.system_prompt}\n{messages[0].content}")
         return answer
 
     async def run() -> None:
@@ -72,19 +72,19 @@ def asked_over(
             await until_seen(done)
 
     asyncio.run(run())
-    return asked
+    return prompts
 
 
 def test_the_note_gets_what_the_model_says_as_far_as_the_session_bears_it_out(
     container: Container, tmp_path: Path
 ) -> None:
-    (asked,) = asked_over(
+    (prompt,) = asked_over(
         container,
         lambda: stop(container, tmp_path, "claude-code"),
         lambda: HEADING in note_of(container),
         SUMMARY,
     )
-    assert all(line in asked for line in LINES)
+    assert all(line in prompt for line in LINES)
     note = note_of(container)
     summary = note.partition(HEADING)[2].partition("\n## ")[0].split("\n- ")[1:]
     assert [line.strip() for line in summary] == [
@@ -118,4 +118,4 @@ def test_another_clients_model_is_not_asked(container: Container, tmp_path: Path
 def test_a_sentence_is_kept_if_the_lines_hold_its_names_numbers_and_words(
     said: str, kept: bool
 ) -> None:
-    assert bool(borne_out(said, LINES)) == kept
+    assert bool(supported_sentences(said, LINES)) == kept

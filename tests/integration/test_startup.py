@@ -25,8 +25,8 @@ from mcp_server.app import engine_app
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, ask, read_address
 from mcp_server.engine.startup import Startup
-from mcp_server.runtime import container as runtime
 from mcp_server.runtime import generations as indexes
+from mcp_server.runtime import idle_models
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.worker import Worker
@@ -169,14 +169,14 @@ def test_nothing_counts_as_indexed_before_the_container_is_open() -> None:
     assert Startup(lambda _: pytest.fail("nobody opens it")).indexing
 
 
-def test_what_parses_questions_is_loaded_while_clients_are_there(
+def test_the_question_parser_is_loaded_while_clients_are_connected(
     vault_folder: Path, settings: Settings, state: StateFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parser, tracker = question_parser(), ActivityTracker()
     if parser is None:
         pytest.skip("needs the trained pipeline")
     parser.release()
-    monkeypatch.setattr(runtime, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(idle_models, "IDLE_SECONDS", 0.05)
     with opened(vault_folder, settings, state) as container:
         Startup.of(container).watch_clients(tracker)
         time.sleep(0.2)
@@ -185,7 +185,7 @@ def test_what_parses_questions_is_loaded_while_clients_are_there(
             until(lambda: parser.is_loaded)
         time.sleep(0.2)
         assert parser.is_loaded  # they may come back
-        monkeypatch.setattr(runtime, "CLIENTS_AWAY_SECONDS", 0.0)
+        monkeypatch.setattr(idle_models, "CLIENTS_AWAY_SECONDS", 0.0)
         until(lambda: not parser.is_loaded)
 
 
@@ -212,7 +212,7 @@ def test_the_page_says_that_the_engine_starts() -> None:
         startup.close()
 
 
-def test_a_call_that_has_waited_long_enough_is_told_what_takes_so_long() -> None:
+def test_a_call_that_waited_too_long_gets_the_running_step_as_its_error() -> None:
     let_go = threading.Event()
 
     def never(tell: Callable[[str], None]) -> Container:
@@ -263,7 +263,7 @@ def damage(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("store", ["vectors", "graph.lbug", "keyvalue.sqlite"])
-def test_damaged_indexes_are_put_aside_and_filled_anew(
+def test_damaged_indexes_are_put_aside_and_filled_again(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write, store: str
 ) -> None:
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk by [[Ida]].\n")
@@ -287,7 +287,7 @@ def test_damaged_indexes_are_put_aside_and_filled_anew(
         assert left == {"current", "damaged", kept}
 
 
-def test_a_damaged_entity_cache_is_begun_anew(
+def test_a_damaged_entity_cache_is_replaced_by_an_empty_one(
     vault_folder: Path, settings: Settings, state: StateFolder
 ) -> None:
     state.create()
@@ -427,11 +427,11 @@ def test_a_rebuild_amid_the_first_scan_of_empty_indexes_is_that_scan(
         scan = threading.Thread(target=container.start)
         scan.start()
         until(lambda: container.indexing.scanning)
-        told: list[Progress] = []
+        reports: list[Progress] = []
         live = container.live
-        assert container.indexing.rebuild(told.append).indexed == 200
+        assert container.indexing.rebuild(reports.append).indexed == 200
         scan.join(PATIENCE_SECONDS)
-        assert container.live is live and told
+        assert container.live is live and reports
         assert container.indexing.rebuild().indexed == 200
         assert container.live is not live
 

@@ -67,8 +67,8 @@ def test_each_argument_is_described_for_its_own_tool(reader):
     for name in WRITING:
         expected = kept if name in ("store_memory", "set_preference") else changed
         assert tools[name]["rationale"]["description"].startswith(expected)
-    asked, stored = tools["recall_memory"]["project"], tools["store_memory"]["project"]
-    assert asked["description"] != stored["description"]
+    recalled, stored = tools["recall_memory"]["project"], tools["store_memory"]["project"]
+    assert recalled["description"] != stored["description"]
     every, _ = listed(build_server(reader.container, tools="full"))
     for tool in every:
         for name, argument in tool.input_schema["properties"].items():
@@ -164,7 +164,7 @@ def test_recall_can_ask_for_one_johari_quadrant(reader):
         assert [node["id"] for node in found] == wanted
 
 
-def test_verbosity_decides_how_much_is_told(reader):
+def test_verbosity_decides_which_fields_an_answer_has(reader):
     def of(level: int) -> tuple[dict[str, Any], int]:
         answer = reader.ok("recall_memory", query="kelp", verbosity_level=level)
         return answer["nodes"][0], len(json.dumps(answer))
@@ -193,7 +193,7 @@ def test_vector_search_gives_chunks_with_their_places(reader):
     assert {"id", "chunk_id", "path", "heading", "lines", "text", "score"} <= best.keys()
 
 
-def test_graph_query_shows_the_road_to_what_it_found(reader):
+def test_graph_query_shows_the_hops_to_each_result(reader):
     answer = reader.ok("graph_query", query="Where does the lead of the Kelp census work?")
     by_title = {node["title"]: node for node in answer["results"]}
     hops = by_title["Harbour Lab"]["hops"]
@@ -202,7 +202,7 @@ def test_graph_query_shows_the_road_to_what_it_found(reader):
     assert hops[-1]["path"] == "permanent/Mira Sand.md"
 
 
-def test_graph_query_goes_no_further_than_it_is_told(reader):
+def test_graph_query_follows_at_most_max_hops_relations(reader):
     answer = reader.ok("graph_query", query="Kelp census", max_hops=1, top_k=100)
     assert all(len(node.get("hops", [])) <= 1 for node in answer["results"])
 

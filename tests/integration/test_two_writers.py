@@ -27,9 +27,9 @@ def save_in_place(note: Path, text: str) -> None:
 
 
 def save_by_rename(note: Path, text: str) -> None:
-    beside = note.with_name("preferences.swp")
-    beside.write_text(text, newline="")
-    beside.replace(note)
+    swap_file = note.with_name("preferences.swp")
+    swap_file.write_text(text, newline="")
+    swap_file.replace(note)
 
 
 @pytest.mark.parametrize("save", [save_in_place, save_by_rename])
@@ -59,8 +59,12 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
         done = 0
         async with Client(build_server(container)) as client:
             while saving.is_set() or not done:
-                asked = {"key": "Tone", "value": f"tone {done}", "rationale": "They asked for it."}
-                result = await client.call_tool_mcp("set_preference", asked)
+                arguments = {
+                    "key": "Tone",
+                    "value": f"tone {done}",
+                    "rationale": "They asked for it.",
+                }
+                result = await client.call_tool_mcp("set_preference", arguments)
                 error = (result.structured_content or {}).get("error")
                 if error:
                     assert "changed in the meantime; try again" in error["message"]

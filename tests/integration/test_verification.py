@@ -368,7 +368,7 @@ def test_a_mode_that_was_only_detected_never_leaves_an_answer_empty(call):
 
 
 @pytest.mark.parametrize("mode", ["auto", "planning", "execution", "default"])
-def test_a_question_that_the_vault_does_not_know_of_gets_nothing_and_is_told_so(call, mode):
+def test_a_question_that_no_note_answers_gets_no_memories_and_a_notice(call, mode):
     answer = call("recall_memory", query="quantum chromodynamics on a lattice", mode=mode)
     assert answer["nodes"] == []
     assert "No note seems to answer this" in answer["notice"]
@@ -435,7 +435,9 @@ def test_reasoning_about_disputed_values_asks_to_settle_the_notes(call):
         ("The lease of the studio ends on 1 May 2029.", "permanent/Studio.md", "temporal"),
     ],
 )
-def test_what_speaks_against_reasoning_is_told_with_its_kind(call, reasoning, path, kind):
+def test_memories_that_contradict_reasoning_are_returned_with_the_kind_of_contradiction(
+    call, reasoning, path, kind
+):
     answer = call("critique_context", reasoning_summary=reasoning)
     found = next(each for each in answer["contradicting_nodes"] if each["path"] == path)
     assert found["contradiction_type"] == f"{kind}_conflict"

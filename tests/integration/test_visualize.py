@@ -57,12 +57,12 @@ def titles(picture: dict[str, Any]) -> set[str]:
     return {node["title"] for node in picture["nodes"]}
 
 
-def test_a_node_is_drawn_with_what_stands_around_it(mill: Caller) -> None:
+def test_a_node_is_drawn_with_its_neighbours(mill: Caller) -> None:
     picture = drawn(mill, "node/Tide%20mill?depth=1")
     assert {"Tide mill", "Runa Holt", "Ost Harbour", "Sluice", "Pump"} <= titles(picture)
     assert "Dry sluice" not in titles(picture)
-    [asked] = [node for node in picture["nodes"] if node["asked"]]
-    assert (asked["title"], asked["path"]) == ("Tide mill", "Tide mill.md")
+    [centre] = [node for node in picture["nodes"] if node["asked"]]
+    assert (centre["title"], centre["path"]) == ("Tide mill", "Tide mill.md")
     shown = {node["id"] for node in picture["nodes"]}
     assert picture["edges"] and all(
         edge["source"] in shown and edge["target"] in shown for edge in picture["edges"]
@@ -72,14 +72,14 @@ def test_a_node_is_drawn_with_what_stands_around_it(mill: Caller) -> None:
     assert "d3_json" not in picture
     two_steps = drawn(mill, "node/Tide%20mill")
     assert "Dry sluice" in titles(two_steps)
-    by_id = drawn(mill, f"node/{asked['id']}")
+    by_id = drawn(mill, f"node/{centre['id']}")
     assert by_id["nodes"] == two_steps["nodes"]
 
 
 def test_a_topic_is_drawn_around_what_is_nearest_in_meaning(mill: Caller) -> None:
     picture = drawn(mill, "topic/" + quote("where does the water leak through") + "?depth=1")
-    asked = {node["title"] for node in picture["nodes"] if node["asked"]}
-    assert {"Sluice", "Dry sluice"} <= asked and not any("Day" in title for title in asked)
+    centres = {node["title"] for node in picture["nodes"] if node["asked"]}
+    assert {"Sluice", "Dry sluice"} <= centres and not any("Day" in title for title in centres)
     named = drawn(mill, "topic/tide%20MILL?depth=1")
     assert named["nodes"][0]["title"] == "Tide mill"
 

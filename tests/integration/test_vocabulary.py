@@ -34,7 +34,7 @@ def vocabulary(write: Write, indexer: Indexer, embedder: Embedder) -> Vocabulary
     return vocabulary
 
 
-def test_a_word_that_no_note_has_stands_for_the_word_that_notes_use(
+def test_a_word_that_no_note_has_is_replaced_by_the_word_that_notes_use(
     vocabulary: Vocabulary,
 ) -> None:
     assert set(vocabulary.like("where does my stylesheet go")["stylesheet"]) == {"css"}
@@ -63,11 +63,11 @@ def test_new_words_of_a_question_that_was_begun_are_embedded_once(
     assert embedded == ["stylesheet", "picture"]
 
 
-def test_a_word_like_none_of_the_vault_stands_for_nothing(vocabulary: Vocabulary) -> None:
+def test_a_word_like_none_of_the_vault_is_not_replaced(vocabulary: Vocabulary) -> None:
     assert vocabulary.like("the glacier retreats") == {}
 
 
-def test_a_mistyped_word_stands_for_the_word_that_was_meant(vocabulary: Vocabulary) -> None:
+def test_a_mistyped_word_is_replaced_by_the_intended_word(vocabulary: Vocabulary) -> None:
     for typed in ("marigld", "marigould", "marigolt", "marigodl"):
         assert vocabulary.like(f"what does {typed} keep")[typed] == {"marigold": 1.0}
     assert vocabulary.like("what does Marigld keep") == {}  # perhaps another name

@@ -132,14 +132,14 @@ def test_folders_moved_and_renamed_under_the_watcher(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify tells that files are opened")
-def test_the_watcher_is_not_told_that_notes_are_read(
+def test_reading_notes_causes_no_event_of_the_watcher(
     open_indexer: Open, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    event_types: list[str] = []
     gather = watch._Gatherer.on_any_event
 
     def overheard(self: watch._Gatherer, event: FileSystemEvent) -> None:
-        told.append(event.event_type)
+        event_types.append(event.event_type)
         gather(self, event)
 
     monkeypatch.setattr(watch._Gatherer, "on_any_event", overheard)
@@ -150,7 +150,7 @@ def test_the_watcher_is_not_told_that_notes_are_read(
             note.read_bytes()
         write("Elm.md", "The elm.\n")
         until(lambda: "Elm.md" in paths(live))
-    assert not {"opened", "closed_no_write"} & set(told)
+    assert not {"opened", "closed_no_write"} & set(event_types)
 
 
 def test_a_folder_that_holds_no_notes_asks_for_no_scan(

@@ -183,17 +183,17 @@ class Hand:
     def do(self, move: tuple[object, ...]) -> None:
         getattr(self, "_" + str(move[0]).replace(" ", "_"))(*move[1:])
 
-    def tell(self, telling: str) -> None:
+    def tell(self, notification: str) -> None:
         """Let the indexer know of what was done since it last heard."""
         paths = list(dict.fromkeys(self.touched))
-        if telling == "later":
+        if notification == "later":
             return
-        if telling == "scan" or self.wants_scan:
+        if notification == "scan" or self.wants_scan:
             self.indexer.scan()
-        elif telling == "together":
+        elif notification == "together":
             self.indexer.index(paths)
         else:
-            for path in paths if telling == "one by one" else reversed(paths):
+            for path in paths if notification == "one by one" else reversed(paths):
                 self.indexer.index([path])
         self.touched, self.wants_scan = [], False
 

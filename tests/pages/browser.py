@@ -121,8 +121,8 @@ class Browser:
 
     def size(self, width: int, height: int, *, mobile: bool = False) -> None:
         """The window's, in CSS pixels."""
-        told = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", told)
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
     def dark(self, on: bool) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}

@@ -314,7 +314,7 @@ def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
     site.container.dreaming.trigger((DreamPhase.REM,))
     assert site.container.dreaming.wait(60)
     site.settled()
-    waiting = site.container.curation.dreamt()
+    waiting = site.container.curation.waiting_dream_keys()
     before = files_of(site)
     links = [t for t in site.container.curation.tasks() if t.task_type is TaskType.MISSING_LINK]
     named = next(at for at, each in enumerate(links) if line_to_link(site.container, each))
@@ -323,13 +323,18 @@ def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
     line = browser.all("#task .come")[0].text
     browser.press("1")
     wait_until(lambda: files_of(site) != before, "no link was written")
-    wait_until(lambda: len(site.container.curation.dreamt()) < len(waiting), "it is still there")
+    wait_until(
+        lambda: len(site.container.curation.waiting_dream_keys()) < len(waiting),
+        "it is still there",
+    )
     assert "[[" in line and line.encode() in b"".join(files_of(site).values())
     browser.open(f"{site.url}/")
     browser.sees("Dreamt")
     show(browser, site, "missing_link")
-    left = len(site.container.curation.dreamt())
+    left = len(site.container.curation.waiting_dream_keys())
     browser.press("l")
-    wait_until(lambda: len(site.container.curation.dreamt()) == left - 1, "it still waits")
+    wait_until(
+        lambda: len(site.container.curation.waiting_dream_keys()) == left - 1, "it still waits"
+    )
     browser.press("u")
     wait_until(lambda: files_of(site) == before, "the link is still there")

@@ -49,8 +49,8 @@ def test_today_tells_what_came_in_from_whom_and_what_waits(browser: Browser, sit
 def test_keys_lead_to_every_page_and_a_palette_lists_them(browser: Browser, site: Served) -> None:
     browser.open(site.url)
     browser.press("?")
-    told = browser.one("#palette").text
-    assert all(word in told for word in ("Curate", "Activity", "Concepts"))
+    palette_text = browser.one("#palette").text
+    assert all(word in palette_text for word in ("Curate", "Activity", "Concepts"))
     browser.press(Keys.ESCAPE)
     for letter, path in [("a", "ask"), ("c", "curate"), ("m", "memories"), ("v", "activity"), ("l", "timeline"),
                          ("o", "concepts"), ("b", "compress"), ("t", "")]:  # fmt: skip
@@ -322,12 +322,12 @@ def test_activity_shows_what_hooks_gave_and_captured_and_takes_a_session_back(
 ) -> None:
     container = site.caller.container
     transcript = tmp_path / "t.jsonl"
-    said = "We decided to paint the boathouse green because the moss does not show."
-    entry = {"type": "user", "message": {"role": "user", "content": said}}
+    decision = "We decided to paint the boathouse green because the moss does not show."
+    entry = {"type": "user", "message": {"role": "user", "content": decision}}
     transcript.write_text(json.dumps(entry) + "\n", encoding="utf-8")
     given = {"session_id": "s-1", "cwd": "/srv/boathouse", "transcript_path": str(transcript)}
-    asked = given | {"prompt": "Who leads the kelp census?"}
-    container.hooks.answer("codex", "UserPromptSubmit", json.dumps(asked).encode())
+    prompt_input = given | {"prompt": "Who leads the kelp census?"}
+    container.hooks.answer("codex", "UserPromptSubmit", json.dumps(prompt_input).encode())
     container.hooks.answer("codex", "Stop", json.dumps(given).encode())
     container.hooks.start()
     assert container.hooks.captures.wait(30)

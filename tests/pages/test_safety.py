@@ -97,6 +97,6 @@ def test_markup_in_what_is_asked_for_is_shown_as_it_is(http: httpx.Client) -> No
         assert "<script>pwn" not in http.get(path.format("<script>pwn</script>\"'>")).text
 
 
-def test_mcp_is_still_served_beside_the_pages(http: httpx.Client) -> None:
+def test_mcp_is_still_served_next_to_the_pages(http: httpx.Client) -> None:
     assert http.get("/healthz").json()["status"] == "ok"
     assert http.post("/mcp", json={}).status_code in {400, 406}

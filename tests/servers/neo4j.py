@@ -72,8 +72,10 @@ def missing() -> str | None:
     try:
         _fetch()
     except subprocess.CalledProcessError as error:
-        said = [line for line in error.stdout.splitlines() if line.startswith("[ERROR]")]
-        reason = said[0].removeprefix("[ERROR] ") if said else f"mvn ended with {error.returncode}"
+        errors = [line for line in error.stdout.splitlines() if line.startswith("[ERROR]")]
+        reason = (
+            errors[0].removeprefix("[ERROR] ") if errors else f"mvn ended with {error.returncode}"
+        )
         return f"Neo4j {VERSION} could not be fetched from Maven Central: {reason}"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"Neo4j {VERSION} could not be fetched from Maven Central: {error}"

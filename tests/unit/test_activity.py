@@ -149,7 +149,7 @@ def test_a_memory_stored_again_keeps_who_stored_it_first(desk):
     assert (activity.of("a").agent_id, activity.of("a").utl_state) == ("first", STATE)
 
 
-def test_the_journal_tells_only_what_changed_since_it_was_last_told(desk):
+def test_the_journal_records_only_counts_that_changed_since_the_last_entry(desk):
     activity = desk.open()
     activity.accessed(["a", "b"])
     activity.checkpoint()
@@ -157,9 +157,9 @@ def test_the_journal_tells_only_what_changed_since_it_was_last_told(desk):
     activity.checkpoint()
     activity.checkpoint()
     desk.close()
-    told = [entry.data["memories"] for entry in desk.checkpoints()]
-    assert [set(each) for each in told] == [{"a", "b"}, {"b"}]
-    assert told[1]["b"] == {"access_count": 2, "last_accessed": "2026-03-01T12:00:00Z"}
+    recorded = [entry.data["memories"] for entry in desk.checkpoints()]
+    assert [set(each) for each in recorded] == [{"a", "b"}, {"b"}]
+    assert recorded[1]["b"] == {"access_count": 2, "last_accessed": "2026-03-01T12:00:00Z"}
 
 
 def test_a_process_that_read_nothing_writes_nothing_to_the_journal(desk):
@@ -170,7 +170,7 @@ def test_a_process_that_read_nothing_writes_nothing_to_the_journal(desk):
     assert not (desk.vault / ".memvault").exists()
 
 
-def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk):
+def test_counts_are_journalled_at_most_once_an_hour_while_the_engine_runs(desk):
     activity = desk.open()
 
     def use_and_wait() -> None:
@@ -191,7 +191,7 @@ def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk):
     assert len(desk.checkpoints()) == 1
 
 
-def test_what_a_killed_process_never_told_the_journal_is_told_by_the_next(desk):
+def test_counts_of_a_killed_process_are_journalled_by_the_next_one(desk):
     activity = desk.open()
     activity.accessed(["a"])
     activity.flush()  # and then it is killed
@@ -259,8 +259,8 @@ def test_a_fresh_generation_takes_over_what_the_old_one_knew(desk, tmp_path):
     assert (again.of("a").access_count, again.of("b").access_count) == (2, 1)
     again.close()
     fresh.close()
-    told = [set(entry.data["memories"]) for entry in desk.checkpoints()]
-    assert told == [{"a"}, {"a", "b"}]
+    recorded = [set(entry.data["memories"]) for entry in desk.checkpoints()]
+    assert recorded == [{"a"}, {"a", "b"}]
 
 
 def test_a_damaged_old_generation_does_not_keep_the_fresh_one_from_taking_over(desk, tmp_path):
@@ -366,7 +366,7 @@ def test_two_processes_that_count_at_once_lose_nothing_of_each_other(desk):
     assert one.of("a").access_count == 61  # what the other counted is known by now
 
 
-def test_a_journal_is_told_what_every_process_counted(desk):
+def test_a_journal_has_the_counts_of_every_process(desk):
     one = desk.open()
     other = Activity(desk.store, desk.journal, desk.clock)
     one.accessed(["a"])

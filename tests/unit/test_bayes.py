@@ -114,9 +114,9 @@ def test_belief_grows_with_sources_and_is_never_sure():
 
 
 def test_the_day_a_sentence_tells_counts_before_the_note_s():
-    told = memory(date=NOW - timedelta(days=9))
-    assert moment_of(told) == NOW - timedelta(days=9)
-    assert moment_of(told, date(2026, 2, 1)) == datetime(2026, 2, 1, tzinfo=UTC)
+    dated = memory(date=NOW - timedelta(days=9))
+    assert moment_of(dated) == NOW - timedelta(days=9)
+    assert moment_of(dated, date(2026, 2, 1)) == datetime(2026, 2, 1, tzinfo=UTC)
 
 
 @given(st.floats(0, 1), st.floats(0.1, 50), st.floats(0.1, 50))
@@ -165,10 +165,10 @@ def test_every_way_of_inference_agrees_with_counting_all_worlds(seed):
     ]
     made = network({key: float(rng.uniform(0.2, 0.8)) for key in keys}, *influences)
     seen = {keys[5]: 1}
-    told = by_counting(made, keys[0], seen)
-    assert chance(made, keys[0], seen) == pytest.approx(told, abs=1e-9)
+    expected = by_counting(made, keys[0], seen)
+    assert chance(made, keys[0], seen) == pytest.approx(expected, abs=1e-9)
     sampled = inference._sampled(made, keys[0], seen, 0.5)
-    assert sampled[TRUE] == pytest.approx(told, abs=0.04)
+    assert sampled[TRUE] == pytest.approx(expected, abs=0.04)
 
 
 def test_beliefs_spread_exactly_where_there_are_no_loops():
@@ -237,7 +237,7 @@ def test_what_is_too_large_for_the_time_is_sampled_and_says_so():
     assert len(again.probabilities) == 2
 
 
-def test_circles_are_cut_at_their_weakest_and_no_thing_has_many_parents():
+def test_circles_are_cut_at_their_weakest_link_and_no_node_has_many_parents():
     kept = acyclic([influence("a", "b", 0.9), influence("b", "a", 0.5)])
     assert [i.cause for i in kept["b"]] == ["a"] and not kept["a"]
     many = [influence(f"c{n}", "x", 0.1 * n) for n in range(1, 9)]
@@ -377,7 +377,7 @@ def test_a_sentence_about_something_else_does_not_answer():
         ("Is the launch safe without the permit?", "Is the launch safe", 0, 1),
     ],
 )
-def test_conditions_are_told_from_what_is_asked(text, matter, holds, done):
+def test_conditions_are_separated_from_the_question(text, matter, holds, done):
     question = read_question(text)
     assert question.text == matter
     assert [(c.holds, c.is_intervention) for c in question.conditions] == [
@@ -385,7 +385,7 @@ def test_conditions_are_told_from_what_is_asked(text, matter, holds, done):
     ]
 
 
-def test_a_question_of_chance_is_told_from_one_for_a_value():
+def test_a_question_of_chance_is_distinguished_from_one_for_a_value():
     assert read_question("How likely is the launch?").asks_chance
     assert read_question("Will it rain?").asks_chance
     assert not read_question("Who leads the survey?").asks_chance

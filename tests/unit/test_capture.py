@@ -35,7 +35,7 @@ def capturer(desk: Desk) -> Capturer:
     return Capturer(desk.curator, lambda _: None)
 
 
-def said(*sentences: str) -> list[Turn]:
+def person_turns(*sentences: str) -> list[Turn]:
     return [Turn("person", sentence, NOW) for sentence in sentences]
 
 
@@ -63,7 +63,7 @@ def test_each_clients_transcript_tells_who_said_what_and_which_file_was_edited(c
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "spoken_text"),
     [
         ("<task-notification>\n<status>done</status>\n</task-notification>", ""),
         ("Look.\n<some_new_thing a='b'>of a client</some_new_thing>\nThere.", "Look.\n \nThere."),
@@ -71,8 +71,10 @@ def test_each_clients_transcript_tells_who_said_what_and_which_file_was_edited(c
         ("<system-reminder>never closed", ""),
     ],
 )
-def test_what_clients_add_to_a_prompt_is_not_what_was_said(text: str, said: str | None) -> None:
-    assert spoken(text) == (text if said is None else said)
+def test_what_clients_add_to_a_prompt_is_not_what_was_said(
+    text: str, spoken_text: str | None
+) -> None:
+    assert spoken(text) == (text if spoken_text is None else spoken_text)
 
 
 def test_what_a_client_says_in_its_models_place_is_not_read(tmp_path: Path) -> None:
@@ -102,7 +104,7 @@ def test_bytes_that_are_no_transcript_yield_nothing_and_no_error(
 
 
 @given(st.text(max_size=40), st.text(alphabet="abc <>/\n", max_size=30), st.text(max_size=40))
-def test_what_stands_in_private_marks_is_never_read(before: str, hidden: str, after: str) -> None:
+def test_text_in_private_marks_is_never_read(before: str, hidden: str, after: str) -> None:
     secret = f"xq{hidden}qx"
     assert secret not in without_private(f"{before}<private>{secret}</private>{after}")
     assert secret not in without_private(f"{before}<PRIVATE>{secret}")
@@ -121,7 +123,7 @@ def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("sentence", "kind"),
     [
         ("Wir haben uns nach langem Hin und Her für PostgreSQL entschieden.", ItemKind.DECISION),
         ("Ab sofort bauen wir jeden Montag eine neue Fassung.", ItemKind.DECISION),
@@ -140,14 +142,14 @@ def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
         ("会議室は三階のパン屋の隣にあります。", ItemKind.FACT),
     ],
 )
-def test_what_marks_a_sentence_is_known_in_five_languages(said: str, kind: ItemKind) -> None:
-    (item,) = extract([Turn("person", said)])
-    assert (item.kind, item.text) == (kind, said)
+def test_what_marks_a_sentence_is_known_in_five_languages(sentence: str, kind: ItemKind) -> None:
+    (item,) = extract([Turn("person", sentence)])
+    assert (item.kind, item.text) == (kind, sentence)
 
 
-def test_what_a_person_says_is_told_apart() -> None:
+def test_what_a_person_says_is_recognised() -> None:
     items = extract(
-        said(
+        person_turns(
             "I moved to Bergen in May. I prefer tabs over spaces. Please fix the failing test in the parser.",
             "It is not yet clear whether we keep Redis.",
             "thanks, go on",
@@ -171,7 +173,9 @@ def test_an_acknowledgement_says_little(text: str) -> None:
 
 
 def test_the_note_is_a_session_of_the_client_and_holds_no_links_or_tags_of_the_transcript() -> None:
-    items = list(extract(said("We decided on [[Old plan]] and #urgent work, status:: done.")))
+    items = list(
+        extract(person_turns("We decided on [[Old plan]] and #urgent work, status:: done."))
+    )
     composed = new_note(SESSION, items, [], NOW)
     assert composed is not None
     path, data = composed
@@ -258,17 +262,17 @@ SENTENCES = st.lists(st.text(alphabet="abcdef ghij.klmno", min_size=12, max_size
 
 @given(SENTENCES, SENTENCES)
 def test_extending_only_inserts_lines(first: list[str], second: list[str]) -> None:
-    composed = new_note(SESSION, list(extract(said("The start is made.", *first))), [], NOW)
+    composed = new_note(SESSION, list(extract(person_turns("The start is made.", *first))), [], NOW)
     assert composed is not None
     path, data = composed
-    items = list(extract(said(*second)))
+    items = list(extract(person_turns(*second)))
     longer = extended_note(SESSION, path, data, items, ["a.py"])
     remaining = iter(longer.splitlines())
     assert all(line in remaining for line in data.splitlines())  # in order
     assert extended_note(SESSION, path, longer, items, ["a.py"]) == longer
 
 
-def test_a_session_that_is_captured_again_from_its_start_keeps_its_note_beside_another_sessions(
+def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_another_sessions(
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "We decided to build only on Mondays."))

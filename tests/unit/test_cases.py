@@ -57,10 +57,10 @@ def test_cases_are_found_by_a_question_like_theirs() -> None:
         "How deep?": np.eye(3, dtype=np.float32)[0],
         "Who leads?": np.eye(3, dtype=np.float32)[1],
     }
-    asked = np.array([0.8, 0.6, 0.0], np.float32)
-    found = by_similarity(cases(state, TODAY), vectors, asked, 0.7, 5)
+    query_vector = np.array([0.8, 0.6, 0.0], np.float32)
+    found = by_similarity(cases(state, TODAY), vectors, query_vector, 0.7, 5)
     assert [each.memory for each in found] == ["quay"]
-    assert by_similarity(cases(state, TODAY), {}, asked, 0.7, 5) == []
+    assert by_similarity(cases(state, TODAY), {}, query_vector, 0.7, 5) == []
 
 
 def test_a_full_bank_leaves_out_the_oldest_cases_and_never_the_best() -> None:
@@ -105,8 +105,12 @@ def test_a_memory_is_distilled_to_its_own_sentences_that_mean_the_same() -> None
     memory, note = read("# Harbour\n\n" + " ".join(DEEP))
     found = distil(memory, note, embed)
     assert found is not None and found.fidelity >= 0.8 and found.ratio > 0.5
-    said = [sentences_of(note)[at].text for at in found.sentences]
-    assert said and set(said) <= set(DEEP) and sum(len(each.split()) for each in said) <= 40
+    sentences = [sentences_of(note)[at].text for at in found.sentences]
+    assert (
+        sentences
+        and set(sentences) <= set(DEEP)
+        and sum(len(each.split()) for each in sentences) <= 40
+    )
 
 
 def test_what_no_few_sentences_stand_for_stays_as_it_is() -> None:

@@ -108,10 +108,10 @@ def test_every_chunk_is_found_by_the_people_whom_the_properties_name(embedder: E
 
 
 def test_a_chunk_is_near_its_title_though_its_text_does_not_say_it(embedder: Embedder) -> None:
-    asked = embedder.embed_query("trip to Oslo")
+    query_vector = embedder.embed_query("trip to Oslo")
     (named,) = chunked(embedder, "Cost: 340 per night.", "Trip to Oslo.md")
     (unnamed,) = chunked(embedder, "Cost: 340 per night.", "Old invoice.md")
-    assert float(named.vector @ asked) > float(unnamed.vector @ asked) + 0.15
+    assert float(named.vector @ query_vector) > float(unnamed.vector @ query_vector) + 0.15
 
 
 def test_a_section_is_cut_where_the_subject_changes(embedder: Embedder) -> None:
@@ -162,19 +162,19 @@ LINES = st.one_of(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(lines=st.lists(LINES, max_size=60))
-def test_every_word_of_every_block_stands_in_one_chunk_of_each_size(
+def test_every_word_of_every_block_is_in_one_chunk_of_each_size(
     embedder: Embedder, lines: list[str]
 ) -> None:
     note = parse_note("Note.md", "\n".join(lines).encode())
     memory = memory_of(note, fallback_time=NOW)
     (chunks,) = chunk_notes([(note, memory)], embedder)
     at = 0
-    said = squeezed(*(each.chunk.text for each in of_size(chunks, PASSAGE)))
+    words = squeezed(*(each.chunk.text for each in of_size(chunks, PASSAGE)))
     for block in note.blocks:
-        at = said.index(squeezed(block.text), at) + len(squeezed(block.text))
+        at = words.index(squeezed(block.text), at) + len(squeezed(block.text))
     for size in ChunkSize:
         own = of_size(chunks, size)
-        assert squeezed(*(each.chunk.text for each in own)) == said
+        assert squeezed(*(each.chunk.text for each in own)) == words
         for each in own:
             assert 1 <= each.chunk.lines.first <= each.chunk.lines.last <= note.line_count
             assert float(np.linalg.norm(each.vector)) == pytest.approx(1.0, abs=1e-4)

@@ -135,8 +135,8 @@ def test_a_sum_by_the_year_says_nothing_of_one_by_the_month_in_other_languages()
 def test_points_between_thousands_are_read_as_in_europe(text: str, number: float) -> None:
     assert only(text)[1] == (number,)
     if "EUR" in text:
-        said = f"Aurora has a budget of {number:.2f} EUR."
-        assert says(f"Budget: {text}", said) is Verdict.AGREES
+        sentence = f"Aurora has a budget of {number:.2f} EUR."
+        assert says(f"Budget: {text}", sentence) is Verdict.AGREES
 
 
 def test_a_range_is_no_value_and_the_old_one_of_a_change_is_marked():
@@ -215,9 +215,9 @@ def test_the_same_said_in_other_words_agrees(one, other):
     ],
 )  # fmt: skip
 def test_another_value_of_the_same_differs(one, other):
-    told = [compare(claims(one)[0], each) for each in claims(other, "Meeting")]
-    assert Verdict.DIFFERS in told
-    assert Verdict.AGREES not in told
+    verdicts = [compare(claims(one)[0], each) for each in claims(other, "Meeting")]
+    assert Verdict.DIFFERS in verdicts
+    assert Verdict.AGREES not in verdicts
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_of_two_clauses_each_has_its_own_subject() -> None:
     ]  # fmt: skip
 
 
-def test_what_stands_below_a_heading_is_said_of_what_it_names() -> None:
+def test_text_below_a_heading_is_about_the_entity_that_the_heading_names() -> None:
     source = Source("Projects", "Projects.md", "Aurora", heading="Plans > Marlin")
     (budget,) = claims_of("Budget: 402k EUR", source, find_names)
     assert budget.subjects == {"Marlin"}
@@ -292,7 +292,7 @@ def test_a_value_in_kronor_is_money_and_one_that_was_raised_from_is_former() -> 
     assert (salary.label, salary.value_text) == ("monthly salary", "46,500 kr")
 
 
-def test_a_note_about_a_thing_and_a_sentence_that_speaks_of_it_are_compared():
+def test_a_note_about_an_entity_is_compared_with_a_sentence_that_names_it():
     assert (
         says(
             "Renews on 3 May 2026.",
@@ -370,12 +370,12 @@ def test_the_number_of_a_week_is_no_number():
         ("Which books does Ada like?", None),
     ],
 )
-def test_critical_questions_are_told_from_stories_that_only_name_money(query, matter):
+def test_critical_questions_are_distinguished_from_stories_that_only_name_money(query, matter):
     found = sensitive_topic_of(query)
     assert (found is None) == (matter is None)
 
 
-def test_a_thing_that_was_given_up_speaks_against_its_use():
+def test_abandoning_a_tool_contradicts_its_use():
     (uses,) = tool_usages_in("The API uses JWT tokens.")
     (moved,) = tool_usages_in("API migrated to OAuth2 in v2.1.")
     (replaced,) = tool_usages_in("We replaced JWT with OAuth2.")

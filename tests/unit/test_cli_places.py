@@ -87,7 +87,7 @@ def test_a_global_option_without_its_value_is_what_the_error_names(
     assert "'--vault' requires an argument" in " ".join(capsys.readouterr().err.split())
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"memvault {__version__}\n"
 
@@ -136,8 +136,8 @@ def test_a_vault_that_was_indexed_and_is_away_is_called_missing(
     away = home / "drive"
     (find_places(str(away), None).state.root / "indexes").mkdir(parents=True)
     assert run(["--vault", str(away), "doctor"]) != 0
-    said = capsys.readouterr().err
-    assert 'The vault folder "drive" is missing' in said and "memvault init" not in said
+    stderr = capsys.readouterr().err
+    assert 'The vault folder "drive" is missing' in stderr and "memvault init" not in stderr
 
 
 def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

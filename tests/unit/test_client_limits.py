@@ -118,7 +118,7 @@ def test_a_note_that_links_to_everything_is_refused(desk: Desk) -> None:
     desk.write("Map.md", f"{links}\n\nAnd more of it.\n")
 
 
-def test_the_person_is_told_who_repeats_itself_until_its_changes_are_undone(desk: Desk) -> None:
+def test_a_client_that_repeats_itself_is_reported_until_its_changes_are_undone(desk: Desk) -> None:
     for number in range(MANY_ALIKE):
         desk.store(f"The bank account of the harbour club is DE02 {number}.", title=f"B{number}")
     desk.vault.create_at("Fee.md", b"The fee is 40.\n")

@@ -156,11 +156,11 @@ def assert_traceable(context: Context, notes: Notes) -> None:
     for each in context.excerpts:
         data = notes.vault.read(each.memory.path)
         note = parse_note(each.memory.path, data)
-        said = {sentence.text for block in note.blocks for sentence in block.sentences}
-        said |= {block.text for block in note.blocks} | {head.text for head in note.headings}
+        sentences = {sentence.text for block in note.blocks for sentence in block.sentences}
+        sentences |= {block.text for block in note.blocks} | {head.text for head in note.headings}
         raw = data.decode().split("\n")
         for statement in each.statements:
-            assert statement.text in said
+            assert statement.text in sentences
             stands = " ".join(raw[statement.lines.first - 1 : statement.lines.last])
             for word in re.findall(r"\w+", statement.text):
                 assert word in stands
@@ -249,7 +249,7 @@ def test_a_line_with_a_label_is_said_for_each_note_though_it_is_the_same(notes):
     assert context.text.count("second floor") == 2
 
 
-def test_a_title_stands_above_prose_that_does_not_say_it(notes):
+def test_a_title_is_above_prose_that_does_not_contain_it(notes):
     context = notes.context("What is baked at four?", "Bakery.md", form=Form.NARRATIVE)
     assert context.text.startswith("Bakery\nBread is baked at four in the morning.")
     assert context.text.endswith(f"[{context.excerpts[0].tag}]")
@@ -327,7 +327,7 @@ def test_what_fits_is_given_whole_and_nothing_counts_as_saved(notes):
         assert sentence in context.text.replace("\n", " ")
 
 
-def test_a_step_of_the_road_is_quoted_whatever_its_words(notes):
+def test_a_sentence_that_states_a_hop_is_quoted_whatever_its_words(notes):
     mill = "# Mill\n\nThe mill grinds flour for us.\n\n## More\n\nIt is Bela Nagy's own.\n"
     notes.add("Valley mill.md", mill)
     [plain] = notes.found("Valley mill.md")
@@ -335,12 +335,12 @@ def test_a_step_of_the_road_is_quoted_whatever_its_words(notes):
     led = Hit(plain.memory, plain.relevance, hops=(step,))
     query = "Who buys the flour that the mill grinds for us?"
 
-    def said(hit: Hit) -> str:
+    def quoted_text(hit: Hit) -> str:
         room = ContextBudget(40, terse=True)
         return notes.distiller.distil(query, [hit], room, Form.NARRATIVE).text
 
-    assert "Bela Nagy" not in said(plain)
-    assert "It is Bela Nagy's own." in said(led)
+    assert "Bela Nagy" not in quoted_text(plain)
+    assert "It is Bela Nagy's own." in quoted_text(led)
 
 
 def test_a_note_that_is_gone_or_empty_is_passed_over(notes):
@@ -370,25 +370,25 @@ def test_of_a_huge_note_the_passage_that_was_found_is_quoted(notes):
     assert context.excerpts[0].heading == "Birds"
 
 
-def test_a_changed_note_is_read_anew(notes):
+def test_a_changed_note_is_read_again(notes):
     notes.context("bread", "Bakery.md")
     notes.add("Bakery.md", "# Bakery\n\nBread is baked at noon.\n")
     assert "at noon" in notes.context("bread", "Bakery.md").text
 
 
-def test_a_note_is_read_anew_where_its_words_turn_out_to_be_anothers(notes):
+def test_a_note_is_read_again_if_its_words_turn_out_to_be_anothers(notes):
     memory = notes.memories["Bakery.md"]
     texts = [b"Bread and claims.\n", b"Bread.\n"]
     outlines = Outlines(lambda path: texts.pop(0), notes.embedder)
     spans = (OriginSpan(1, 1, Origin(kind=OriginKind.CLIENT, name="eve")),)
     mixed = memory.model_copy(update={"provenance": Provenance(spans=spans, own="bread")})
-    for each, said in ((memory, "Bread and claims."), (mixed, "Bread."), (mixed, "Bread.")):
+    for each, expected in ((memory, "Bread and claims."), (mixed, "Bread."), (mixed, "Bread.")):
         (outline,) = outlines.of([Hit(each, 0.9)])
         assert outline is not None
-        assert [statement.text for statement in outline.statements] == [said]
+        assert [statement.text for statement in outline.statements] == [expected]
 
 
-def test_a_terse_room_counts_what_stands_beside_and_leaves_a_sentence_or_two(notes):
+def test_a_terse_budget_counts_the_sources_and_leaves_a_sentence_or_two(notes):
     room = ContextBudget(10, lambda memories: [80] * len(memories), least=40, terse=True)
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
@@ -403,11 +403,11 @@ def test_a_terse_room_counts_what_stands_beside_and_leaves_a_sentence_or_two(not
 
 
 def test_where_no_sentence_fits_the_best_one_is_begun(notes, embedder):
-    said = "Kelp " + " ".join(f"grows by reef number {number}" for number in range(60)) + "."
-    notes.add("Kelp.md", f"# Kelp\n\n{said}\n")
+    sentence = "Kelp " + " ".join(f"grows by reef number {number}" for number in range(60)) + "."
+    notes.add("Kelp.md", f"# Kelp\n\n{sentence}\n")
     context = notes.context("Where does kelp grow?", "Kelp.md", room=100, form=Form.NARRATIVE)
     begun, rest = context.text.split(" …")
-    assert said.startswith(begun.removeprefix("Kelp\n"))
+    assert sentence.startswith(begun.removeprefix("Kelp\n"))
     assert rest.startswith(" [node_")
     assert 80 < context.tokens <= 100
 
@@ -521,8 +521,8 @@ def test_what_a_session_has_seen_wins_near_ties_only():
 
 def test_what_is_superseded_stays_behind_what_superseded_it_though_a_session_has_seen_it():
     old, new = hit("old", 0.80), hit("new", 0.79)
-    said = ConflictKind.SUPERSESSION.value
-    newer = Evidence("new", "new", "new.md", LineRange(1, 1), "supersedes old", said)
+    relation = ConflictKind.SUPERSESSION.value
+    newer = Evidence("new", "new", "new.md", LineRange(1, 1), "supersedes old", relation)
     old.verification = replace(old.verification, contradicted_by=(newer,))
     ordered = boosted_by_session([new, old], {"old": 1.0})
     assert [each.memory.id for each in ordered] == ["new", "old"]

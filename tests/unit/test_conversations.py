@@ -89,7 +89,7 @@ def test_a_chatgpt_conversation_is_read_as_its_two_sides_saw_it(tmp_path: Path) 
     assert (found.folder, found.title) == ("sessions/2026-03-01", "Seeds")
 
 
-def test_of_an_answer_given_anew_only_the_one_last_shown_is_kept(tmp_path: Path) -> None:
+def test_of_a_regenerated_answer_only_the_last_version_is_kept(tmp_path: Path) -> None:
     entry = chatgpt(message("user", "Hello"), message("assistant", "second"))
     entry["mapping"]["other"] = {"message": message("assistant", "first"), "parent": "n0"}
     assert [turn.text for turn in only(read(tmp_path, "chatgpt", entry)).turns] == [

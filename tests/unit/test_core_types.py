@@ -202,8 +202,8 @@ def test_the_quadrant_follows_from_entropy_and_coherence(entropy, coherence, qua
 
 def test_a_pulse_is_json_with_its_three_fields():
     pulse = CognitivePulse(entropy=0.5, coherence=0.7, suggested_action=SuggestedAction.READY)
-    told = json.loads(pulse.model_dump_json())
-    assert told == {"entropy": 0.5, "coherence": 0.7, "suggested_action": "ready"}
+    serialised = json.loads(pulse.model_dump_json())
+    assert serialised == {"entropy": 0.5, "coherence": 0.7, "suggested_action": "ready"}
 
 
 @pytest.mark.parametrize(("field", "value"), [("entropy", 1.1), ("coherence", -0.1)])
@@ -260,13 +260,13 @@ def test_an_action_that_is_a_tool_is_suggested_only_to_clients_that_have_it():
 
 
 def test_every_action_can_be_suggested():
-    told = {
+    fields = {
         suggest_action(e, c, curation_pending=pending, consolidation_due=due, question_open=pending)
         for e, c, _ in CELLS
         for pending in (False, True)
         for due in (False, True)
     }
-    assert told == set(SuggestedAction)
+    assert fields == set(SuggestedAction)
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def test_an_important_stale_fact_comes_before_others():
     assert task is not None and task.priority == "medium"
 
 
-def test_what_cannot_be_read_is_told_with_what_mends_it():
+def test_an_unreadable_note_is_a_task_that_names_the_repair():
     own = Memory(
         id=id_of_path("a.md"),
         path="a.md",

@@ -152,7 +152,9 @@ def test_unchanged_text_never_passes_the_model_twice(model: OpenVinoModel, tmp_p
     again.close()
 
 
-def test_what_is_known_is_told_without_the_model(model: OpenVinoModel, tmp_path: Path) -> None:
+def test_cached_vectors_are_returned_without_the_model(
+    model: OpenVinoModel, tmp_path: Path
+) -> None:
     counting = Counting(model)
     one = Embedder(counting, model_id(DEFAULT), EmbeddingCache(tmp_path / "cache", "m"))
     vector = one.embed(["a kept text"])[0]
@@ -177,7 +179,7 @@ def test_a_question_asked_again_is_not_embedded_again(model: OpenVinoModel) -> N
     assert counting.queries == 102
 
 
-def test_vectors_that_were_begun_are_told_as_often_as_they_are_asked_for(
+def test_vectors_computed_early_can_be_read_repeatedly(
     model: OpenVinoModel, embedder: Embedder
 ) -> None:
     texts = ["short", "a text that is a little longer than the other one is"]
@@ -261,9 +263,9 @@ def test_many_threads_get_the_vectors_of_their_own_texts(embedder: Embedder) -> 
 
     def check(i: int) -> None:
         for _ in range(5):
-            asked = embedder.embed_query(f"text {i}")
+            query_vector = embedder.embed_query(f"text {i}")
             got = embedder.embed([f"text {i}", f"other {i}"])[0]
-            if float(got @ expected[i]) < 0.999 or float(asked @ expected[i]) < 0.999:
+            if float(got @ expected[i]) < 0.999 or float(query_vector @ expected[i]) < 0.999:
                 wrong.append(i)
 
     threads = [threading.Thread(target=check, args=(i,)) for i in range(8)]
@@ -334,7 +336,7 @@ def test_kept_vectors_outlive_the_process_and_belong_to_one_model(tmp_path: Path
     other.close()
 
 
-def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:
+def test_a_damaged_cache_is_replaced_by_an_empty_one(tmp_path: Path) -> None:
     file = tmp_path / "cache.sqlite"
     file.write_bytes(b"this is no database, " * 500)
     cache = EmbeddingCache(file, "m")
@@ -344,7 +346,9 @@ def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_a_cache_that_is_damaged_while_it_is_open_is_begun_anew(tmp_path: Path) -> None:
+def test_a_cache_that_is_damaged_while_it_is_open_is_replaced_by_an_empty_one(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "cache.sqlite"
     cache = EmbeddingCache(file, "m")
     cache.put([(str(number), unit(1)) for number in range(2_000)])

@@ -174,13 +174,13 @@ def test_names_are_found_in_every_script(written: str, text: str, expected: list
     assert found(rules_of(name(written, "person")), text) == expected
 
 
-def test_a_given_name_stands_for_the_only_person_who_bears_it():
+def test_a_given_name_means_the_only_person_who_has_it():
     rules = rules_of(name("Anna Berg", "person"))
     (mention,) = rules.find("Anna came.")
     assert (mention.name.target, mention.name.rank) == ("person:Anna Berg", NameRank.GIVEN)
 
 
-def test_a_given_name_of_two_people_stands_for_nobody():
+def test_a_given_name_of_two_people_means_nobody():
     rules = rules_of(name("Anna Berg", "person"), name("Anna Costa", "person"))
     assert found(rules, "Anna came with Anna Costa") == ["Anna Costa"]
 
@@ -229,7 +229,7 @@ def test_a_second_claim_to_a_taken_name_changes_nothing():
     )
 
 
-def test_a_name_that_is_ambiguous_from_the_start_is_told_too():
+def test_a_name_that_is_ambiguous_from_the_start_is_reported_too():
     two = [Name("Ada", f"{kind}:ada", kind, None, NameRank.NAMED) for kind in ("person", "place")]
     rules = NameMatcher()
     assert "ada" in rules.replace("note", two).phrases
@@ -300,7 +300,7 @@ SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=6).map(" ".join), min_
 
 @settings(max_examples=60, deadline=None)
 @given(STEPS, SENTENCES)
-def test_names_kept_step_by_step_equal_names_read_anew(
+def test_names_updated_step_by_step_equal_names_read_again(
     steps: list[tuple[str, list[Name]]], sentences: list[str]
 ):
     grown = NameMatcher()

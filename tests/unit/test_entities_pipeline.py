@@ -36,7 +36,7 @@ def test_people_organisations_places_and_dates_are_found(pipeline: EntityPipelin
     ]
 
 
-def test_an_entity_knows_where_it_stands(pipeline: EntityPipeline):
+def test_an_entity_knows_its_position_in_the_text(pipeline: EntityPipeline):
     ((first, second),) = pipeline.find(
         [note("# Trip\n\nWe saw snow.\n\nTeam: we were in Paris. Later in Rome.\n")]
     )

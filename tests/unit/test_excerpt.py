@@ -76,7 +76,7 @@ def test_what_names_a_day_of_the_time_asked_for_is_shown(embedder):
     assert "24 November" not in shelf.shown("What did the committee do?", text, 120).text
 
 
-def test_the_sentence_that_answers_is_shown_wherever_it_stands(shelf):
+def test_the_sentence_that_answers_is_shown_wherever_it_is(shelf):
     for place in range(5):
         text = FILLER * place + ANSWER + " " + FILLER * (4 - place)
         shown = shelf.shown("What lights the beacon on Gull Rock?", text, 80).text
@@ -100,8 +100,8 @@ def test_the_answer_that_follows_its_question_is_shown_with_it(shelf):
 def test_each_of_two_questions_is_answered(shelf):
     oil = [f"The lamp of jetty {n} burns oil and is lit by hand at dusk." for n in range(8)]
     text = "\n\n".join([*oil, "Spare wicks hang behind the boathouse door."])
-    asked = "By hand or by clock, how are the oil lamps of the jetties lit at dusk, and where are spare wicks kept?"
-    shown = shelf.shown(asked, text, 110).text
+    question = "By hand or by clock, how are the oil lamps of the jetties lit at dusk, and where are spare wicks kept?"
+    shown = shelf.shown(question, text, 110).text
     assert "Spare wicks hang behind the boathouse door." in shown and "lit by hand" in shown
 
 
@@ -301,7 +301,7 @@ def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
         assert of_stored(shelf, query, hit, limit) == shelf.shown(query, text, limit)
 
 
-def test_where_the_best_sentence_stands_in_a_short_section_those_that_follow_are_shown_too(shelf):
+def test_if_the_best_sentence_is_in_a_short_section_the_following_ones_are_shown_too(shelf):
     text = (
         f"Beacon log\n\n# Habits\n\n- trim it\n\n# 17:55\n\n{ANSWER}\n\n# Later\n\n{FILLER * 9}\n"
     )

@@ -334,7 +334,7 @@ test_sessions = Sessions.TestCase
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-def test_every_sentence_of_what_is_left_stands_in_the_note(stage: Stage) -> None:
+def test_every_sentence_of_a_faded_text_is_in_the_original_note(stage: Stage) -> None:
     data = b"# Talk\n\n" + b"\n".join(b"- Ilse sold %d masts to Tomas." % n for n in range(80))
     note = parsed(NAMES[0], data)
     body = faded_body(Original(note, read_memory(NAMES[0], data)), stage, embed, Rarity([]))
@@ -363,9 +363,9 @@ def test_lines_that_look_like_an_order_only_together_are_not_left_together() -> 
     def is_order(text: str) -> bool:
         return "masts" in text and "chains" in text
 
-    things = ["masts" if n % 2 else "chains" for n in range(80)]
+    kinds = ["masts" if n % 2 else "chains" for n in range(80)]
     data = "# Talk\n\n" + "\n".join(
-        f"- Ilse sold {n} {each} to Tomas." for n, each in enumerate(things)
+        f"- Ilse sold {n} {each} to Tomas." for n, each in enumerate(kinds)
     )
     original = Original(parsed(NAMES[0], data.encode()), read_memory(NAMES[0], data.encode()))
     assert is_order(faded_body(original, Stage.SUMMARY, embed, Rarity([])))

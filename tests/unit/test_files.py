@@ -402,11 +402,11 @@ def test_neither_a_person_nor_an_agent_loses_words_to_the_other(
                 vault.edit("a.md", lambda data, word=word: data + b" " + word.encode())
                 continue
             # A person's editor knows nothing of us: it saves its own text over whatever is there.
-            beside = tmp_path / "editor.swp"
-            beside.write_bytes(
+            swap_file = tmp_path / "editor.swp"
+            swap_file.write_bytes(
                 b"---\nk: 0\n---\n" + " ".join(words[: words.index(word) + 1]).encode()
             )
-            beside.replace(note)
+            swap_file.replace(note)
         done.set()
 
     writer = threading.Thread(target=person)
@@ -504,7 +504,7 @@ def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
     assert str(tmp_path) not in out.stdout
 
 
-def test_what_killed_writes_left_behind_is_told_and_kept(tmp_path: Path) -> None:
+def test_leftovers_of_killed_writes_are_reported_and_kept(tmp_path: Path) -> None:
     vault = write(
         tmp_path,
         {"a.md": "", "d/.memvault-x1.tmp": "half", ".memvault-x2.tmp": "half", "d/.mine.tmp": ""},

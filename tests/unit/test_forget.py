@@ -90,7 +90,7 @@ def test_a_note_comes_back_to_its_path_byte_for_byte_even_after_a_restart(desk: 
     assert desk.kept() == []
 
 
-def test_a_restored_note_never_overwrites_the_one_that_stands_there_now(desk: TrashDesk):
+def test_a_restored_note_never_overwrites_the_note_at_its_path(desk: TrashDesk):
     desk.forget(desk.put("Plan.md", b"old"))
     desk.put("Plan.md", b"new")
     assert desk.restore("Plan.md").path == "Plan 2.md"

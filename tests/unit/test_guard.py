@@ -108,8 +108,8 @@ def guarded() -> TestClient:
 
 def test_a_browser_beyond_this_machine_is_asked_for_the_token_once() -> None:
     browser = guarded()
-    asked = browser.get("/", headers={"accept": "text/html"})
-    assert asked.status_code == 401 and 'action="/sign-in"' in asked.text
+    response = browser.get("/", headers={"accept": "text/html"})
+    assert response.status_code == 401 and 'action="/sign-in"' in response.text
     assert browser.get("/").text == "A valid bearer token is required."
     wrong = browser.post("/sign-in", data={"token": "wrong"})
     assert wrong.status_code == 401 and "set-cookie" not in wrong.headers

@@ -44,7 +44,9 @@ def test_one_client_takes_nothing_from_another(monkeypatch):
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.1, 50), st.integers(1, 20), st.lists(st.floats(0, 3), min_size=1, max_size=40))
-def test_who_waits_as_long_as_told_is_allowed_and_nobody_calls_more_often(rate, burst, pauses):
+def test_a_client_that_waits_as_long_as_requested_is_allowed_and_none_calls_more_often(
+    rate, burst, pauses
+):
     with pytest.MonkeyPatch.context() as patch:
         calls, allowed = Calls(patch, rate, burst), 0
         for pause in pauses:

@@ -173,7 +173,7 @@ def test_a_merge_names_two_or_more_things(line: str, names: tuple[str, ...]) -> 
         ('[NOTE: "a]b"] x', "a]b", "x"),
     ],
 )  # fmt: skip
-def test_a_note_names_one_thing_and_says_something(line: str, name: str, text: str) -> None:
+def test_a_note_command_needs_one_concept_and_a_text(line: str, name: str, text: str) -> None:
     [found] = read_lines(line)
     assert (found.kind, found.fault) == (LineKind.NOTE, "")
     assert (found.name, found.text) == (name, text)

@@ -15,7 +15,7 @@ from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_edits import editable, edited
 from mcp_server.pages.note_text import MAX_WORDS, compared, note_html
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
-from mcp_server.pages.today import plotted
+from mcp_server.pages.today import pulse_plot
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.finder import DismissedTasks
@@ -193,13 +193,13 @@ def test_a_page_to_go_back_to_is_of_this_site() -> None:
     assert {back_to(each) for each in ("//e.x", "https://e.x", "/\\e.x", "", "/a\nb")} == {"/"}
 
 
-def test_times_are_told_by_their_greatest_unit() -> None:
+def test_times_are_shown_in_their_greatest_unit() -> None:
     spans = {timedelta(seconds=3): "just now", timedelta(hours=2): "2 hours ago",
              timedelta(days=1): "1 day ago", timedelta(days=800): "2 years ago"}  # fmt: skip
     assert {span: ago(NOW - span, NOW) for span in spans} == spans
 
 
-def test_a_day_without_a_time_is_told_in_days() -> None:
+def test_a_day_without_a_time_is_shown_in_days() -> None:
     today = NOW.replace(hour=0)
     assert when(today, NOW) == "today" and when(today - timedelta(days=1), NOW) == "yesterday"
     assert when(today - timedelta(days=12), NOW) == "12 days ago"
@@ -214,7 +214,9 @@ def test_properties_read_as_text() -> None:
 
 
 def test_a_plot_goes_from_the_first_moment_to_the_last() -> None:
-    plot = plotted([PulsePoint(NOW, 0.0, 1.0, 1), PulsePoint(NOW + timedelta(days=1), 1.0, 0.0, 2)])
+    plot = pulse_plot(
+        [PulsePoint(NOW, 0.0, 1.0, 1), PulsePoint(NOW + timedelta(days=1), 1.0, 0.0, 2)]
+    )
     first, last = (pair.split(",") for pair in plot.entropy.split())
     assert float(first[0]) < float(last[0]) and float(first[1]) > float(last[1])
 

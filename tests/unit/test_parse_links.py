@@ -66,7 +66,7 @@ def test_embeds_are_links_and_pictures_are_not() -> None:
     )
 
 
-def test_an_embed_that_stands_alone_is_a_link_without_words() -> None:
+def test_an_embed_on_its_own_line_is_a_link_without_words() -> None:
     [link] = links("![](Note.md)")
     assert (link.target, link.sentence, link.line) == ("Note", "", 1)
 
@@ -106,7 +106,7 @@ def test_links_that_lead_to_no_note_are_not_kept(text: str) -> None:
     assert links(text) == []
 
 
-def test_each_link_keeps_the_sentence_and_line_it_stands_in() -> None:
+def test_each_link_keeps_its_sentence_and_line() -> None:
     text = "# About [[Head]]\n\nFirst [[A. B]] here. Then [c](C.md)\nand [[D]]! End.\n\n> quote\n> of [[E]]"
     assert [(link.target, link.line, link.sentence) for link in links(text)] == [
         ("Head", 1, "About Head"), ("A. B", 3, "First A. B here."), ("C", 3, "Then c and D!"), ("D", 4, "Then c and D!"), ("E", 7, "quote of E"),

@@ -103,7 +103,7 @@ def test_each_list_item_quote_and_table_row_is_a_block() -> None:
     assert note.links[0].sentence == "c | d. E"
 
 
-def test_a_callouts_mark_is_not_read_and_its_title_stands_alone() -> None:
+def test_a_callouts_mark_is_not_read_and_its_title_is_a_sentence_of_its_own() -> None:
     note = parse(
         "> [!warning]- Mind the gap\n> between words.\n\n> [!note]\n> Only text.\n\n> [!tip] Only title"
     )
@@ -202,7 +202,7 @@ def test_named_parts_of_one_paragraph_each_carry_their_own_relation() -> None:
     ]  # fmt: skip
 
 
-def test_named_lines_of_one_paragraph_are_told_apart() -> None:
+def test_labelled_lines_of_one_paragraph_are_separate_sentences() -> None:
     note = parse(
         "Lead: [[A]]\nTeam: [[B]] and a long\nline wrapped\n- **Ada:** Hi! How are you?\n- Größe： 3"
     )
@@ -329,7 +329,7 @@ def test_any_text_is_read_and_its_parts_lie_in_it(text: str) -> None:
     )
 )
 @settings(max_examples=100, deadline=None)
-def test_no_word_of_plain_text_is_lost_and_each_stands_on_its_line(
+def test_no_word_of_plain_text_is_lost_and_each_keeps_its_line(
     paragraphs: list[list[str]],
 ) -> None:
     lines = [" ".join(words) for words in paragraphs]

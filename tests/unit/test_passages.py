@@ -33,13 +33,13 @@ def test_a_passage_is_read_once_however_often_it_is_found() -> None:
     passages = Passages(names.find, lambda: names.state)
     first = passages.claims(TEXT, source(), frozenset({"rent"}))
     assert [claim.subjects for claim in first] == [frozenset({"Marlin"})]
-    asked = len(names.asked)
+    calls = len(names.asked)
     assert passages.claims(TEXT, source(), frozenset({"rent"})) == first
     assert passages.claims(TEXT, source()) == first
-    assert asked <= len(names.asked) <= asked + 1  # the sentence that was not asked for before
+    assert calls <= len(names.asked) <= calls + 1  # the sentence that was not asked for before
 
 
-def test_another_name_in_the_vault_makes_it_read_anew() -> None:
+def test_a_new_name_in_the_vault_makes_passages_be_read_again() -> None:
     names = Names()
     passages = Passages(names.find, lambda: names.state)
     text = "The rent of Marlin Two is 400 EUR."

@@ -144,7 +144,7 @@ def test_a_value_in_the_frontmatter_is_changed_there(tmp_path: Path) -> None:
     assert b"tone: dry\n" in after
 
 
-def test_a_line_in_another_note_is_edited_where_it_stands(tmp_path: Path) -> None:
+def test_a_line_in_another_note_is_edited_in_place(tmp_path: Path) -> None:
     other = "permanent/style.md"
     write(tmp_path, other, b"---\ntype: preference\n---\n- Tone: dry\n")
     assert put(tmp_path, "tone", "warm", path=other).endswith(b"- Tone: warm\n")

@@ -1,4 +1,4 @@
-"""Background work makes way for questions, and hurries when somebody waits for it."""
+"""Background work makes way for requests, and hurries when somebody waits for it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from fastmcp import Client, FastMCP
 
-from mcp_server.runtime.activity_tracker import (
+from mcp_server.runtime.running_requests import (
     ANSWER_SECONDS,
     PASSING_SECONDS,
-    CountQuestions,
-    Questions,
+    CountRequests,
+    RunningRequests,
 )
 from mcp_server.runtime.worker import DUE
 from memvault.model.priority import AwaitedLock, make_way, making_way
@@ -27,7 +27,7 @@ def started(work: Callable[[], object]) -> threading.Thread:
     return thread
 
 
-def test_background_work_waits_for_questions_and_other_work_does_not() -> None:
+def test_background_work_waits_for_requests_and_other_work_does_not() -> None:
     passed: list[str] = []
     make_way()
     with making_way(lambda: passed.append("background")):
@@ -38,38 +38,38 @@ def test_background_work_waits_for_questions_and_other_work_does_not() -> None:
     assert passed == ["background"]
 
 
-def test_work_goes_on_when_a_question_is_answered() -> None:
-    questions, ended = Questions(), threading.Event()
-    with questions.one():
-        work = started(lambda: (questions.let_pass(), ended.set()))
+def test_work_goes_on_when_a_request_is_answered() -> None:
+    requests, ended = RunningRequests(), threading.Event()
+    with requests.running():
+        work = started(lambda: (requests.let_pass(), ended.set()))
         assert not ended.wait(PASSING_SECONDS / 10)
     assert ended.wait(PATIENCE_SECONDS)
     work.join(PATIENCE_SECONDS)
 
 
 def test_work_waits_until_an_answer_is_sent() -> None:
-    questions = Questions()
-    with questions.one():
+    requests = RunningRequests()
+    with requests.running():
         pass
     began = time.monotonic()
-    questions.let_pass()
+    requests.let_pass()
     assert time.monotonic() - began >= ANSWER_SECONDS / 2
 
 
-def test_work_goes_on_even_if_questions_never_end() -> None:
-    questions = Questions()
+def test_work_goes_on_even_if_requests_never_end() -> None:
+    requests = RunningRequests()
 
     def waited() -> float:
         began = time.monotonic()
-        questions.let_pass()
+        requests.let_pass()
         return time.monotonic() - began
 
-    with questions.one():
+    with requests.running():
         assert waited() >= PASSING_SECONDS
         until(lambda: waited() < PASSING_SECONDS / 2)  # its turn, unless others had the processor
 
 
-def test_who_holds_a_lock_that_others_wait_for_does_not_make_way() -> None:
+def test_work_that_holds_a_lock_that_others_wait_for_does_not_make_way() -> None:
     lock, passed = AwaitedLock(), list[bool]()
     with making_way(lambda: passed.append(lock.awaited)):
         with lock:
@@ -82,7 +82,7 @@ def test_who_holds_a_lock_that_others_wait_for_does_not_make_way() -> None:
     assert passed == [False, False]
 
 
-def test_background_work_that_waits_for_a_lock_hurries_nobody() -> None:
+def test_background_work_that_waits_for_a_lock_does_not_hurry_its_holder() -> None:
     lock, entered = AwaitedLock(), threading.Event()
 
     def work() -> None:
@@ -98,9 +98,9 @@ def test_background_work_that_waits_for_a_lock_hurries_nobody() -> None:
     waiting.join(PATIENCE_SECONDS)
 
 
-def test_garbage_is_looked_at_when_no_question_runs_not_amid_one() -> None:
-    questions = Questions()
-    server = FastMCP("one tool", middleware=[CountQuestions(lambda: questions)])
+def test_garbage_is_collected_between_requests_not_during_one() -> None:
+    requests = RunningRequests()
+    server = FastMCP("one tool", middleware=[CountRequests(lambda: requests)])
 
     @server.tool
     def answer() -> None:
@@ -109,7 +109,7 @@ def test_garbage_is_looked_at_when_no_question_runs_not_amid_one() -> None:
 
     async def run() -> None:
         async with Client(server) as client:
-            with questions.one():
+            with requests.running():
                 await client.call_tool("answer", {})
                 await asyncio.sleep(3 * ANSWER_SECONDS)
                 assert gc.get_count()[1] >= DUE

@@ -36,21 +36,21 @@ def read(parser: QuestionParser, text: str) -> Question:
     return QuestionReader(parser).read(text, WORDS, Calendar(date(2026, 11, 21)))
 
 
-def told(question: Question) -> list[tuple[str, str, str]]:
+def triples(question: Question) -> list[tuple[str, str, str]]:
     """(nearer thing, words, farther thing), names by themselves."""
     names = [term.nodes[0] if term.nodes else term.text for term in question.terms]
     return [(names[r.a], r.words, names[r.b]) for r in question.relations]
 
 
-def test_a_chain_of_things_is_read_outward_from_what_is_asked(parser: QuestionParser) -> None:
+def test_a_chain_of_relations_is_read_from_the_answer_outward(parser: QuestionParser) -> None:
     question = read(parser, "Where does the skipper of Heron live?")
-    assert told(question) == [("where", "live", "skipper"), ("skipper", "of", "Heron")]
+    assert triples(question) == [("where", "live", "skipper"), ("skipper", "of", "Heron")]
     assert question.asked.text == "where"
 
 
 def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
     question = read(parser, "Which boats are owned by people I met at Spring Regatta?")
-    assert told(question) == [
+    assert triples(question) == [
         ("boat", "owned by", "person"),
         ("person", "I met at", "Spring Regatta"),
     ]
@@ -58,7 +58,7 @@ def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
 
 
 @pytest.mark.parametrize("who", ["Mary", "Mary and Anna", "Eva"])
-def test_a_name_that_the_vault_does_not_know_stands_for_none_that_it_knows(
+def test_a_name_that_the_vault_does_not_know_matches_no_known_name(
     parser: QuestionParser, who: str
 ) -> None:
     question = read(parser, f"Which boat did {who} hand over to Lena Vogt?")
@@ -67,7 +67,7 @@ def test_a_name_that_the_vault_does_not_know_stands_for_none_that_it_knows(
 
 
 def test_a_possessive_is_a_relation(parser: QuestionParser) -> None:
-    assert ("skipper", "of", "Heron") in told(read(parser, "Who taught Heron's skipper?"))
+    assert ("skipper", "of", "Heron") in triples(read(parser, "Who taught Heron's skipper?"))
 
 
 def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
@@ -75,7 +75,7 @@ def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
     assert (question.asked.text, question.asked.modifiers) == ("repair", ("engine",))
 
 
-def test_a_time_belongs_to_the_words_that_it_stands_behind(parser: QuestionParser) -> None:
+def test_a_time_belongs_to_the_words_before_it(parser: QuestionParser) -> None:
     question = read(parser, "Which boats repaired in 2025 belong to Lena Vogt?")
     spans = [span for relation in question.relations for span in relation.times]
     spans += [span for term in question.terms for span in term.times]
@@ -85,7 +85,7 @@ def test_a_time_belongs_to_the_words_that_it_stands_behind(parser: QuestionParse
 def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionParser) -> None:
     question = read(parser, "Who is in charge of Otter Creek?")
     kinds = [term.text in KINDS or term.person for term in question.terms]
-    words = {told(reading)[0][1] for reading in readings(question, kinds)}
+    words = {triples(reading)[0][1] for reading in readings(question, kinds)}
     assert any("charge" in each for each in words)
 
 
@@ -99,7 +99,7 @@ def test_questions_that_differ_in_their_names_alone_are_parsed_once() -> None:
     parser = QuestionParser()
     assert parser("Who leads Mary?") is parser("Who leads Mary?")
     first, other = (read(parser, f"Who repaired {name}?") for name in ("Heron", "Otter Creek"))
-    assert told(first) == [("person", "repaired", "Heron")]
-    assert told(other) == [("person", "repaired", "Otter Creek")]
+    assert triples(first) == [("person", "repaired", "Heron")]
+    assert triples(other) == [("person", "repaired", "Otter Creek")]
     assert parser.release()
-    assert told(read(parser, "Who repaired Heron?")) == told(first)
+    assert triples(read(parser, "Who repaired Heron?")) == triples(first)

@@ -187,7 +187,7 @@ def test_a_speaker_in_front_is_no_relation():
     ]
 
 
-def test_inline_fields_relate_what_stands_in_them():
+def test_inline_fields_relate_the_names_in_their_values():
     text = "supersedes:: [[Old plan]]\n\nSome (owner:: Ada Berg) and Emil.\n"
     notes = Notes({**PEOPLE, "Old plan.md": "", "Plan.md": text})
     assert notes.relations("Plan.md") == [
@@ -278,7 +278,7 @@ def test_what_a_sentence_links_it_does_not_mention_too():
     ]
 
 
-def test_an_uncertain_capital_counts_only_beside_a_certain_one():
+def test_an_uncertain_capital_counts_only_next_to_a_certain_one():
     notes = Notes({"Search.md": "", "A.md": "Search it.", "B.md": "Search it. I like Search."})
     assert notes.edges("A.md") == []
     assert [edge.sentence for edge in notes.edges("B.md")] == ["Search it.", "I like Search."]

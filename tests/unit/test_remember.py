@@ -197,7 +197,7 @@ def test_the_journal_says_who_stored_what_and_why(desk: StoreDesk) -> None:
     assert made.files[0].after == parse_note(path, desk.vault.read(path)).content_hash
 
 
-def test_a_picture_is_saved_beside_a_note_that_embeds_it(desk: StoreDesk) -> None:
+def test_a_picture_is_saved_next_to_a_note_that_embeds_it(desk: StoreDesk) -> None:
     encoded = "data:image/png;base64," + base64.b64encode(PNG).decode()
     path = desk.store(
         content_base64=encoded, modality="image", rationale="Sketch of the shelf. Two."

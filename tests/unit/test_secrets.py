@@ -133,7 +133,7 @@ def test_where_a_secret_is_kept_is_left_in_other_languages(text: str) -> None:
 
 
 @given(st.sampled_from(sorted(PLANTED)), st.text(max_size=40), st.text(max_size=40))
-def test_a_secret_is_found_whatever_stands_on_the_lines_around_it(
+def test_a_secret_is_found_whatever_the_lines_around_it_say(
     kind: str, before: str, after: str
 ) -> None:
     secret, sentence = PLANTED[kind]

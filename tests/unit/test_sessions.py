@@ -73,7 +73,7 @@ def test_looking_at_a_session_does_not_keep_it_alive(sessions, clock):
         sessions.get("a")
 
 
-def test_a_session_that_nobody_named_begins_anew_when_it_has_expired(sessions, clock):
+def test_an_expired_renewable_session_starts_again(sessions, clock):
     old = sessions.touch("a", renewable=True)
     old.accessed(["one"])
     clock.pass_by(days=2)

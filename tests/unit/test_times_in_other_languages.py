@@ -230,9 +230,9 @@ def test_weeks_begin_as_the_person_has_set_it() -> None:
 def test_a_question_of_words_for_what_happens_asks_for_all_of_its_time(
     question: str, only_time: bool
 ) -> None:
-    asked = AskedTime.of(question, NOW)
-    assert asked is not None
-    assert asked.only_time == only_time
+    asked_time = AskedTime.of(question, NOW)
+    assert asked_time is not None
+    assert asked_time.only_time == only_time
 
 
 def test_a_price_for_each_month_since_a_day_names_that_day_alone() -> None:
@@ -241,16 +241,16 @@ def test_a_price_for_each_month_since_a_day_names_that_day_alone() -> None:
 
 
 def test_a_verb_that_lacks_only_an_accent_of_last_is_none() -> None:
-    asked = AskedTime.of("Qui passe jeudi ?", NOW)
-    assert asked is not None and not asked.past
+    asked_time = AskedTime.of("Qui passe jeudi ?", NOW)
+    assert asked_time is not None and not asked_time.past
 
 
 def test_what_is_done_tomorrow_is_not_past() -> None:
     """French says "fait" of both."""
-    asked = AskedTime.of("Qu'est-ce qu'on fait demain ?", NOW)
-    assert asked is not None
-    assert asked.only_time
-    assert not asked.past
+    asked_time = AskedTime.of("Qu'est-ce qu'on fait demain ?", NOW)
+    assert asked_time is not None
+    assert asked_time.only_time
+    assert not asked_time.past
 
 
 def test_what_happened_is_not_to_come() -> None:
@@ -261,8 +261,8 @@ def test_what_happened_is_not_to_come() -> None:
         "¿Qué hice el viernes?",
         "Что было в пятницу?",
     ):
-        asked = AskedTime.of(question, NOW)
-        assert asked is not None and asked.past, question
+        asked_time = AskedTime.of(question, NOW)
+        assert asked_time is not None and asked_time.past, question
 
 
 # Beginnings that say which language a question is in.

@@ -294,7 +294,7 @@ def test_a_new_note_that_was_forgotten_is_taken_back_after_its_forgetting(tmp_pa
     assert desk.tree() == {} and left(desk) == []
 
 
-def test_a_new_note_that_came_back_beside_another_goes_again_with_both(tmp_path: Path) -> None:
+def test_undoing_everything_removes_a_new_note_restored_next_to_another(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     create(desk, "New.md")
     first = left(desk)[0].reversal_hash

@@ -1,0 +1,127 @@
+"""Makes the parts of answers that show memories: excerpts, states and conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from mcp_server.answers.memories import (
+    EmbeddedShape,
+    FullAnswer,
+    NodeShape,
+    bare,
+    conclusions,
+    excerpt_limits,
+    with_text,
+)
+from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
+from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.pulse import PulseMeter
+from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
+from memvault.model.graph import GraphEdge
+from memvault.model.memory import Memory, UTLState
+from memvault.model.search import Aspect, Hit, Insights, SearchResult, VerbosityLevel
+from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
+from memvault.reasoning.lead_sentences import LeadSentences
+from memvault.search.embeds import Embeds
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+
+CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
+AROUND: tuple[Aspect, ...] = ("neighborhood",)
+MAX_NEAR = 12  # neighbours of a memory that is the only result
+NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
+Full = TypeVar("Full", bound=FullAnswer)
+
+
+class MemoryPresenter:
+    """Makes the shapes of memories for answers. Made once per server; thread-safe."""
+
+    def __init__(
+        self, container: Callable[[], Container], meter: PulseMeter, memory_nodes: MemoryNodes
+    ) -> None:
+        self._container = container
+        self._meter = meter
+        self._memory_nodes = memory_nodes
+        self._lead_sentences = LeadSentences(self._read)
+        self._embeds = Embeds(self._read, self._stated_by, self._linked_from)
+
+    def nodes(self, hits: Sequence[Hit], level: VerbosityLevel, query: str) -> list[NodeShape]:
+        """The hits as an answer to this question shows them."""
+        if level is VerbosityLevel.RAW_ONLY:
+            return [bare(hit) for hit in hits]
+        states = self._meter.states([hit.memory.id for hit in hits])
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        gated = any(hit.gated for hit in hits)
+        container = self._container()
+        source = container.own_excerpts if gated else container.excerpts
+        excerpts = source.of(query, hits, excerpt_limits(len(hits), level))
+        nodes = with_text(hits, states, excerpts, self._utl_state if full else None)
+        if gated:  # embedded text may be others' words
+            return nodes
+        embeds = [
+            [] if hit.withheld else self._embeds.of(hit.memory, excerpt.text, excerpt.lines)
+            for hit, excerpt in zip(hits, excerpts, strict=True)
+        ]
+        return [
+            node.model_copy(update={"embedded": [EmbeddedShape.of(embed) for embed in of_node]})
+            if of_node
+            else node
+            for node, of_node in zip(nodes, embeds, strict=True)
+        ]
+
+    def insights(
+        self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
+    ) -> Insights:
+        """Causes, entailment, neighbours and conflicts of these memories, best first.
+
+        Raises StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        return insights(
+            ids,
+            self._container().live.graph_view,
+            self._memory_of,
+            wanted,
+            near=near,
+            lead_of=self._lead_sentences.of,
+        )
+
+    def with_conclusions(self, answer: Full, result: SearchResult, level: VerbosityLevel) -> Full:
+        """The answer; at the highest level with conclusions from its memories."""
+        if level is not VerbosityLevel.FULL_INSIGHTS:
+            return answer
+        if result.matter is not None and result.claims:
+            return answer  # conclusions may quote claims, too
+        container, ids = self._container(), [hit.memory.id for hit in result.hits]
+        try:
+            answer = answer.model_copy(update=conclusions(self.insights(ids, CONCLUDED)))
+            budget = TokenBudget(container.embedder.tokens, container.live.catalogue)
+            left = ANSWER_TOKENS[level] - budget.of(answer)
+            if left <= 0:
+                return answer
+            around = self.insights(ids, AROUND, near=MAX_NEAR).neighborhood
+            fields: dict[str, object] = {"neighborhood": budget.surroundings(around, left)}
+        except (StoreUnavailable, GraphQueryError):
+            fields = {"notice": answer.notice or NO_CONCLUSIONS}
+        return answer.model_copy(update=fields)
+
+    def _utl_state(self, memory_id: str) -> UTLState | None:
+        """The memory's state of learning; None if the note is gone or cannot be read."""
+        with suppress(MemvaultError):
+            node = self._memory_nodes.get(memory_id)
+            return node.utl_state if node is not None else None
+        return None
+
+    def _memory_of(self, memory_id: str) -> Memory | None:
+        return self._container().live.catalogue.by_id(memory_id)
+
+    def _stated_by(self, memory_id: str) -> Sequence[GraphEdge]:
+        return self._container().live.graph_view.stated_by(memory_id)
+
+    def _linked_from(self, target: str, source: str) -> str | None:
+        return self._container().live.indexer.links.resolve(target, source)
+
+    def _read(self, path: str) -> bytes:
+        return self._container().guarded.read(path)

@@ -1,0 +1,118 @@
+"""Finds notes, and nodes of the graph, by their ids, paths and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memvault.curation.targets import nearest_names, resolve
+from memvault.model.errors import (
+    GraphQueryError,
+    NoteNotFound,
+    NoteQuarantined,
+    StorageError,
+    StoreUnavailable,
+)
+from memvault.model.memory import Memory
+from memvault.model.search import NodeRef
+from memvault.stores.graph_view import node_ref
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+
+
+class NodeLookup:
+    """Finds what a client names. Made once per server; thread-safe."""
+
+    def __init__(self, container: Callable[[], Container]) -> None:
+        self._container = container
+
+    def node(self, name: str) -> NodeRef:
+        """The graph's node with this id, path or name; ``#name`` is a tag.
+
+        Raises:
+            NoteNotFound: no node has this name.
+            AmbiguousTarget: several nodes have it.
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        live, key = self._container().live, name.strip()
+        if live.graph_view.node(key) is not None:
+            return node_ref(key, live.graph_view)
+        entity = None if key.startswith("#") else live.indexer.names.lookup(key)
+        if entity is not None and live.graph_view.node(entity.target) is not None:
+            return node_ref(entity.target, live.graph_view)
+        target = resolve(key, live.catalogue, live.stores.graph)
+        return node_ref(target.node_ids[0], live.graph_view)
+
+    def memory(self, memory_id: str) -> Memory:
+        """The memory with this id. Raises NoteNotFound, NoteQuarantined."""
+        memory = self._container().live.indexer.catalogue.by_id(memory_id)
+        if memory is None:
+            self._raise_if_quarantined(memory_id)
+            raise NoteNotFound(
+                f"No memory has the id {memory_id}. Search for what it says.",
+                id=memory_id,
+            )
+        return memory
+
+    def memory_named(self, name: str) -> Memory:
+        """The memory of the note with this path, file name, alias or title.
+
+        Raises:
+            NoteNotFound: no note has this name; the message has the nearest names.
+            AmbiguousTarget: several notes have this title.
+        """
+        live = self._container().live
+        indexer = live.indexer
+        wanted = name.strip().lstrip("/")
+        memory = indexer.catalogue.by_path(wanted)
+        is_name = "/" not in wanted and "\\" not in wanted
+        if memory is None and is_name and (path := indexer.links.resolve(wanted, "")) is not None:
+            memory = indexer.catalogue.by_path(path)
+        if memory is None:
+            with suppress(NoteNotFound, StoreUnavailable, GraphQueryError):
+                memory = resolve(wanted, indexer.catalogue, live.stores.graph).note
+        if memory is None:
+            self._raise_if_quarantined(wanted)
+            nearest = nearest_names(wanted, indexer.catalogue)
+            hint = "search for what it says"
+            if nearest:
+                hint = f"the nearest are {', '.join(nearest)}"
+            raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
+        return memory
+
+    def memory_on_disk(self, path: str) -> Memory:
+        """The memory at a path that may not be indexed yet.
+
+        Raises NoteNotFound.
+        """
+        memory = self._container().live.indexer.as_on_disk(path)
+        if memory is None:
+            raise NoteNotFound(f"There is no note at {path}", path=path)
+        return memory
+
+    def text_of(self, memory: Memory) -> str:
+        """The whole note, as it is on disk.
+
+        Raises:
+            NoteNotFound: it was just removed.
+            StorageError: it cannot be read (core ERR-CORE-002).
+        """
+        try:
+            return self._container().guarded.read(memory.path).decode("utf-8", errors="replace")
+        except StorageError as error:
+            raise StorageError(
+                f"Storage error: Read failed for node {memory.id}: {error.message}", id=memory.id
+            ) from error
+
+    def _raise_if_quarantined(self, name: str) -> None:
+        """Raises NoteQuarantined: the note with this id or path is in quarantine."""
+        for held in self._container().guarded.held():
+            if held.whole and name in (held.note_id, held.path):
+                raise NoteQuarantined(
+                    f"{held.path} is in quarantine: it contains what looks like orders to an AI "
+                    f"model ({', '.join(held.kinds)}). The person can release it on the Curate "
+                    "page.",
+                    path=held.path,
+                )
