@@ -18,9 +18,10 @@ from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
 from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
-from memvault.vault.files import NoteStat, Vault
+from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import name_of, parse_note
+from memvault.vault.walk import NoteStat
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from indexer.catalogue import FORMAT, Catalogue
 from memvault.model.priority import make_way
 from memvault.stores.open import Stores
-from memvault.vault.files import NoteStat, Vault
+from memvault.vault.files import Vault
+from memvault.vault.walk import NoteStat
 
 
 @dataclass(frozen=True, slots=True)

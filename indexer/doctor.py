@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from indexer.indexer import Indexer
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
+from memvault.vault.leftovers import leftovers, own_leftovers
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def _journal(indexer: Indexer) -> list[Finding]:
 
 def _leftovers(indexer: Indexer) -> list[Finding]:
     advice = "compare it with the notes in its folder; delete it if it contains nothing of yours"
-    left = [(path, advice) for path in indexer.vault.leftovers()]
+    left = [(path, advice) for path in leftovers(indexer.vault)]
     own = "memvault removes it about a minute after its engine starts"
-    left += [(path, own) for path in indexer.vault.own_leftovers()]
+    left += [(path, own) for path in own_leftovers(indexer.vault)]
     return [Finding("note", "an interrupted write left this file", how, path) for path, how in left]

@@ -75,9 +75,10 @@ from memvault.text.embedding import Embedder, fitted_with, needs_export, open_em
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
 from memvault.text.spacy_pipeline import question_parser
-from memvault.vault.files import LONGEST_WRITE_SECONDS, Vault
+from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
+from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
 from memvault.verification.immunity import Immunity
 from memvault.verification.sensitive_topics import GateLog
 
@@ -222,7 +223,9 @@ class Container:
         if self.reranker is not None:
             self.worker.run("load the reranker", self.reranker.load)
         self.worker.run(
-            "remove leftovers", self.vault.remove_own_leftovers, after=LONGEST_WRITE_SECONDS + 1.0
+            "remove leftovers",
+            lambda: remove_own_leftovers(self.vault),
+            after=LONGEST_WRITE_SECONDS + 1.0,
         )
         self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)

@@ -25,6 +25,7 @@ from memvault.vault.compose import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.journal import Journal
+from memvault.vault.leftovers import leftovers, own_leftovers, remove_own_leftovers
 from memvault.vault.write import WriterLock
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
@@ -509,7 +510,7 @@ def test_what_killed_writes_left_behind_is_told_and_kept(tmp_path: Path) -> None
         tmp_path,
         {"a.md": "", "d/.memvault-x1.tmp": "half", ".memvault-x2.tmp": "half", "d/.mine.tmp": ""},
     )
-    assert vault.leftovers() == [".memvault-x2.tmp", "d/.memvault-x1.tmp"]
+    assert leftovers(vault) == [".memvault-x2.tmp", "d/.memvault-x1.tmp"]
     assert (tmp_path / ".memvault-x2.tmp").read_text() == "half"
     assert walked(vault) == ["a.md"]
 
@@ -568,8 +569,8 @@ def test_what_killed_writes_left_in_memvaults_own_folders_is_removed_once_it_is_
     for path in [*kept, *old]:
         if "new" not in path:
             os.utime(tmp_path / path, (1e9, 1e9))
-    assert vault.own_leftovers() == sorted([*old, f"{own}/.memvault-new.tmp"])
-    vault.remove_own_leftovers()
+    assert own_leftovers(vault) == sorted([*old, f"{own}/.memvault-new.tmp"])
+    remove_own_leftovers(vault)
     assert not any((tmp_path / path).exists() for path in old)
     assert all((tmp_path / path).exists() for path in kept)
     assert (tmp_path / own / ".memvault-link.tmp").is_symlink()

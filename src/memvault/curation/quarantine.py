@@ -23,9 +23,10 @@ from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, S
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.compose import bare_lines
 from memvault.vault.documents import PDF
-from memvault.vault.files import Examined, NoteStat, Vault
+from memvault.vault.files import Examined, Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.walk import NoteStat
 from memvault.verification.immunity import Finding, Immunity
 
 HELD, RELEASED = "quarantined", "quarantine_released"
