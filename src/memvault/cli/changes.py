@@ -160,14 +160,14 @@ def _about(note: str, changes: Sequence[Change]) -> list[Change]:
 
 
 def _row(change: Change) -> tuple[str, str, str]:
-    from memvault.curation.changes.history import description
+    from memvault.curation.changes.change_text import description
 
     at = change.at.astimezone().strftime("%Y-%m-%d %H:%M")
     return change.reversal_hash[:_HASH_DIGITS], at, " ".join(description(change).split())
 
 
 def _as_dict(change: Change) -> dict[str, Any]:
-    from memvault.curation.changes.history import description
+    from memvault.curation.changes.change_text import description
 
     return {
         "reversal_hash": change.reversal_hash,

@@ -13,9 +13,9 @@ from typing import Literal, TypeVar
 from memvault.curation.changes.curator import ChangeResult, Curator, UndoResult
 from memvault.curation.changes.forgetting import (
     Restored,
-    made_by_others,
     stage_forgetting,
     stage_restoring,
+    untouched_by_person,
 )
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
@@ -352,7 +352,7 @@ class Actions:
             return False  # a concept exists because notes name it
         path = target.note.path
         data = (staging or self._curator.stage()).read(path)
-        return made_by_others(self._curator.history, path, data)
+        return untouched_by_person(self._curator.history, path, data)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore the forgotten note or concept with this hash, id, path or name."""

@@ -18,20 +18,18 @@ from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from memvault.curation.changes import apply as files
-from memvault.curation.changes.forgetting import (
-    Forgotten,
-    check_permanent,
-    check_restoring,
-    tombstones,
-)
+from memvault.curation.changes.change_recorder import ChangeRecorder
+from memvault.curation.changes.crash_recovery import CrashRecovery
+from memvault.curation.changes.forgetting import check_permanent, check_restoring
 from memvault.curation.changes.history import History, joined_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.lock import ChangeLock
 from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.trash import Trash, versions_of
+from memvault.curation.changes.tombstones import Tombstones, tombstones_of
+from memvault.curation.changes.trash import Trash
 from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
-from memvault.model.change import SYSTEM, Actor, Change, ChangeKind
+from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
@@ -41,7 +39,7 @@ from memvault.model.errors import (
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
-from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal import Journal
 from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # for a change whose notes somebody saves at the same time
@@ -93,8 +91,7 @@ class Curator:
         deleted: Callable[[Tombstone], None] = lambda _: None,
     ) -> None:
         self.vault = vault
-        self._journal = journal
-        self.forgotten = Forgotten.read(journal)
+        self.forgotten = Tombstones.read(journal)
         self._contents = VersionStore(vault)
         self._clock = clock
         self._deleted = deleted
@@ -107,6 +104,8 @@ class Curator:
         self._trash = Trash(
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
         )
+        self._recorder = ChangeRecorder(journal, self.forgotten, self._contents)
+        self._recovery = CrashRecovery(vault, self._contents, self._recorder)
         self._joined: dict[str, GraphNode] | None = None
         self._interrupted = False  # a change could be neither completed nor reverted
 
@@ -206,7 +205,7 @@ class Curator:
         check_restoring(plan, why, self.history)
         with self._lock.alone():
             if self._interrupted:
-                self._recover()
+                self._recover_interrupted()
             self._check(plan)
             self.refuse(plan, why)
             change = self._change(plan, why)
@@ -273,11 +272,17 @@ class Curator:
             return []
         try:
             with self._lock.alone(START_SECONDS):
-                return self._recover()
+                return self._recover_interrupted()
         except StorageError as error:
             logger.warning("interrupted changes are not recovered yet: %s", error.message)
             self._interrupted = True
             return []
+
+    def _recover_interrupted(self) -> list[Change]:
+        begun = self.history.begun()
+        self._interrupted, self._joined = False, None
+        self._interrupted = not self._recovery.recover(begun)
+        return begun
 
     def purge(self) -> list[Tombstone]:
         """Delete the forgotten notes whose 30 days are over.
@@ -331,7 +336,7 @@ class Curator:
             facts=plan.facts,
             merged_from=plan.merged_from,
             undoes=plan.undoes,
-            forgot=tombstones(plan, why, now, key),
+            forgot=tombstones_of(plan, why, now, key),
             restored=plan.restores,
             folders=self._new_folders(plan),
             memo=dict(plan.memo),
@@ -355,45 +360,19 @@ class Curator:
     def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
         made = 0
         try:
-            self._record(JournalPhase.BEGUN, change, actor)
+            self._recorder.record(JournalPhase.BEGUN, change, actor)
             for edit in plan.edits:
                 files.make_edit(self.vault, edit)
                 made += 1
-            self._record(JournalPhase.DONE, change, actor)
+            self._recorder.record(JournalPhase.DONE, change, actor)
+            self._joined = None
         except MemvaultError:
             versions = plan.versions
             if files.revert_edits(self.vault, change.files[:made], versions.get):
-                self._withdraw(change)
+                self._recorder.withdraw(change)
             else:
                 self._interrupted = True  # tried again before the next change
             raise
-
-    def _record(self, phase: JournalPhase, change: Change, actor: Actor) -> None:
-        """Write a phase of a change to the journal.
-
-        The outcome repeats the forgotten and restored notes, since `Forgotten` reads no other
-        entry. It need not survive a power cut: recovery finds the outcome from the files.
-        """
-        data: dict[str, object] = {"reversal_hash": change.reversal_hash}
-        if phase is JournalPhase.BEGUN:
-            data["change"] = change.model_dump(mode="json", exclude_defaults=True)
-        elif phase is JournalPhase.DONE:
-            data["forgot"] = [each.model_dump(mode="json") for each in change.forgot]
-            data["restored"] = list(change.restored)
-        entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
-                             rationale=change.rationale)  # fmt: skip
-        self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
-        if phase is JournalPhase.DONE:
-            self.forgotten.take(entry)
-            self._joined = None
-
-    def _withdraw(self, change: Change) -> None:
-        """Record that nothing was done; if that fails, the next start finds it from the files."""
-        try:
-            self._record(JournalPhase.WITHDRAWN, change, SYSTEM)
-            self._contents.drop(change.reversal_hash, versions_of(change.files))
-        except StorageError as error:
-            logger.warning("the journal cannot be written: %s", error.message)
 
     def _drop_large(self, change: Change, plan: Plan) -> None:
         if change.actor.kind == "client":
@@ -404,33 +383,6 @@ class Curator:
                 self._contents.drop(change.reversal_hash, large)
             except StorageError as error:
                 logger.warning("%s", error.message)
-
-    # -- after a crash --------------------------------------------------------------------------
-
-    def _recover(self) -> list[Change]:
-        begun = self.history.begun()
-        self._interrupted = False
-        for change in begun:
-            try:
-                self._recover_one(change)
-            except StorageError as error:
-                logger.warning("%s is not recovered yet: %s", change.reversal_hash, error.message)
-                self._interrupted = True
-        return begun
-
-    def _recover_one(self, change: Change) -> None:
-        def version(content: str) -> bytes | None:
-            return self._contents.get(change.reversal_hash, content)
-
-        made = files.edits_made(self.vault, change.files, version)
-        if made is None:
-            self._record(JournalPhase.DONE, change, change.actor)
-            logger.info("completed the interrupted change %s", change.reversal_hash)
-        elif files.revert_edits(self.vault, made, version):
-            self._withdraw(change)
-            logger.info("took back the interrupted change %s", change.reversal_hash)
-        else:
-            raise StorageError("a file of it cannot be restored")
 
     # -- undoing --------------------------------------------------------------------------------
 

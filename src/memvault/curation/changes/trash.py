@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from memvault.curation.changes.apply import current_bytes
-from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import SYSTEM, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
@@ -26,7 +26,7 @@ class Trash:
         self,
         vault: Vault,
         journal: Journal,
-        forgotten: Forgotten,
+        forgotten: Tombstones,
         history: History,
         contents: VersionStore,
         *,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memvault.curation.changes.forgetting import Forgotten
-from memvault.curation.changes.history import done
+from memvault.curation.changes.change_text import summary
 from memvault.curation.changes.plan import Forgetting, LineChange, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
+from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.parse import content_hash, frontmatter_of
@@ -48,7 +48,7 @@ class ActiveChanges:
         newest_first: the history, down to the oldest change to be undone.
     """
 
-    def __init__(self, newest_first: Iterable[Change], forgotten: Forgotten) -> None:
+    def __init__(self, newest_first: Iterable[Change], forgotten: Tombstones) -> None:
         self._forgotten = forgotten
         self._on: dict[str, list[Change]] = defaultdict(list)
         self._taken_back: set[str] = set()
@@ -120,7 +120,7 @@ class UndoStaging:
         self,
         staging: Staging,
         content: Callable[[str], bytes | None],
-        forgotten: Forgotten,
+        forgotten: Tombstones,
         active: ActiveChanges,
         located: Callable[[str], str | None] = lambda note_id: None,
         *,
@@ -321,7 +321,7 @@ def _same_note(now: bytes | None, before: bytes) -> bool:
 
 
 def _undo_first(newer: Change) -> str:
-    return f"undo the later change first: {done(newer)} ({newer.reversal_hash[:8]})"
+    return f"undo the later change first: {summary(newer)} ({newer.reversal_hash[:8]})"
 
 
 def undoable(changes: Sequence[Change]) -> list[str]:
