@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from indexer.entity_cache import open_entity_cache
 from indexer.generation import FilePointer, Generations, Report, ScanReport, report_nothing
-from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.activity_tracker import ActivityTracker, Questions
@@ -47,7 +47,7 @@ from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.proposals import Proposal, Proposals
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
-from memvault.curation.tasks.finder import DismissedTasks
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,

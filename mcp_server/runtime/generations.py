@@ -14,8 +14,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from indexer.catalogue import Catalogue
+from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
-from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from mcp_server.runtime.worker import Worker, settle
 from memvault.cognition.similarity_index import SimilarityIndex

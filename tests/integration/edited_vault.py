@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from indexer.graph_writer import EntityCache
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
