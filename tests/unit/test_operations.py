@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memvault.curation.operations.edit import stage_annotation
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.curation.operations.properties import (
     stage_importance,

@@ -20,9 +20,10 @@ from memvault.curation.changes.forgetting import (
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
+from memvault.curation.operations.edit import Edited, NoteEdit, stage_edit
 from memvault.curation.operations.fade import (
     FadedText,
     last_fading,

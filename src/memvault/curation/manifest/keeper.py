@@ -24,7 +24,7 @@ from memvault.curation.manifest.concepts import (
 )
 from memvault.curation.manifest.reading import Action, ManifestEdits, RequestedEdit, read_edits
 from memvault.curation.manifest.writing import write_manifest
-from memvault.curation.operations.edit import stage_annotation
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
