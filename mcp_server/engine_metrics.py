@@ -110,7 +110,7 @@ class EngineCollector(Collector):
 
 def _immunity(container: Container) -> Iterator[Metric]:
     """Quarantine and importance, with the metric names of graph-tools 4.1."""
-    caught, released = container.quarantine.caught()
+    caught, released = container.quarantine.ever_held()
     held = container.guarded.held()
     families = (
         ("detected", "Texts that gave orders to models, by kind.", caught),

@@ -193,7 +193,7 @@ class LearningService:
         before anything was learnt."""
         if not self.is_on or not self.learnt.state.memories:
             return None
-        asked = {question for each in ids for question in self.learnt.worths(each)}
+        asked = {question for each in ids for question in self.learnt.rewards_by_question(each)}
         known = [each for each in asked if each in self._vectors]
         if not known:
             return self.learnt.weights(ids)

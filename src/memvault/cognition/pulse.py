@@ -274,19 +274,19 @@ class PulseMeter:
     def _measure_vault_now(self) -> _Vault:
         similarity_index = self.similarity_index
         version = self._version(similarity_index)
-        every = similarity_index.memory_ids()
-        sample = every[:: max(1, -(-len(every) // SAMPLE))]
+        ids = similarity_index.memory_ids()
+        sample = ids[:: max(1, -(-len(ids) // SAMPLE))]
         if not sample:
             nothing = MemoryState(0.0, 0.0)
             self._vault = _Vault(version, nothing, nothing, {})
             return self._vault
         state = measured_together(similarity_index, sample)
-        own = self._look_up(sample)[0].values()
+        states = self._look_up(sample)[0].values()
         median = MemoryState(
-            statistics.median(each.entropy for each in own),
-            statistics.median(each.coherence for each in own),
+            statistics.median(memory.entropy for memory in states),
+            statistics.median(memory.coherence for memory in states),
         )
-        counts = Counter(each.on_scale(median).quadrant for each in own)
+        counts = Counter(memory.on_scale(median).quadrant for memory in states)
         quadrants = {quadrant: counts[quadrant] / len(sample) for quadrant in JohariQuadrant}
         self._vault = _Vault(version, state, median, quadrants)
         return self._vault
@@ -366,4 +366,4 @@ def _states(
     effective = np.exp(entropies(kernels, share) * np.log(count))
     spread = ((effective - 1.0) / (count - 1.0)).tolist()
     joined = coherences(groups, np.zeros_like(kernels), around, share)
-    return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
+    return [MemoryState(*measures) for measures in zip(spread, joined, strict=True)]

@@ -53,16 +53,16 @@ class Session:
         """The number of pulse reads since the session's last tool call."""
         return self._pulse_reads
 
-    def level(self, asked: int | None) -> VerbosityLevel:
+    def level(self, requested: int | None) -> VerbosityLevel:
         """The requested verbosity, or the session's default."""
-        return self.verbosity if asked is None else VerbosityLevel(asked)
+        return self.verbosity if requested is None else VerbosityLevel(requested)
 
     def accessed(self, ids: Iterable[str]) -> None:
         """Add these memories, best first, to the working set."""
         with self._lock:
-            for each in reversed(list(ids)):
-                self._accessed[each] = None
-                self._accessed.move_to_end(each)
+            for memory_id in reversed(list(ids)):
+                self._accessed[memory_id] = None
+                self._accessed.move_to_end(memory_id)
             while len(self._accessed) > WORKING_SET:
                 self._accessed.popitem(last=False)
 

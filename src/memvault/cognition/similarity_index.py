@@ -61,11 +61,11 @@ class VectorRows:
 
     def rows(self, keys: Sequence[str]) -> Rows:
         """The rows of these keys, in order, without those that have no vector."""
-        held = [key for key in keys if self._row_of[key] != _NONE]
+        with_vector = [key for key in keys if self._row_of[key] != _NONE]
         if self._rows is None:
             return Rows([], np.zeros((0, 0), np.float32))
-        taken = self._rows[[self._row_of[key] for key in held]]
-        return Rows(held, taken.astype(np.float32))
+        matrix = self._rows[[self._row_of[key] for key in with_vector]]
+        return Rows(with_vector, matrix.astype(np.float32))
 
     def put(self, key: str, vector: Vector | None) -> None:
         self.forget(key)
@@ -189,18 +189,19 @@ class SimilarityIndex:
         return sorted(weights, key=lambda key: (-weights[key], key))[:most]
 
     def _weights(self, memory_id: str) -> dict[str, float]:
-        apart: dict[str, float] = {}
+        unrelated: dict[str, float] = {}  # the product of 1 - weight, by memory
         for edge in self._view.touching(memory_id):
             other = edge.target if edge.source == memory_id else edge.source
             if other == memory_id:
                 continue
             if self.is_memory(other):
-                apart[other] = apart.get(other, 1.0) * (1.0 - edge.effective_weight())
+                unrelated[other] = unrelated.get(other, 1.0) * (1.0 - edge.effective_weight())
                 continue
             sharing = self._sharing(other) - {memory_id}
-            for each in sharing:
-                apart[each] = apart.get(each, 1.0) * (1.0 - 1.0 / (1.0 + len(sharing)))
-        return {key: 1.0 - rest for key, rest in apart.items()}
+            for memory in sharing:
+                factor = 1.0 - 1.0 / (1.0 + len(sharing))
+                unrelated[memory] = unrelated.get(memory, 1.0) * factor
+        return {key: 1.0 - rest for key, rest in unrelated.items()}
 
     def _sharing(self, entity_id: str) -> set[str]:
         """The memories that link to or name an entity; empty if there are more than MAX_SHARING."""
@@ -288,14 +289,14 @@ def surroundings(node_id: str, edges: Iterable[GraphEdge]) -> Surroundings:
     """The surroundings of a node, from the edges that start or end at it."""
     neighbours, against, outdated = set[str](), set[str](), set[str]()
     for edge in edges:
-        own = edge.source == node_id
-        other = edge.target if own else edge.source
+        is_source = edge.source == node_id
+        other = edge.target if is_source else edge.source
         if other == node_id:
             continue
         neighbours.add(other)
         opposed, source_outdated, target_outdated = _opposition(edge.relation)
         if opposed:
             against.add(other)
-        if source_outdated if own else target_outdated:
+        if source_outdated if is_source else target_outdated:
             outdated.add(other)
     return Surroundings(neighbours, against, outdated)

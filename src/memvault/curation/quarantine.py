@@ -72,10 +72,10 @@ class Quarantine:
         """All held texts, newest first, including those of notes that no longer exist."""
         with self._lock:
             self._refresh()
-            found = [each for key, each in self._held.items() if key not in self._released]
-        return sorted(found, key=lambda each: each.at, reverse=True)
+            found = [text for key, text in self._held.items() if key not in self._released]
+        return sorted(found, key=lambda text: text.at, reverse=True)
 
-    def caught(self) -> tuple[list[QuarantinedText], int]:
+    def ever_held(self) -> tuple[list[QuarantinedText], int]:
         """All texts that were ever held, and how many of them are released."""
         with self._lock:
             self._refresh()
@@ -170,7 +170,7 @@ class GuardedVault(Vault):
         self, vault: Vault, provenances: Provenances, quarantine: Quarantine, immunity: Immunity
     ) -> None:
         super().__init__(vault.root, vault.max_document_bytes)
-        self.had_notes = lambda: vault.had_notes()  # noqa: PLW0108 - it is told later
+        self.had_notes = lambda: vault.had_notes()  # noqa: PLW0108 - it is set later
         self._provenances = provenances
         self._quarantine = quarantine
         self._immunity = immunity
@@ -259,13 +259,13 @@ class GuardedVault(Vault):
 
     def held(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""
-        return [each for each in self._quarantine.held() if self.stat(each.path) is not None]
+        return [text for text in self._quarantine.held() if self.stat(text.path) is not None]
 
     def held_at(self, path: str) -> QuarantinedText | None:
         """The held text of the note at this path, as the note is now."""
         with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
             self.examined(path)
-        return next((each for each in self._quarantine.held() if each.path == path), None)
+        return next((text for text in self._quarantine.held() if text.path == path), None)
 
     def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
         title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""

@@ -102,18 +102,18 @@ def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
     """The sentences of which each version has one, and which are not in the same order: all but a
     longest increasing sequence of their places (patience sorting)."""
     places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
-    again = Counter(unit.written for unit in new)
-    common = [u for u in new if counts[u.written] == 1 and again[u.written] == 1]
+    new_counts = Counter(unit.written for unit in new)
+    common = [u for u in new if counts[u.written] == 1 and new_counts[u.written] == 1]
     tops: list[int] = []  # the least last place of a sequence of each length
-    at: list[int] = []  # of each common sentence the length of the sequence that it ends
+    lengths: list[int] = []  # of each common sentence the length of the sequence that it ends
     for unit in common:
         place = places[unit.written]
         length = bisect_left(tops, place)
         tops[length : length + 1] = [place]
-        at.append(length)
+        lengths.append(length)
     moved, length = [], len(tops) - 1
-    for unit, own in zip(reversed(common), reversed(at), strict=True):
-        if own == length:
+    for unit, unit_length in zip(reversed(common), reversed(lengths), strict=True):
+        if unit_length == length:
             length -= 1
         else:
             moved.append(unit)

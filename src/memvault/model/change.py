@@ -67,8 +67,8 @@ class FileChange(BaseModel):
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
     carried: tuple[str, ...] = ()  # digests of those that it had from another note of the change
-    beside: tuple[str, ...] = ()  # digests of some older ones, to recognise a renamed note by
-    was_verified: bool = False  # whether the note said so before
+    beside: tuple[str, ...] = ()  # digests of earlier sentences, which a renamed note still has
+    was_verified: bool = False  # whether it had ``verified: true`` before
 
     @property
     def paths(self) -> tuple[str, ...]:
