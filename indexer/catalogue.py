@@ -183,9 +183,11 @@ class Catalogue:
 
     def ids_starting(self, digits: str) -> Sequence[str]:
         """The ids that begin with these hexadecimal digits, ignoring dashes."""
-        short = len(digits) < ALIKE
-        some = list(self._path_of_id) if short else self._alike.get(digits[:ALIKE], ())
-        return [each for each in some if each.replace("-", "").startswith(digits)]
+        is_short = len(digits) < ALIKE
+        candidates = list(self._path_of_id) if is_short else self._alike.get(digits[:ALIKE], ())
+        return [
+            memory_id for memory_id in candidates if memory_id.replace("-", "").startswith(digits)
+        ]
 
     def all(self) -> Iterator[Memory]:
         return (record.memory for record in list(self._records.values()))
@@ -210,7 +212,9 @@ class Catalogue:
         "Aurora West"); None if there is neither."""
         if self._in_project.get(name.casefold()):
             return name
-        return next((each for each in self.projects() if name_key(each) == name_key(name)), None)
+        return next(
+            (project for project in self.projects() if name_key(project) == name_key(name)), None
+        )
 
     def types(self) -> list[str]:
         """The types of all notes."""
@@ -256,9 +260,9 @@ class Catalogue:
         if self._path_of_id.get(record.memory.id) == path:
             del self._path_of_id[record.memory.id]
             others = self._alike.pop(record.memory.id[:ALIKE], ())
-            left = tuple(other for other in others if other != record.memory.id)
-            if left:
-                self._alike[record.memory.id[:ALIKE]] = left
+            remaining = tuple(other for other in others if other != record.memory.id)
+            if remaining:
+                self._alike[record.memory.id[:ALIKE]] = remaining
         for key in record.link_keys:
             self._linking[key].discard(path)
         for key in frontmatter_names(record.memory):

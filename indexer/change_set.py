@@ -50,9 +50,9 @@ class NoteReading:
         count."""
         if self.provenance.is_person or not memory.verified:
             return memory.verified
-        own = self.provenance.own_properties
+        own_lines = self.provenance.own_properties
         return self.provenance.verifiable and any(
-            line.startswith(("verified ", "verified_by ")) for line in own
+            line.startswith(("verified ", "verified_by ")) for line in own_lines
         )
 
 
@@ -109,8 +109,8 @@ class ReadingBuffer:
 
     def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
         for path in paths:
-            kept = self._kept.pop(path)
-            yield pickle.loads(kept) if isinstance(kept, bytes) else kept
+            reading = self._kept.pop(path)
+            yield pickle.loads(reading) if isinstance(reading, bytes) else reading
 
 
 LARGE_BYTES = 200_000  # of a note; a larger one takes seconds
@@ -146,7 +146,7 @@ class ChangeSet:
             for by_path in (self.memories, self.names, self.claims):
                 by_path.pop(path, None)
         self.gone.difference_update(paths)
-        self.restamped = [each for each in self.restamped if each.memory.path not in paths]
+        self.restamped = [record for record in self.restamped if record.memory.path not in paths]
 
     def give_id(self, path: str, memory_id: str) -> None:
         memory = self.memories[path]
@@ -259,15 +259,17 @@ class ChangeSetReader:
         Copies have longer names. An id derived from a note's path always belongs to that note.
         """
         names = self._names()
-        own = {id_of_path(path): path for path in pending.claims}
-        asked = {claim for claim in pending.claims.values() if claim}
+        path_of_id = {id_of_path(path): path for path in pending.claims}
+        claimed = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
             if claim := names.claim_of(path):
-                asked.add(claim)
-        asked |= {each for each in own if names.claimants(each)}
-        asked |= {each for each in map(id_of_path, pending.gone) if names.claimants(each)}
-        for memory_id in sorted(asked):
-            owner = own.get(memory_id) or names.path_of(memory_id)
+                claimed.add(claim)
+        claimed |= {path_id for path_id in path_of_id if names.claimants(path_id)}
+        claimed |= {
+            path_id for path_id in map(id_of_path, pending.gone) if names.claimants(path_id)
+        }
+        for memory_id in sorted(claimed):
+            owner = path_of_id.get(memory_id) or names.path_of(memory_id)
             if owner is not None and owner not in pending.claims and not self.is_there(owner):
                 pending.gone.add(owner)  # deleted: its event comes later, but its id is free now
             self._settle_id(memory_id, None if owner in pending.gone else owner, pending)
@@ -279,8 +281,8 @@ class ChangeSetReader:
         moved = {path for path in others if not self.is_there(path)}
         pending.gone |= moved  # deleted; their events come later
         others -= moved
-        here = {path for path, claim in pending.claims.items() if claim == memory_id}
-        claimants = sorted(others | here, key=lambda path: (len(path), path))
+        claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
+        claimants = sorted(others | claiming, key=lambda path: (len(path), path))
         holder = owner or next(iter(claimants), None)
         for path in claimants:
             wanted = memory_id if path == holder else id_of_path(path)

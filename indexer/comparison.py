@@ -83,8 +83,8 @@ class Comparison:
     def is_same_file(self, stat: NoteStat) -> bool:
         """Whether the note's record is of this file, though perhaps of other authors."""
         record = self.catalogue.record(stat.path)
-        now = (stat.size, stat.mtime_ns, FORMAT)
-        return record is not None and (record.size, record.mtime_ns, record.format) == now
+        state = (stat.size, stat.mtime_ns, FORMAT)
+        return record is not None and (record.size, record.mtime_ns, record.format) == state
 
     def _differs(self, stat: NoteStat) -> bool:
         record = self.catalogue.record(stat.path)

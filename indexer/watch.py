@@ -228,7 +228,7 @@ class Watcher:
     def lag_seconds(self) -> float:
         """Age of the oldest change that is not yet indexed; 0 without one."""
         waiting = (self._behind_since, self._gatherer.waiting_since)
-        since = min((each for each in waiting if each), default=0.0)
+        since = min((moment for moment in waiting if moment), default=0.0)
         return time.monotonic() - since if since else 0.0
 
     def stop(self) -> None:

@@ -132,7 +132,7 @@ def _changes(
     history = History(vault, Journal(vault), VersionStore(vault))
     changes = history.changes(day=day.date() if day else None, limit=None)
     if client is not None:
-        changes = [each for each in changes if client.casefold() == _author(each).casefold()]
+        changes = [change for change in changes if client.casefold() == _author(change).casefold()]
     return changes if note is None else _about(note, changes)
 
 
@@ -228,8 +228,8 @@ def _undone(engine: Any, arguments: dict[str, Any], *, preview: bool) -> dict[st
 
 
 def _print_undone(answer: dict[str, Any]) -> None:
-    for each in answer["undone"]:
-        print_line((each["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", each["description"])
+    for change in answer["undone"]:
+        print_line((change["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", change["description"])
     moved = answer.get("moved") or ()
     for move in moved[:_MAX_MOVED]:
         print_line(f"    {move['path']} → {move['to']}")

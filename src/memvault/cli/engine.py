@@ -329,8 +329,8 @@ def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[tuple[Text, Text]]
         mark = Text("error", "red") if severity == "error" else Text("note", "yellow")
         for finding in group:
             place = f"{finding['path']}: " if finding.get("path") else ""
-            told = Text.assemble((place, "cyan"), finding["what"])
-            yield mark, told if len(group) > 1 else told.append(f" - {advice}")
+            line = Text.assemble((place, "cyan"), finding["what"])
+            yield mark, line if len(group) > 1 else line.append(f" - {advice}")
         if len(group) > 1:
             yield Text(""), Text(f"For each of these {len(group):,}: {advice}.")
 

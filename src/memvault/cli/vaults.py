@@ -86,7 +86,7 @@ def make_vault(vault: Path) -> str:
     try:
         vault.mkdir(parents=True, exist_ok=True)
         if _has_notes(vault):
-            spelled = {each.name.casefold(): each.name for each in vault.iterdir()}
+            spelled = {entry.name.casefold(): entry.name for entry in vault.iterdir()}
             folders = [spelled.get(name, name) for name in _FOLDERS]
             for name in folders:
                 (vault / name).mkdir(exist_ok=True)
@@ -265,7 +265,7 @@ def _report_fields(report: ImportReport) -> dict[str, object]:
             {"title": left.title, "path": left.path, "reason": left.reason}
             for left in report.left_alone
         ],
-        "skipped": [{"name": each.name, "reason": each.reason} for each in report.skipped],
+        "skipped": [{"name": skipped.name, "reason": skipped.reason} for skipped in report.skipped],
     }
 
 

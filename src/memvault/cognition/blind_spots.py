@@ -42,8 +42,8 @@ def blind_spots(
     vectors = index.vectors(ids)
 
     def is_far(spot: BlindSpot) -> bool:
-        one, other = vectors.get(spot.first), vectors.get(spot.second)
-        return one is not None and other is not None and float(one @ other) < FAR_APART
+        first, second = vectors.get(spot.first), vectors.get(spot.second)
+        return first is not None and second is not None and float(first @ second) < FAR_APART
 
     def importance(spot: BlindSpot) -> float:
         return index.importance(spot.first) + index.importance(spot.second)

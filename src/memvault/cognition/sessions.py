@@ -167,7 +167,11 @@ class Sessions:
         """The most recently active sessions that have not expired, latest first."""
         with self._lock:
             now = self._clock()
-            live = [each for each in self._sessions.values() if not self._has_expired(each, now)]
+            live = [
+                session
+                for session in self._sessions.values()
+                if not self._has_expired(session, now)
+            ]
         return list(reversed(live))[:most]
 
     def _has_expired(self, session: Session, now: datetime) -> bool:

@@ -52,8 +52,8 @@ class Aging:
     def since(self) -> datetime:
         """The moment from which its age counts."""
         memory = self.memory
-        kept = self.counted_from or max(self.saved, memory.created_at)
-        moments = (kept, memory.date, self.read)
+        counted_from = self.counted_from or max(self.saved, memory.created_at)
+        moments = (counted_from, memory.date, self.read)
         return max(moment for moment in moments if moment is not None)
 
 
@@ -139,7 +139,7 @@ class FadingLog:
         Raises:
             StorageError, DiskFull: the journal cannot be written.
         """
-        new = [list(each.key) for each in fadings if self._announced_at(each) is None]
+        new = [list(fading.key) for fading in fadings if self._announced_at(fading) is None]
         if new:
             self._journal.append(
                 JournalEntry(ts=now, kind=ANNOUNCED, actor=SYSTEM, data={"fadings": new})

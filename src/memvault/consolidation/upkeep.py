@@ -52,9 +52,9 @@ def packs_to_drop(
         budget: most bytes of all versions.
     """
     excess = sum(sizes.values()) - budget
-    known = (each for each in sizes if each in made)
+    known = (pack for pack in sizes if pack in made)
     chosen = []
-    for pack in sorted(known, key=lambda each: (made[each], each)):
+    for pack in sorted(known, key=lambda key: (made[key], key)):
         if excess <= 0 or now - made[pack] < timedelta(days=days):
             break
         chosen.append(pack)

@@ -147,7 +147,7 @@ class Actions:
         self, brief: Brief, why: Attribution, kind: ChangeKind = ChangeKind.COMPRESSED
     ) -> ChangeResult[str]:
         """Write a brief; its sources go where the brief says."""
-        now, ids = self._curator.now(), tuple(each.id for each in brief.sources)
+        now, ids = self._curator.now(), tuple(source.id for source in brief.sources)
         return self._perform(
             lambda staging: stage_brief(staging, brief, now),
             kind, (brief.title,), ids, why,
@@ -312,7 +312,7 @@ class Actions:
         """Merge the sources into the target, which may be one of them."""
         known, into = self._indexed().known, self.target(target)
         others = [self.target(name) for name in sources]
-        names = tuple(dict.fromkeys(each.name for each in (into, *others)))
+        names = tuple(dict.fromkeys(concerned.name for concerned in (into, *others)))
         return self._perform(
             lambda staging: stage_merge(staging, known, others, into),
             ChangeKind.MERGED, names, into.node_ids, why, preview=preview,

@@ -237,9 +237,10 @@ class GuardedVault(Vault):
             before, after = list(units(edit.before)), list(units(edit.after))
             known = {unit.written for unit in before}
             kept = {unit.written for unit in after}
-            own = f" {provenance.own} "
+            own_words = f" {provenance.own} "
             rewrites = any(
-                unit.written not in kept and (provenance.is_person or f" {unit.words} " in own)
+                unit.written not in kept
+                and (provenance.is_person or f" {unit.words} " in own_words)
                 for unit in before
                 if unit.is_body
             )
@@ -317,7 +318,7 @@ def _new(
         claimed_id(data),
         f"{origin.kind} {origin.name}".strip(),
         finding.kinds,
-        tuple(each.excerpt for each in finding.evidence[:MAX_EVIDENCE]),
+        tuple(excerpt.excerpt for excerpt in finding.evidence[:MAX_EVIDENCE]),
         whole,
         datetime.now(UTC),
     )

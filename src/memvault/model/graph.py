@@ -320,8 +320,8 @@ def stated_relation(words: str) -> str:
     on its own: "replaces [[X]]", but not "building blocks [[X]]".
     """
     name = relation_name(words)
-    said = [] if _NEGATION.search(name) else name.split()
-    parts = list(dropwhile(AROUND_VERBS.__contains__, said))
+    all_words = [] if _NEGATION.search(name) else name.split()
+    parts = list(dropwhile(AROUND_VERBS.__contains__, all_words))
     for first in range(max(0, len(parts) - _MAX_WORDS), len(parts)):
         name = " ".join(parts[first:])
         if name in _IN_TEXT and (first == 0 or " " in name):

@@ -254,7 +254,7 @@ class _Rewriter:
     def _stretches(self) -> Iterator[tuple[int, int, bool]]:
         """First line, end line (exclusive), both counted from 0, and whether it is text."""
         at = 0
-        for code in sorted(self._note.code, key=lambda each: each.lines.first):
+        for code in sorted(self._note.code, key=lambda block: block.lines.first):
             first, last = code.lines.first - 1, code.lines.last
             if first > at:
                 yield at, first, True
@@ -283,16 +283,19 @@ class _Rewriter:
             return found[0], found.end()
         link, end = read
         whole = found["embed"] + part[found.start("wiki") : end]
-        led = self._redirect(WrittenLink(link.target, link.subpath, bool(found["embed"])))
-        if led is None or led.name is None:
+        new_target = self._redirect(WrittenLink(link.target, link.subpath, bool(found["embed"])))
+        if new_target is None or new_target.name is None:
             return whole, end
         line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
         bar = r"\|" if line in self._in_table else "|"
-        heading = f"#{led.subpath}" if led.subpath else ""
+        heading = f"#{new_target.subpath}" if new_target.subpath else ""
         # Obsidian shows a path including its folders.
-        reads_so = "/" not in led.name and Wikilink(led.name, led.subpath, None).text == link.text
-        shown = "" if reads_so else bar + link.text
-        return f"{found['embed']}[[{led.name}{heading}{shown}]]", end
+        reads_so = (
+            "/" not in new_target.name
+            and Wikilink(new_target.name, new_target.subpath, None).text == link.text
+        )
+        alias = "" if reads_so else bar + link.text
+        return f"{found['embed']}[[{new_target.name}{heading}{alias}]]", end
 
     def _markdown(self, found: re.Match[str]) -> str:
         dest = found["dest"].removeprefix("<").removesuffix(">")
@@ -309,10 +312,12 @@ class _Rewriter:
             return None if path is None else quote(path)
         if not target[0]:
             return None
-        led = self._redirect(WrittenLink(target[0], target[1], is_embed))
-        if led is None:
+        new_target = self._redirect(WrittenLink(target[0], target[1], is_embed))
+        if new_target is None:
             return None
-        return quote(led.path) + (f"#{quote(led.subpath)}" if led.subpath else "")
+        return quote(new_target.path) + (
+            f"#{quote(new_target.subpath)}" if new_target.subpath else ""
+        )
 
 
 def _table_lines(text: str) -> frozenset[int]:
@@ -334,7 +339,8 @@ def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> b
     """Whether text, code, properties and all links that were not redirected are equal."""
     if (
         [block.text for block in before.blocks] != [block.text for block in after.blocks]
-        or [each.text for each in before.headings] != [each.text for each in after.headings]
+        or [heading.text for heading in before.headings]
+        != [heading.text for heading in after.headings]
         or [code.text for code in before.code] != [code.text for code in after.code]
         or before.frontmatter.keys() != after.frontmatter.keys()
         or len(before.links) != len(after.links)
@@ -342,11 +348,15 @@ def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> b
     ):
         return False
     for old, new in zip(before.links, after.links, strict=True):
-        led = redirect(WrittenLink(old.target, old.subpath, old.style is LinkStyle.EMBED))
+        new_target = redirect(WrittenLink(old.target, old.subpath, old.style is LinkStyle.EMBED))
         stays = (new.target, new.subpath) == (old.target, old.subpath)
-        if led is None and not stays:
+        if new_target is None and not stays:
             return False
-        leads = new.target in (led.name, led.path.removesuffix(".md")) if led else True
+        leads = (
+            new.target in (new_target.name, new_target.path.removesuffix(".md"))
+            if new_target
+            else True
+        )
         if not (leads or stays) or (old.style, old.relation) != (new.style, new.relation):
             return False
     return True

@@ -90,20 +90,20 @@ class Phase(ABC):
             return False
         return memory.lifecycle is not Lifecycle.EPHEMERAL
 
-    def linked(self, one: str, other: str) -> bool:
-        return are_linked(one, other, self.view)
+    def linked(self, first: str, second: str) -> bool:
+        return are_linked(first, second, self.view)
 
     def link(
         self,
         kind: DiscoveryKind,
         ends: tuple[Memory, Memory],
         reason: str,
-        said: tuple[list[Evidence], list[Evidence]] = ([], []),
+        sentences: tuple[list[Evidence], list[Evidence]] = ([], []),
     ) -> Discovery:
         """Propose a link, with a sentence from each note: the given one, or its first."""
-        both = [
+        evidence = [
             sentence
-            for memory, given in zip(ends, said, strict=True)
+            for memory, given in zip(ends, sentences, strict=True)
             for sentence in given or self.leads(memory)
         ]
         return Discovery(
@@ -111,7 +111,7 @@ class Phase(ABC):
             notes=tuple(memory.id for memory in ends),
             paths=tuple(memory.path for memory in ends),
             reason=reason,
-            evidence=tuple(both),
+            evidence=tuple(evidence),
         )
 
     def leads(self, memory: Memory) -> list[Evidence]:
@@ -121,8 +121,8 @@ class Phase(ABC):
     def saying(self, memory: Memory, about: str | None) -> list[Evidence]:
         """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
-            is_it = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
-            source = edge_source(edge, self.view) if is_it else None
+            is_about = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
+            source = edge_source(edge, self.view) if is_about else None
             if source is not None and source.sentence:
                 return [Evidence(path=source.path, line=source.line, sentence=source.sentence)]
         return []
@@ -131,12 +131,12 @@ class Phase(ABC):
         self, found: list[Discovery], candidates: Iterator[Discovery | None], most: int
     ) -> None:
         """Add the first ``most`` candidates that were never proposed."""
-        known = {*self.known, *(each.key for each in found)}
+        known = {*self.known, *(earlier.key for earlier in found)}
         try:
-            for each in candidates:
-                if each is not None and each.key not in known:
-                    known.add(each.key)
-                    found.append(each)
+            for discovery in candidates:
+                if discovery is not None and discovery.key not in known:
+                    known.add(discovery.key)
+                    found.append(discovery)
                     most -= 1
                 if most <= 0:
                     break

@@ -89,14 +89,14 @@ def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
     others = [other.before for other in edits if other is not edit and other.before is not None]
-    stood = {digest for before in others for digest in added(None, before)} if new else set()
+    known = {digest for before in others for digest in added(None, before)} if new else set()
     return FileChange(
         path=edit.path,
         before=None if edit.before is None else content_hash(edit.before),
         after=None if edit.after is None else content_hash(edit.after),
         moved_to=edit.moved_to,
-        added=tuple(digest for digest in new if digest not in stood),
-        carried=tuple(digest for digest in new if digest in stood),
+        added=tuple(digest for digest in new if digest not in known),
+        carried=tuple(digest for digest in new if digest in known),
         beside=fingerprint(edit.before) if new and edit.before is not None else (),
         was_verified=edit.before is not None and says_verified(edit.before),
     )
@@ -119,20 +119,20 @@ def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
 
 def _state(vault: Vault, file: FileChange, version: Version) -> str:
     """The state of a file: ``before`` or ``after`` the change, or ``other``."""
-    found = _hash_at(vault, file.path)
+    current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
-        there = _hash_at(vault, file.moved_to)
-        if found is None and there is not None and there == file.before:
+        moved_hash = _hash_at(vault, file.moved_to)
+        if current_hash is None and moved_hash is not None and moved_hash == file.before:
             return "after"
-        if found != file.before:
+        if current_hash != file.before:
             return "other"
         _drop_reserved(vault, file.moved_to, file.before)
         return "before"
-    if found == file.before:
+    if current_hash == file.before:
         return "before"
     if file.before is None and _drop_reserved(vault, file.path, file.after):
         return "before"
-    if found != file.after:
+    if current_hash != file.after:
         return "other"
     is_lost = file.before is not None and version(file.before) is None
     return "other" if is_lost else "after"

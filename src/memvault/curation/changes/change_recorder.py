@@ -33,7 +33,7 @@ class ChangeRecorder:
         if phase is JournalPhase.BEGUN:
             data["change"] = change.model_dump(mode="json", exclude_defaults=True)
         elif phase is JournalPhase.DONE:
-            data["forgot"] = [each.model_dump(mode="json") for each in change.forgot]
+            data["forgot"] = [tombstone.model_dump(mode="json") for tombstone in change.forgot]
             data["restored"] = list(change.restored)
         entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
                              rationale=change.rationale)  # fmt: skip

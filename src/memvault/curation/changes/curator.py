@@ -125,9 +125,9 @@ class Curator:
     def made_before(self, kind: ChangeKind, why: Attribution) -> Change | None:
         """The change of this kind that this very call made already, before the engine died and the
         bridge sent the call again; None if it made none."""
-        made = self.history.made_by(why.call)
-        is_same = made is not None and made.kind is kind and made.actor.name == why.client
-        return made if is_same else None
+        change = self.history.made_by(why.call)
+        is_same = change is not None and change.kind is kind and change.actor.name == why.client
+        return change if is_same else None
 
     def perform(
         self,
@@ -168,12 +168,12 @@ class Curator:
             alone: nothing else changes the vault during staging; for an operation that depends on
                 which notes exist.
         """
-        made = self.made_before(kind, why)
-        if made is not None:
-            staging = self.stage(as_before=made)
+        earlier = self.made_before(kind, why)
+        if earlier is not None:
+            staging = self.stage(as_before=earlier)
             result, names, node_ids = stage(staging)
             plan = staging.plan(kind, names, node_ids)
-            return ChangeResult(plan, result, None if preview else made)
+            return ChangeResult(plan, result, None if preview else earlier)
         for attempt in range(1, ATTEMPTS + 1):
             # Only the first attempt is staged while others change notes.
             with self._lock.alone() if alone or attempt > 1 else nullcontext():
@@ -201,7 +201,7 @@ class Curator:
         """
         if plan.changes_nothing:
             raise InvalidParams("No change: it already has this value")
-        check_permanent(any(each.permanent for each in plan.forgets), why.reason)
+        check_permanent(any(forgetting.permanent for forgetting in plan.forgets), why.reason)
         check_restoring(plan, why, self.history)
         with self._lock.alone():
             if self._interrupted:
@@ -232,13 +232,15 @@ class Curator:
             InvalidParams: a change is undone already, or cannot be undone.
             NoteConflict, StorageError, DiskFull: nothing was done.
         """
-        made = self.made_before(ChangeKind.UNDONE, why)
-        if made is not None and not preview:
-            return self._undone_before(made)
-        wanted = {each.reversal_hash: each for each in map(self.history.change, reversal_hashes)}
+        earlier = self.made_before(ChangeKind.UNDONE, why)
+        if earlier is not None and not preview:
+            return self._undone_before(earlier)
+        wanted = {
+            change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
+        }
         for change in wanted.values():
             _check_undoable(change, wanted)
-        newest_first = sorted(wanted.values(), key=lambda each: each.order, reverse=True)
+        newest_first = sorted(wanted.values(), key=lambda change: change.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
             undone = self._stage_undo(newest_first, why)
             if preview or not undone.undone:
@@ -320,7 +322,7 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(files.file_change(edit, plan.edits) for edit in plan.edits)
-        details = [each.model_dump() for each in (*changed, *plan.facts)]
+        details = [detail.model_dump() for detail in (*changed, *plan.facts)]
         key = reversal_hash(plan.kind, order, "\n".join(plan.names), [details, plan.undoes])
         return Change(
             reversal_hash=key,
@@ -340,35 +342,37 @@ class Curator:
             restored=plan.restores,
             folders=self._new_folders(plan),
             memo=dict(plan.memo),
-            undoable=not any(each.permanent for each in plan.forgets),
+            undoable=not any(forgetting.permanent for forgetting in plan.forgets),
             call=why.call,
             position=order if order != now else None,
         )
 
     def _new_folders(self, plan: Plan) -> tuple[str, ...]:
-        arriving = [each.moved_to or each.path for each in plan.edits if each.arrives]
+        arriving = [edit.moved_to or edit.path for edit in plan.edits if edit.arrives]
         return tuple(folder for folder in _folders_of(arriving) if not self.vault.is_folder(folder))
 
     def _remove_empty_folders(self, undone: Sequence[Change]) -> None:
         """Remove these changes' folders that are empty now and were created by a change."""
-        left = _folders_of(path for change in undone for path in change.paths)
-        made = {folder for each in self.history.changes(limit=None) for folder in each.folders}
-        for folder in reversed(left):
-            if folder in made:
+        folders = _folders_of(path for change in undone for path in change.paths)
+        created = {
+            folder for change in self.history.changes(limit=None) for folder in change.folders
+        }
+        for folder in reversed(folders):
+            if folder in created:
                 self.vault.remove_empty_folder(folder)
 
     def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
-        made = 0
+        edits_made = 0
         try:
             self._recorder.record(JournalPhase.BEGUN, change, actor)
             for edit in plan.edits:
                 files.make_edit(self.vault, edit)
-                made += 1
+                edits_made += 1
             self._recorder.record(JournalPhase.DONE, change, actor)
             self._joined = None
         except MemvaultError:
             versions = plan.versions
-            if files.revert_edits(self.vault, change.files[:made], versions.get):
+            if files.revert_edits(self.vault, change.files[:edits_made], versions.get):
                 self._recorder.withdraw(change)
             else:
                 self._interrupted = True  # tried again before the next change
@@ -386,16 +390,16 @@ class Curator:
 
     # -- undoing --------------------------------------------------------------------------------
 
-    def _undone_before(self, made: Change) -> UndoResult:
+    def _undone_before(self, earlier: Change) -> UndoResult:
         """The result of an undo that was made already."""
-        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in made.files)
-        plan = Plan(made.kind, made.names, made.node_ids, moves)
-        undone = tuple(filter(None, map(self.history.find, made.undoes)))
-        return UndoResult(undone, (), plan, made)
+        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in earlier.files)
+        plan = Plan(earlier.kind, earlier.names, earlier.node_ids, moves)
+        undone = tuple(filter(None, map(self.history.find, earlier.undoes)))
+        return UndoResult(undone, (), plan, earlier)
 
     def _stage_undo(self, newest_first: Sequence[Change], why: Attribution) -> UndoResult:
         changes = self.history.changes(limit=None) if newest_first else []
-        later = takewhile(lambda each: each.order >= newest_first[-1].order, changes)
+        later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
         active = ActiveChanges(later, self.forgotten)
         undoing = UndoStaging(
             self.stage(),

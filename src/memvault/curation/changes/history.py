@@ -66,7 +66,7 @@ class History:
         for change in self._older_than(before):
             if since is not None and change.order < since:
                 break  # so are all others; their times are not later than their order
-            fits = (
+            is_match = (
                 (since is None or change.at >= since)
                 and (client is None or change.client == client)
                 and (day is None or change.at.astimezone().date() == day)
@@ -74,7 +74,7 @@ class History:
                 and (path is None or path in change.paths)
                 and (kinds is None or change.kind in kinds)
             )
-            if fits:
+            if is_match:
                 found.append(change)
                 if len(found) == limit:
                     break
@@ -243,7 +243,7 @@ class History:
         Returns False if changes other than this one and those that it undoes must be linked again.
         """
         key = change.reversal_hash
-        undone = [self._by_hash.get(each) for each in change.undoes]
+        undone = [self._by_hash.get(undone_key) for undone_key in change.undoes]
         is_newest = change.order > self._changes[0].order
         if key in self._by_hash or not is_newest or any(not each or each.undoes for each in undone):
             return False
@@ -254,7 +254,7 @@ class History:
                 for each in undone
                 if each is not None
             }
-            self._changes = tuple(self._by_hash[each.reversal_hash] for each in self._changes)
+            self._changes = tuple(self._by_hash[earlier.reversal_hash] for earlier in self._changes)
         self._changes = (change, *self._changes)
         return True
 
@@ -276,21 +276,25 @@ def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Ch
     """
     undone: dict[str, str] = {}
     found = []
-    for change in sorted(changes, key=lambda each: (each.order, each.reversal_hash), reverse=True):
+    for change in sorted(
+        changes, key=lambda change: (change.order, change.reversal_hash), reverse=True
+    ):
         undone_by = undone.get(change.reversal_hash)
         if undone_by is None:
             for key in change.undoes:
                 undone.setdefault(key, change.reversal_hash)
-        before = known.get(change.reversal_hash, change)
-        is_so = before.undone_by == undone_by
-        found.append(before if is_so else change.model_copy(update={"undone_by": undone_by}))
+        known_change = known.get(change.reversal_hash, change)
+        is_linked = known_change.undone_by == undone_by
+        found.append(
+            known_change if is_linked else change.model_copy(update={"undone_by": undone_by})
+        )
     return found
 
 
 def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
     packs: dict[str, list[str]] = defaultdict(list)
     for change in changes:
-        for version in {each for file in change.files for each in (file.before, file.after)}:
+        for version in {content for file in change.files for content in (file.before, file.after)}:
             if version is not None:
                 packs[version].append(change.reversal_hash)
     return packs
@@ -312,6 +316,6 @@ def joined_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
         node = GraphNode(fact.into_id, fact.into_kind or NodeKind.CONCEPT, fact.into or "")
         nodes.pop(node.id, None)  # the later fact wins
         gone = {key for key in fact.node_ids if key != node.id}
-        nodes = {key: node if each.id in gone else each for key, each in nodes.items()}
+        nodes = {key: node if known.id in gone else known for key, known in nodes.items()}
         nodes |= dict.fromkeys(gone, node)
     return nodes

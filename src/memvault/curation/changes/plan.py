@@ -129,7 +129,7 @@ class Plan:
         A created note needs none: undoing deletes it or moves it to the trash. A forgotten note is
         kept only in the trash, so that it can be deleted for good.
         """
-        forgotten = {each.path for each in self.forgets}
+        forgotten = {forgetting.path for forgetting in self.forgets}
         return {
             content_hash(data): data
             for edit in self.edits

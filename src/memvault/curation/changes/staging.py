@@ -91,16 +91,16 @@ class Staging:
         Raises:
             OutsideVault: the folder or the name is outside, hidden or ignored.
         """
-        home, stem = self.vault.note_folder(folder), safe_name(title)
-        path = f"{home}/{stem}{suffix}" if home else stem + suffix
+        checked_folder, stem = self.vault.note_folder(folder), safe_name(title)
+        path = f"{checked_folder}/{stem}{suffix}" if checked_folder else stem + suffix
         refused = 0
-        for each in numbered_paths(path, first=2):
-            if suffix == NOTE_SUFFIX and not self.vault.is_note(each):
+        for candidate in numbered_paths(path, first=2):
+            if suffix == NOTE_SUFFIX and not self.vault.is_note(candidate):
                 refused += 1
                 if refused == MAX_REFUSED:
                     break
-            elif self._is_free(each):
-                return self._create(each, data)
+            elif self._is_free(candidate):
+                return self._create(candidate, data)
         raise OutsideVault(
             f"A note named {stem!r} is excluded by .memvaultignore; give another title"
         )
@@ -123,7 +123,10 @@ class Staging:
 
     def free_path(self, path: str, first: int) -> str:
         """The path if it is free, else the first free one with a number after the name."""
-        free = next((each for each in numbered_paths(path, first) if self._is_free(each)), None)
+        free = next(
+            (candidate for candidate in numbered_paths(path, first) if self._is_free(candidate)),
+            None,
+        )
         if free is None:
             raise StorageError(f"There are too many notes named like {path}")
         return free
@@ -152,7 +155,9 @@ class Staging:
 
     def drop_forgetting(self, repeats: str) -> None:
         """Drop the staged forgettings that repeat this tombstone."""
-        self._forgets = [each for each in self._forgets if each.repeats != repeats]
+        self._forgets = [
+            forgetting for forgetting in self._forgets if forgetting.repeats != repeats
+        ]
 
     def note_fact(self, fact: Fact) -> None:
         self._facts.append(fact)

@@ -82,9 +82,9 @@ class Trash:
 
     def _drop_versions(self, tombstone: Tombstone) -> None:
         for change in self._history.changes(path=tombstone.path, limit=None):
-            own = [file for file in change.files if file.path == tombstone.path]
+            of_note = [file for file in change.files if file.path == tombstone.path]
             others = [file for file in change.files if file.path != tombstone.path]
-            self._contents.drop(change.reversal_hash, versions_of(own) - versions_of(others))
+            self._contents.drop(change.reversal_hash, versions_of(of_note) - versions_of(others))
 
     def _drop_archived(self, tombstone: Tombstone) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""
@@ -99,5 +99,5 @@ class Trash:
 
 def versions_of(changed: Iterable[FileChange]) -> set[str]:
     """The hashes of these files' versions, before and after."""
-    versions = (each for file in changed for each in (file.before, file.after))
-    return {each for each in versions if each is not None}
+    versions = (version for file in changed for version in (file.before, file.after))
+    return {version for version in versions if version is not None}

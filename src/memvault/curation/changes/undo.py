@@ -87,9 +87,9 @@ class ActiveChanges:
         """Keys of what a change forgot and restored, from the hashes of the first tombstones."""
         restored = [self._forgotten.tombstone(key) for key in change.restored]
         return [
-            f"forgotten {each.repeats or each.reversal_hash}"
-            for each in (*change.forgot, *restored)
-            if each is not None
+            f"forgotten {tombstone.repeats or tombstone.reversal_hash}"
+            for tombstone in (*change.forgot, *restored)
+            if tombstone is not None
         ]
 
     def _add(self, change: Change, subjects: Iterable[str]) -> None:
@@ -153,8 +153,8 @@ class UndoStaging:
             self.staging = kept
             return conflicts
         for tombstone in change.forgot:
-            for each in self._forgotten.kept_tombstones_of(tombstone):
-                self.staging.note_restored(each.reversal_hash)
+            for later in self._forgotten.kept_tombstones_of(tombstone):
+                self.staging.note_restored(later.reversal_hash)
             self.staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
         for key in change.restored:
             self._forget_again(key, change)
@@ -231,16 +231,16 @@ class UndoStaging:
 
     def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._moved_to(change, file)
-        now, there = self._now(file.path), self._now(target)
-        unchanged = there is not None and content_hash(there) == file.before
-        if now is None and unchanged:
+        now, moved = self._now(file.path), self._now(target)
+        is_unchanged = moved is not None and content_hash(moved) == file.before
+        if now is None and is_unchanged:
             self.staging.move(target, file.path, with_edits=True)
             return None
-        if now is None and there is not None and not is_in_trash(target):
+        if now is None and moved is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
         if now is None:
             return self._recreated(change, file)
-        if unchanged and is_in_trash(file.path):  # another file has its path in the trash now
+        if is_unchanged and is_in_trash(file.path):  # another file has its path in the trash now
             self.staging.trash(target)
             return None
         if content_hash(now) == file.before:
@@ -249,13 +249,13 @@ class UndoStaging:
 
     def _moved_to(self, change: Change, file: FileChange) -> str:
         """The current path; if the note was forgotten again since, its latest path in the trash."""
-        again = (
-            each.trash_path
+        later_paths = (
+            later.trash_path
             for tombstone in change.forgot
             if tombstone.trash_path == file.moved_to
-            for each in self._forgotten.kept_tombstones_of(tombstone)
+            for later in self._forgotten.kept_tombstones_of(tombstone)
         )
-        return next(again, None) or file.moved_to or ""
+        return next(later_paths, None) or file.moved_to or ""
 
     def _recreated(self, change: Change, file: FileChange) -> Conflict | None:
         before = self._version(file.before)
@@ -310,7 +310,7 @@ class UndoStaging:
 
 def _id_of(change: Change, file: FileChange) -> str:
     """The id of the note that the change created in this file; "" if it is not known."""
-    created = [each for each in change.files if each.before is None]
+    created = [created_file for created_file in change.files if created_file.before is None]
     if len(created) != len(change.node_ids):
         return ""
     return change.node_ids[created.index(file)]

@@ -77,7 +77,7 @@ class ManifestPreview:
     @property
     def digest(self) -> str:
         """The same for the same edits only."""
-        edits = [[each.action, each.node_ids, each.text] for each in self.wanted]
+        edits = [[edit.action, edit.node_ids, edit.text] for edit in self.wanted]
         return content_hash(json.dumps(edits).encode())
 
 
@@ -163,7 +163,7 @@ class ManifestKeeper:
         if reading.faults:
             return ManifestPreview(reading.wanted, faults=reading.faults)
         wrong: list[Fault] = []
-        touched = [self._touched(each, wrong) for each in reading.wanted]
+        touched = [self._touched(edit, wrong) for edit in reading.wanted]
         return ManifestPreview(
             reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
         )
@@ -285,8 +285,8 @@ class ManifestKeeper:
             except MemvaultError as error:
                 _check([Fault(wanted.line or 1, error.message)])
         self._stage_manifest(staging, path, lines, reading)
-        names = tuple(dict.fromkeys(name for each in reading.wanted for name in each.concepts))
-        ids = tuple(dict.fromkeys(key for each in reading.wanted for key in each.node_ids))
+        names = tuple(dict.fromkeys(name for edit in reading.wanted for name in edit.concepts))
+        ids = tuple(dict.fromkeys(key for edit in reading.wanted for key in edit.node_ids))
         return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
 
     def _stage(self, staging: Staging, wanted: RequestedEdit) -> None:
@@ -308,14 +308,14 @@ class ManifestKeeper:
             if each.action is not Action.ANNOTATE:
                 gone |= {key: into for target in each.targets for key in target.node_ids}
         indexed = self._indexed()
-        left = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
+        remaining = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
         state = _state_of(lines)
         name = save_concepts(
-            self._vault, [WrittenConcept.of(each) for each in left.values()], [state]
+            self._vault, [WrittenConcept.of(concept) for concept in remaining.values()], [state]
         )
         text = write_manifest(
             _text(staging.read(path)),
-            left,
+            remaining,
             name,
             gone=lambda key: key in reading.known,
             done={each.line for each in reading.wanted if each.line is not None},

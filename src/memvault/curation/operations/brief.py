@@ -111,7 +111,7 @@ def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
     }
     path = f"{folder}/{safe_name(title)}.md"
     goes = brief.then is Sources.TRASH
-    named = [each.path if goes else wikilink(each.path, path) for each in brief.sources]
+    named = [source.path if goes else wikilink(source.path, path) for source in brief.sources]
     body = f"# {title}\n\n{text}\n\n## Sources\n\n" + "\n".join(f"- {each}" for each in named)
     path = staging.create(path, compose_note(properties, body))
     if goes:

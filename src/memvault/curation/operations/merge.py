@@ -233,8 +233,8 @@ class _Merging:
     def _notes_without_news(self, parsed: Mapping[str, ParsedNote]) -> set[str]:
         """The notes whose every sentence is in the survivor or in an earlier merged note."""
         data = self._staging.read(self._path)
-        own = parse_note(self._path, data)
-        known = [_body(own, note_text(self._path, data))]
+        survivor = parse_note(self._path, data)
+        known = [_body(survivor, note_text(self._path, data))]
         found: set[str] = set()
         for path, note in parsed.items():
             body = _body(note, note_text(path, self._staging.read(path)))
@@ -255,8 +255,8 @@ class _Merging:
         whole = _body(note, note_text(memory.path, data), note_text(memory.path, original))
         text = without_repeats(whole, known).strip("\r\n")
         known.append(whole)
-        own = frontmatter_of(self._staging.read(self._path))
-        parts = _kept_properties(note, own) + ([text] if text.strip() else [])
+        properties = frontmatter_of(self._staging.read(self._path))
+        parts = _kept_properties(note, properties) + ([text] if text.strip() else [])
         heading = f"# {self._headings[memory.path]}"
         return close_open_fence("\n\n".join([heading, *parts])) + "\n"
 
@@ -344,13 +344,13 @@ def _listed(values: Mapping[str, Any], key: str) -> list[str]:
     return [str(item) for item in items if isinstance(item, str | int | float)]
 
 
-def _kept_properties(note: ParsedNote, own: Mapping[str, Any]) -> list[str]:
+def _kept_properties(note: ParsedNote, survivor: Mapping[str, Any]) -> list[str]:
     """Text for the properties that the survivor lacks: links as fields, others as a sentence."""
     fields, texts = [], []
     for key, value in note.frontmatter.items():
         if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):
             continue
-        if own.get(key) == value:
+        if survivor.get(key) == value:
             continue
         items = value if isinstance(value, list) else [value]
         if any(isinstance(item, dict) for item in items):

@@ -145,7 +145,7 @@ class TaskFinder:
         if not is_captured(memory):
             return None
         sources = {edge.source for edge in self._edges.touching(memory.id)} - {memory.id}
-        nodes = (self._edges.node(each) for each in sources)
+        nodes = (self._edges.node(source) for source in sources)
         paths = [node.path for node in nodes if node is not None and node.path]
         try:
             return promotion(memory, self._read_bytes(memory.path), map(self._read_bytes, paths))
