@@ -21,12 +21,12 @@ from memvault.curation.changes.staging import Staging
 from memvault.model.change import ChangeKind
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault import write as write_module
-from memvault.vault.compose import MAX_NAME_BYTES, safe_name
+from memvault.vault.file_names import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers, remove_own_leftovers
-from memvault.vault.write import WriterLock
+from memvault.vault.writer_lock import WriterLock
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 
@@ -544,7 +544,7 @@ def test_a_writer_that_never_ends_is_said_and_the_note_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Log.md").write_bytes(b"one\n")
-    monkeypatch.setattr(write_module, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("memvault.vault.writer_lock.TIMEOUT_SECONDS", 0.05)
     with WriterLock(tmp_path).held(), pytest.raises(StorageError, match="another memvault process"):
         Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")
     assert (tmp_path / "Log.md").read_bytes() == b"one\n"

@@ -50,8 +50,9 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import day_of
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
-from memvault.vault.compose import compose_note, safe_name
+from memvault.vault.compose import compose_note
 from memvault.vault.documents import check_writable
+from memvault.vault.file_names import safe_name
 from memvault.vault.parse import content_hash
 
 Result = TypeVar("Result")

@@ -19,12 +19,11 @@ from memvault.model.errors import (
     VaultMissing,
 )
 from memvault.model.provenance import Provenance
-from memvault.vault.compose import safe_name
 from memvault.vault.documents import DocumentTexts, check_writable, is_document
+from memvault.vault.file_names import safe_name
 from memvault.vault.ignore import IgnoreRules, is_link_path
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
 from memvault.vault.write import (
-    WriterLock,
     move,
     publish,
     replace_unchanged,
@@ -32,6 +31,7 @@ from memvault.vault.write import (
     sync_folder,
     temporary_path_for,
 )
+from memvault.vault.writer_lock import WriterLock
 
 EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02

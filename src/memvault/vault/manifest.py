@@ -203,9 +203,9 @@ def _note(raw: str, rest: str) -> Line:
 
 
 def _faulty(raw: str, word: str) -> Line:
-    shown = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
+    example = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
     kind = LineKind.MERGE if word == "MERGE" else LineKind.NOTE
-    return Line(raw, kind, fault=f"this should read `{shown}`")
+    return Line(raw, kind, fault=f"this should read `{example}`")
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -95,15 +95,15 @@ class VersionStore:
         file = self._file(pack)
         try:
             with zipfile.ZipFile(file) as kept:
-                left = {
+                remaining = {
                     name: kept.read(name) for name in kept.namelist() if name not in content_hashes
                 }
         except FileNotFoundError:
             return
         except (OSError, zipfile.BadZipFile) as error:
             raise StorageError(f"{self._name(file)} cannot be read: {error}") from error
-        if left:
-            self._write(file, left)
+        if remaining:
+            self._write(file, remaining)
         else:
             with storage_errors(self._name(file)):
                 file.unlink(missing_ok=True)

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
-from memvault.vault.compose import safe_name
 from memvault.vault.documents import check_writable
+from memvault.vault.file_names import safe_name
 from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"

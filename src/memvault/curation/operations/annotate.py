@@ -10,7 +10,8 @@ from memvault.curation.operations.editable_text import HIDES_REST, EditableText,
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.graph import NodeKind
-from memvault.vault.compose import appended, compose_note, inserted, safe_name, storable_text
+from memvault.vault.compose import appended, compose_note, inserted, storable_text
+from memvault.vault.file_names import safe_name
 
 HEADING = "Annotations"
 FOLDER = "permanent"  # for the new note of an annotated concept that has none

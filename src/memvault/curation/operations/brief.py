@@ -24,7 +24,8 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import iso_utc
 from memvault.search.modes import diverse
-from memvault.vault.compose import compose_note, safe_name
+from memvault.vault.compose import compose_note
+from memvault.vault.file_names import safe_name
 from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note
 

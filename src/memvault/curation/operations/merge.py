@@ -29,8 +29,9 @@ from memvault.text.statements import without_repeats
 from memvault.text.words import name_key
 from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.properties import UNDERSTOOD
-from memvault.vault.links import LinkIndex, NewTarget, WrittenLink, keys_of, rewrite_links
+from memvault.vault.links import LinkIndex, keys_of
 from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
 _IN_NO_HEADING = re.compile(r"[\[\]#^|]")
 _OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {
@@ -252,9 +253,9 @@ class _Merging:
         data = rewrite_links(
             memory.path, original, self._moved_from(memory.path), self._attachment_of(memory.path)
         )
-        whole = _body(note, note_text(memory.path, data), note_text(memory.path, original))
-        text = without_repeats(whole, known).strip("\r\n")
-        known.append(whole)
+        body = _body(note, note_text(memory.path, data), note_text(memory.path, original))
+        text = without_repeats(body, known).strip("\r\n")
+        known.append(body)
         properties = frontmatter_of(self._staging.read(self._path))
         parts = _kept_properties(note, properties) + ([text] if text.strip() else [])
         heading = f"# {self._headings[memory.path]}"

@@ -17,7 +17,8 @@ from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.properties import ARCHIVE, FOLDER_LIFECYCLES
-from memvault.vault.links import NewTarget, WrittenLink, keys_of, rewrite_links
+from memvault.vault.links import keys_of
+from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
 
 def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:

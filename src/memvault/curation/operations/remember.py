@@ -39,9 +39,9 @@ from memvault.vault.compose import (
     first_heading,
     importance_word,
     related_line,
-    safe_name,
     title_of,
 )
+from memvault.vault.file_names import safe_name
 from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex, wikilink
 from memvault.vault.write import storage_errors
@@ -162,12 +162,12 @@ def _folder_of(
     folder = folder_of_lifecycle(lifecycle, project, now)
     if not project:
         return folder, None
-    own = _project_folder(vault, safe_name(project))
-    if own is None:
+    project_folder = _project_folder(vault, safe_name(project))
+    if project_folder is None:
         return folder, project
     is_project = lifecycle is Lifecycle.TEMPORARY
-    return "/".join(own) if is_project else folder, (
-        project if own[1] == safe_name(project) else own[1]
+    return "/".join(project_folder) if is_project else folder, (
+        project if project_folder[1] == safe_name(project) else project_folder[1]
     )
 
 
@@ -186,7 +186,7 @@ def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
         ]
     return min(
         alike,
-        key=lambda own: (own[1] != name, own[1].casefold() != name.casefold()),
+        key=lambda candidate: (candidate[1] != name, candidate[1].casefold() != name.casefold()),
         default=None,
     )
 

@@ -125,8 +125,8 @@ def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
         loaded = YAMLHandler().load(source, Loader=HeaderLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        what = str(getattr(error, "problem", None) or "it is not valid YAML")
-        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, what)
+        problem = str(getattr(error, "problem", None) or "it is not valid YAML")
+        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, problem)
     except _VALUE_ERRORS:
         return read_lines(source), FrontmatterProblem(2, "a value cannot be read")
     if loaded is None:

@@ -114,8 +114,8 @@ class _Reader:
         if name != text:  # a text that is marked as a heading by mistake is still found
             self._block(inline, lines)
             return
-        whole = LabelledSentence(0, len(inline.text))
-        self._links_tags_and_fields(inline, [whole], [Sentence(text, lines.first)], lines.first)
+        sentence = LabelledSentence(0, len(inline.text))
+        self._links_tags_and_fields(inline, [sentence], [Sentence(text, lines.first)], lines.first)
 
     def _paragraph(self, token: Token) -> None:
         inline = self._reader.read(token.children or [])
