@@ -80,8 +80,8 @@ class EarlyEmbedding:
         if len(self._waiting) < EARLY:
             self._waiting.append(reading)
         elif self._running is None or (self._running.done() and self._running.result()):
-            some, self._waiting = self._waiting, [reading]
-            self._running = self._ahead.submit(copy_context().run, self._embed, some)
+            batch, self._waiting = self._waiting, [reading]
+            self._running = self._ahead.submit(copy_context().run, self._embed, batch)
 
     def _embed(self, readings: Sequence[NoteReading]) -> bool:
         """Embed these notes; returns whether any text was not cached."""

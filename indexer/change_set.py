@@ -90,8 +90,8 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     if not is_own:  # a client wrote the title
         note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    given = claimed if is_uuid(claimed) else None
-    return NoteReading(note, stat, given, examined.provenance, examined.data)
+    claimed_id = claimed if is_uuid(claimed) else None
+    return NoteReading(note, stat, claimed_id, examined.provenance, examined.data)
 
 
 KEPT = 256  # notes kept as objects; others are pickled, which takes less memory and more time

@@ -140,11 +140,11 @@ class Generations:
         """Move a damaged generation aside, in place of the one kept earlier."""
         self._pointer.write(None)
         self._dropped(folder)
-        kept = self._folder / DAMAGED
-        shutil.rmtree(kept, ignore_errors=True)
+        damaged = self._folder / DAMAGED
+        shutil.rmtree(damaged, ignore_errors=True)
         # If a file in it is still open (Windows), the folder stays and is later removed as stale.
         with suppress(OSError):
-            folder.rename(kept)
+            folder.rename(damaged)
 
     def remove_stale(self, in_use: Collection[Path] = ()) -> None:
         """Delete generations that are neither live nor in use, as after an interrupted rebuild.

@@ -106,16 +106,16 @@ class GraphWriter:
 
         The caller embeds their `sentences_between_notes`.
         """
-        some: list[NoteGraph] = []
+        batch: list[NoteGraph] = []
         edges = 0
         for graph in graphs:
-            if some and edges + len(graph.edges) > EDGES_AT_ONCE:
-                self._graph.replace(some)
-                some, edges = [], 0
-            some.append(graph)
+            if batch and edges + len(graph.edges) > EDGES_AT_ONCE:
+                self._graph.replace(batch)
+                batch, edges = [], 0
+            batch.append(graph)
             edges += len(graph.edges)
-        if some:
-            self._graph.replace(some)
+        if batch:
+            self._graph.replace(batch)
 
     def _bounded(self, graph: NoteGraph) -> NoteGraph:
         """The graph with at most `MAX_EDGES` edges; links come before names found in the text."""

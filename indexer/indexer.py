@@ -353,17 +353,17 @@ class Indexer:
                     self.catalogue.commit(pending.restamped)
                     affected, stale = self._learn_names(pending)
                     version = self._name_registry.version
-                    again = self._relinking.queue(affected, relink, fresh)
+                    to_relink = self._relinking.queue(affected, relink, fresh)
                     self._remove(pending, stale)
                 self._write(pending, ahead, early, report, result)
             result.removed = len(pending.gone)
             if finish_later:
-                many = len(again) > FEW_LINKED
+                many = len(to_relink) > FEW_LINKED
                 result.unfinished = bool(result.indexed or affected.names.phrases or many)
                 if not many:
                     with self._lock:
-                        self._relinking.rewrite_edges(again)
-                    result.relinked = len(again)
+                        self._relinking.rewrite_edges(to_relink)
+                    result.relinked = len(to_relink)
             elif self._due.release(pending):
                 result.relinked = self._finish(fresh, version)
         return result
@@ -411,8 +411,8 @@ class Indexer:
         while goes_on:
             with self._lock.after_others():
                 is_latest = version == self._name_registry.version
-                some, goes_on = self._relinking.step(fresh if is_latest else ())
-            relinked += some
+                count, goes_on = self._relinking.step(fresh if is_latest else ())
+            relinked += count
         return relinked
 
     def _report(self, indexed: NotesIndexed) -> None:

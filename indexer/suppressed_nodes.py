@@ -96,11 +96,11 @@ class SuppressedNodes:
 
 def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
     """The edges, with new ordinals for those that a merge made equal."""
-    taken: set[str] = set()
-    apart = []
+    ids: set[str] = set()
+    renumbered = []
     for edge in edges:
-        while edge.id in taken:
+        while edge.id in ids:
             edge = replace(edge, ordinal=edge.ordinal + 1)  # noqa: PLW2901
-        taken.add(edge.id)
-        apart.append(edge)
-    return tuple(apart)
+        ids.add(edge.id)
+        renumbered.append(edge)
+    return tuple(renumbered)

@@ -193,10 +193,10 @@ class Plugin:
     def _is_whole_ours(self, entries: int) -> bool:
         """Whether `install` created the hooks file, and it has only our ``entries``."""
         assert self.hooks_file is not None
-        whole, path = self.hooks_file.get([]), self.hooks_file.path
+        content, path = self.hooks_file.get([]), self.hooks_file.path
         backed_up = any(path.parent.glob(f"{path.name}.before-memvault*"))
-        there = sum(len(groups) for groups in whole.get("hooks", {}).values())
-        return set(whole) == {"version", "hooks"} and there == entries and not backed_up
+        group_count = sum(len(groups) for groups in content.get("hooks", {}).values())
+        return set(content) == {"version", "hooks"} and group_count == entries and not backed_up
 
     @property
     def _versioned(self) -> bool:

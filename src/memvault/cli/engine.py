@@ -258,7 +258,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     places = places_of(context)
     with engine_of(places, wait=False) as engine:
         address, answer = engine.address, engine.status()
-    shown = {
+    fields = {
         "engine": f"process {address.pid}, version {address.version}, since "
         + time.strftime("%Y-%m-%d %H:%M", time.localtime(address.started)),
         "page": f"http://{address.netloc}/",
@@ -267,16 +267,16 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         **answer,
     }
     if as_json:
-        print_json(shown)
+        print_json(fields)
         return
-    shown |= how_far(answer)
+    fields |= how_far(answer)
     if scanned := answer.get("last_scan"):
-        shown["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
-    problems = shown.get("problems") or []
+        fields["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
+    problems = fields.get("problems") or []
     if len(problems) > _MAX_PROBLEMS:
         more = f"and {len(problems) - _MAX_PROBLEMS:,} more: memvault doctor"
-        shown["problems"] = [*problems[:_MAX_PROBLEMS], more]
-    rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in shown.items()]
+        fields["problems"] = [*problems[:_MAX_PROBLEMS], more]
+    rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in fields.items()]
     print_table(rows, ("dim",))
 
 

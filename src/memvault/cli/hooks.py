@@ -38,8 +38,8 @@ def hook(
 
     `memvault connect CLIENT --hooks` writes this command into the client's configuration.
     """
-    given = context.find_root().params
-    options = [f"--{name}={given[name]}" for name in ("vault", "config") if given[name]]
+    parameters = context.find_root().params
+    options = [f"--{name}={parameters[name]}" for name in ("vault", "config") if parameters[name]]
     raise typer.Exit(run_hook_command(["hook", event, f"--client={client}", *options]))
 
 

@@ -82,8 +82,8 @@ class Activity:
         """
         with self._lock:
             if id not in self._foreign:
-                given = MemoryActivity(agent_id=agent_id, utl_state=utl_state)
-                self._records[id] = self._records.get(id, UNUSED).merged(given)
+                record = MemoryActivity(agent_id=agent_id, utl_state=utl_state)
+                self._records[id] = self._records.get(id, UNUSED).merged(record)
                 self._unflushed.setdefault(id, 0)
         self._is_dirty = True
 
@@ -183,9 +183,9 @@ class Activity:
         If another process writes a record in between, the accesses are added to that.
         """
         waiting = iter(counts)
-        while left := set(islice(waiting, MEMORIES_PER_ENTRY)):
-            while left:
-                left = self._add_some(keyvalue, {id: counts[id] for id in left})
+        while ids := set(islice(waiting, MEMORIES_PER_ENTRY)):
+            while ids:
+                ids = self._add_some(keyvalue, {id: counts[id] for id in ids})
 
     def _add_some(self, keyvalue: KeyValueStore, counts: dict[str, int]) -> set[str]:
         """Add accesses; returns the ids that another process wrote meanwhile, to try again."""
@@ -197,9 +197,9 @@ class Activity:
             if found is not None:
                 sums[id] = self._summed(id, found, count)
                 written[id] = (stored.get(id), _bytes(sums[id]))
-        left = keyvalue.swap(NAMESPACE, written)
-        self._take_over({id: sums[id] for id in sums.keys() - left})
-        return left
+        to_retry = keyvalue.swap(NAMESPACE, written)
+        self._take_over({id: sums[id] for id in sums.keys() - to_retry})
+        return to_retry
 
     def _decoded(self, id: str, value: bytes | None) -> MemoryActivity | None:
         """The stored record; UNUSED if it is missing or unreadable.

@@ -71,8 +71,10 @@ def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpo
 
 def _is_linked(spot: BlindSpot, view: GraphView) -> bool:
     """Whether two notes are linked directly or through one node other than the shared one."""
-    near = _beside(spot.first, view)
-    return spot.second in near or bool(near & _beside(spot.second, view) - {spot.shared})
+    neighbours = _beside(spot.first, view)
+    return spot.second in neighbours or bool(
+        neighbours & _beside(spot.second, view) - {spot.shared}
+    )
 
 
 def _beside(node_id: str, view: GraphView) -> set[str]:

@@ -76,14 +76,14 @@ def learnt_together(
     """
     if not ids:
         return UTLState(delta_s=0.0, delta_c=0.0, w_e=1.0, phi=0.0)
-    index, own, whole = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
-    lacking = 1.0 - whole.coherence
-    gained = max(0.0, own.coherence - whole.coherence) / lacking if lacking > 0.0 else 0.0
+    index, pulse, vault_pulse = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
+    lacking = 1.0 - vault_pulse.coherence
+    gained = max(0.0, pulse.coherence - vault_pulse.coherence) / lacking if lacking > 0.0 else 0.0
     vectors = [vector for vector in index.vectors(ids).values() if vector is not None]
     mean = mean_vector(vectors)
     cosines = [] if mean is None else [float(np.clip(each @ mean, -1.0, 1.0)) for each in vectors]
     return UTLState(
-        delta_s=own.entropy,
+        delta_s=pulse.entropy,
         delta_c=round(gained, 3),
         w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
         phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),

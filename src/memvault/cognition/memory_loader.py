@@ -91,35 +91,35 @@ class MemoryNodes:
             with self._lock:
                 self._kept.pop(id, None)
             return None
-        kept = self._known(memory) or self._load(memory)
+        loaded = self._known(memory) or self._load(memory)
         use = self._activity().of(id)
         return MemoryNode(
             id=id,
-            content=kept.content,
-            embedding=kept.embedding,
+            content=loaded.content,
+            embedding=loaded.embedding,
             created_at=memory.created_at,
             last_accessed=use.last_accessed or memory.created_at,
             importance=memory.importance,
             access_count=use.access_count,
             johari_quadrant=self._meter.states([id])[id].quadrant,
-            utl_state=use.utl_state or kept.utl_state,
+            utl_state=use.utl_state or loaded.utl_state,
             agent_id=use.agent_id,
             metadata=memory.metadata,
         )
 
     def _known(self, memory: Memory) -> _Kept | None:
         with self._lock:
-            kept = self._kept.get(memory.id)
-            if kept is None or kept.memory is not memory:
+            loaded = self._kept.get(memory.id)
+            if loaded is None or loaded.memory is not memory:
                 return None
             self._reads += CacheStats(hits=1)
-            return kept
+            return loaded
 
     def _load(self, memory: Memory) -> _Kept:
         content = _body(self._read(memory.path))
         vector = self._meter.similarity_index.vectors([memory.id])[memory.id]
         stored = self._activity().of(memory.id).utl_state
-        kept = _Kept(
+        loaded = _Kept(
             memory,
             content,
             NO_VECTOR if vector is None else vector,
@@ -127,11 +127,11 @@ class MemoryNodes:
         )
         with self._lock:
             is_full = len(self._kept) == self._kept.maxsize and memory.id not in self._kept
-            self._kept[memory.id] = kept
+            self._kept[memory.id] = loaded
             self._reads += CacheStats(misses=1, evictions=int(is_full))
         if is_full:
             logger.debug("The least recently used memory was evicted from the cache.")
-        return kept
+        return loaded
 
 
 def _body(data: bytes) -> str:

@@ -210,12 +210,12 @@ class PulseMeter:
             related, fresh = dict[str, Sequence[str]](), dict[str, MemoryState]()
             for first in range(0, len(missing), STEP):
                 make_way()
-                some = {
+                related_ids = {
                     key: similarity_index.related(key, LOCAL)
                     for key in missing[first : first + STEP]
                 }
-                fresh.update(_measured(similarity_index, some))
-                related.update(some)
+                fresh.update(_measured(similarity_index, related_ids))
+                related.update(related_ids)
             known.update(fresh)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
@@ -233,10 +233,10 @@ class PulseMeter:
     def _measure_some(self) -> float | None:
         """Measure some of the queued memories; returns the pause before the next ones, if any."""
         with self._lock:
-            some = list(islice(self._to_measure, AT_ONCE))
-            for key in some:
+            ids = list(islice(self._to_measure, AT_ONCE))
+            for key in ids:
                 del self._to_measure[key]
-        self._look_up([key for key in some if self.similarity_index.is_memory(key)])
+        self._look_up([key for key in ids if self.similarity_index.is_memory(key)])
         return PAUSE_SECONDS if self._to_measure else None
 
     def _version(self, similarity_index: SimilarityIndex) -> Version:

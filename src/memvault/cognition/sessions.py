@@ -202,17 +202,17 @@ class SessionState:
 
 def pulse_of_session(meter: PulseMeter, working_set: Sequence[str]) -> CognitivePulse:
     """The pulse of a working set; of the whole vault if the set is empty."""
-    there = [key for key in working_set if meter.similarity_index.is_memory(key)]
-    return meter.of(there) if there else meter.of_vault()
+    existing = [key for key in working_set if meter.similarity_index.is_memory(key)]
+    return meter.of(existing) if existing else meter.of_vault()
 
 
 def session_state(meter: PulseMeter, working_set: Sequence[str]) -> SessionState:
     """The state of a working set; an empty one has entropy 0 and coherence 0."""
-    there = [key for key in working_set if meter.similarity_index.is_memory(key)]
-    counts = Counter(state.quadrant for state in meter.states(there).values())
+    existing = [key for key in working_set if meter.similarity_index.is_memory(key)]
+    counts = Counter(state.quadrant for state in meter.states(existing).values())
     return SessionState(
-        tuple(there),
-        meter.of(there),
+        tuple(existing),
+        meter.of(existing),
         {quadrant: counts[quadrant] for quadrant in JohariQuadrant},
-        learnt_together(meter, there),
+        learnt_together(meter, existing),
     )

@@ -157,15 +157,15 @@ class SimilarityIndex:
     def rows(self, ids: Sequence[str]) -> Rows:
         """The vectors of these memories as one matrix, without memories that have none."""
         with self._lock:
-            kept = self._rows.rows([key for key in ids if key in self._rows])
+            rows = self._rows.rows([key for key in ids if key in self._rows])
             missing = [key for key in ids if key not in self._rows and self.is_memory(key)]
         if not missing:
-            return kept
+            return rows
         found = {key: row for key, row in self._look_up(missing).items() if row is not None}
         if not found:
-            return kept
-        parts = [kept.matrix] if kept.ids else []
-        return Rows([*kept.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
+            return rows
+        parts = [rows.matrix] if rows.ids else []
+        return Rows([*rows.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
 
     def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
         """The surroundings of each node, from links in either direction."""
@@ -201,7 +201,7 @@ class SimilarityIndex:
             for memory in sharing:
                 factor = 1.0 - 1.0 / (1.0 + len(sharing))
                 unrelated[memory] = unrelated.get(memory, 1.0) * factor
-        return {key: 1.0 - rest for key, rest in unrelated.items()}
+        return {key: 1.0 - share for key, share in unrelated.items()}
 
     def _sharing(self, entity_id: str) -> set[str]:
         """The memories that link to or name an entity; empty if there are more than MAX_SHARING."""
@@ -232,10 +232,10 @@ class SimilarityIndex:
             return
         ids = self.memory_ids()
         for first in range(0, len(ids), READ_AT_ONCE):
-            some = ids[first : first + READ_AT_ONCE]
-            read = self._store.vectors(some, ChunkSize.NOTE)
+            batch = ids[first : first + READ_AT_ONCE]
+            read = self._store.vectors(batch, ChunkSize.NOTE)
             with self._lock:
-                for key in some:
+                for key in batch:
                     if key not in self._rows and self.is_memory(key):  # not newer, not removed
                         self._rows.put(key, mean_vector(read.get(key, ())))
         self._loaded = True
@@ -256,16 +256,16 @@ class SimilarityIndex:
     def _near(self, node_id: str) -> set[str]:
         """The nodes linked with a node directly, or through an entity that few notes name."""
         make_way()
-        near = set()
+        nodes = set()
         for edge in self._view.touching(node_id):
-            near |= {edge.source, edge.target}
+            nodes |= {edge.source, edge.target}
         if not self.is_memory(node_id):
-            return near if len(near) <= MAX_SHARING + 2 else set()
-        for other in list(near):
+            return nodes if len(nodes) <= MAX_SHARING + 2 else set()
+        for other in list(nodes):
             if not self.is_memory(other):
                 sharing = self._view.touching(other)
-                near |= {e.source for e in sharing} if len(sharing) <= MAX_SHARING + 1 else set()
-        return near
+                nodes |= {e.source for e in sharing} if len(sharing) <= MAX_SHARING + 1 else set()
+        return nodes
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, Vector | None]:
         try:

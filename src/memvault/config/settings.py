@@ -276,8 +276,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         # MEMVAULT_CACHE is the folder of exported models, not the table of this name.
         if isinstance(env_settings, EnvSettingsSource):
-            given = env_settings.env_vars
-            env_settings.env_vars = {k: v for k, v in given.items() if k != "memvault_cache"}
+            variables = env_settings.env_vars
+            env_settings.env_vars = {k: v for k, v in variables.items() if k != "memvault_cache"}
         return env_settings, init_settings
 
 

@@ -87,8 +87,8 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     if not found or len(found) > MAX_SENTENCES or total <= WORDS[0]:
         return None
     vectors = np.asarray(embed([sentence.text for sentence in found]), np.float32)
-    whole = _unit((vectors * lengths[:, None]).sum(axis=0))
-    order = diverse(np.clip(vectors @ whole, 0, 1).tolist(), vectors, len(found), VARIETY)
+    note_vector = _unit((vectors * lengths[:, None]).sum(axis=0))
+    order = diverse(np.clip(vectors @ note_vector, 0, 1).tolist(), vectors, len(found), VARIETY)
     for most in WORDS:
         chosen, spent = [], 0
         for at in order:
@@ -96,7 +96,7 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
                 chosen.append(at)
                 spent += int(lengths[at])
         chosen_sum = (vectors[chosen] * lengths[chosen, None]).sum(axis=0)
-        fidelity = float(_unit(chosen_sum) @ whole)
+        fidelity = float(_unit(chosen_sum) @ note_vector)
         if chosen and fidelity >= FIDELITY:
             return Distillate(
                 memory=memory.id, version=memory.content_hash, sentences=tuple(sorted(chosen)),

@@ -178,12 +178,12 @@ class Provenances:
     ) -> list[_Claims]:
         """Claims of the path that a renamed note had, or whose note this is a copy of: foreign
         sentences and most of the own sentences of that path occur here."""
-        here = {digest for unit in found for digest in unit.digests}
-        paths = {path for digest in here for path in self._places.get(digest, ())}
+        digests = {digest for unit in found for digest in unit.digests}
+        paths = {path for digest in digests for path in self._places.get(digest, ())}
         claims = {
             path: self._claims.get(f"path:{path}")
             for path in paths
-            if self._is_recognised(path, here)
+            if self._is_recognised(path, digests)
         }
         return [former for former in claims.values() if former is not None and former not in known]
 

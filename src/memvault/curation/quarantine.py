@@ -236,10 +236,10 @@ class GuardedVault(Vault):
             provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
             before, after = list(units(edit.before)), list(units(edit.after))
             known = {unit.written for unit in before}
-            kept = {unit.written for unit in after}
+            remaining = {unit.written for unit in after}
             own_words = f" {provenance.own} "
             rewrites = any(
-                unit.written not in kept
+                unit.written not in remaining
                 and (provenance.is_person or f" {unit.words} " in own_words)
                 for unit in before
                 if unit.is_body

@@ -76,13 +76,13 @@ def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
     if len(found) == 1:
         return found[0]
     if found:
-        ways = ", ".join(
+        choices = ", ".join(
             candidate.note.path if candidate.note else candidate.node_ids[0]
             for candidate in found[:10]
         )
         raise AmbiguousTarget(
             f"{len(found)} memories or concepts are named {target!r}; give the path or id of one: "
-            f"{ways}{', …' * (len(found) > 10)}",
+            f"{choices}{', …' * (len(found) > 10)}",
             candidates=[_candidate(each) for each in found],
         )
     nearest = nearest_names(target, memories)

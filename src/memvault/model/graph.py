@@ -45,8 +45,8 @@ class EdgeLearning(BaseModel):
 
     def steered(self, reward: float) -> EdgeLearning:
         """A copy with the reward of a traversal, clamped to [-1, 1], then decayed."""
-        kept = min(1.0, max(-1.0, reward)) * STEERING_DECAY
-        return self.model_copy(update={"steering_reward": kept})
+        change = min(1.0, max(-1.0, reward)) * STEERING_DECAY
+        return self.model_copy(update={"steering_reward": change})
 
     def modulated(self, weight: float) -> float:
         """The effective weight of an edge of this weight, in [0, 1]."""

@@ -61,13 +61,13 @@ class AwaitedLock:
 
     def acquire(self, timeout: float = -1.0) -> bool:
         """Like `threading.Lock.acquire`, in seconds."""
-        here = threading.get_ident()
+        thread = threading.get_ident()
         if _let_pass.get() is None:
-            self._waiting.add(here)
+            self._waiting.add(thread)
         try:
             return self._lock.acquire(timeout=timeout)
         finally:
-            self._waiting.discard(here)
+            self._waiting.discard(thread)
 
     def release(self) -> None:
         self._lock.release()

@@ -172,11 +172,11 @@ def own_lines(data: bytes, provenance: Provenance) -> bytes:
     """A note's bytes without the sentences of others; every line keeps its number, and the lines
     that say that the note has faded stay."""
     parts = _LINE_END.split(data)  # lines, and between them their ends
-    kept = dict(provenance.own_parts)
+    own_parts = dict(provenance.own_parts)
     for span in provenance.spans:
         for number in range(span.first, min(span.last, len(parts) // 2 + 1) + 1):
             if not _FADED.fullmatch(parts[2 * (number - 1)]):
-                parts[2 * (number - 1)] = kept.get(number, "").encode()
+                parts[2 * (number - 1)] = own_parts.get(number, "").encode()
     return b"".join(parts)
 
 

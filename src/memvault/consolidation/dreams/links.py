@@ -156,10 +156,12 @@ def _pair(first: str, second: str) -> tuple[str, str]:
 
 
 def _scored(first: str, second: str, cosine: float, linked: Linked) -> MissingLink:
-    ways = [way for way in ((first, second), (second, first)) if way in linked.naming]
-    source, target = max(ways, key=lambda way: linked.probability(way[1]), default=(first, second))
-    probability = linked.probability(target) if ways else 0.0
+    named_pairs = [pair for pair in ((first, second), (second, first)) if pair in linked.naming]
+    source, target = max(
+        named_pairs, key=lambda pair: linked.probability(pair[1]), default=(first, second)
+    )
+    probability = linked.probability(target) if named_pairs else 0.0
     value, shared = linked.shared(first, second)
-    is_related = bool(ways) or value >= MIN_SHARED
+    is_related = bool(named_pairs) or value >= MIN_SHARED
     score = cosine * (value + NAME_WEIGHT * probability) * is_related
     return MissingLink(source, target, score, linked.naming.get((source, target)), shared)

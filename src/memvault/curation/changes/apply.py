@@ -43,7 +43,7 @@ def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) ->
 
     A file that somebody changed since stays as it is.
     """
-    whole = True
+    is_complete = True
     for file in reversed(files):
         try:
             _take_back_one(vault, file, version)
@@ -51,8 +51,8 @@ def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) ->
             logger.warning("%s stays as it is: %s", file.path, error.message)
         except MemvaultError as error:
             logger.warning("%s cannot be restored yet: %s", file.path, error.message)
-            whole = False
-    return whole
+            is_complete = False
+    return is_complete
 
 
 def edits_made(

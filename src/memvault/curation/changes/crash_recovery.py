@@ -39,11 +39,11 @@ class CrashRecovery:
         def version(content: str) -> bytes | None:
             return self._contents.get(change.reversal_hash, content)
 
-        made = files.edits_made(self._vault, change.files, version)
-        if made is None:
+        edits = files.edits_made(self._vault, change.files, version)
+        if edits is None:
             self._recorder.record(JournalPhase.DONE, change, change.actor)
             logger.info("completed the interrupted change %s", change.reversal_hash)
-        elif files.revert_edits(self._vault, made, version):
+        elif files.revert_edits(self._vault, edits, version):
             self._recorder.withdraw(change)
             logger.info("took back the interrupted change %s", change.reversal_hash)
         else:

@@ -177,9 +177,9 @@ class History:
                 self._packs = _packs(self._changes)
             packs = self._packs.get(wanted, [])
         for key in packs:
-            kept = self._contents.get(key, wanted)
-            if kept is not None and content_hash(kept) == wanted:
-                return kept
+            found = self._contents.get(key, wanted)
+            if found is not None and content_hash(found) == wanted:
+                return found
         places = {
             place
             for key in packs

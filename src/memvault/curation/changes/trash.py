@@ -67,7 +67,7 @@ class Trash:
         return data is not None and content_hash(data) == tombstone.content_hash
 
     def _record(self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None) -> None:
-        whole = kind is TrashEntry.FORGOTTEN
+        is_complete = kind is TrashEntry.FORGOTTEN
         entry = JournalEntry(
             ts=self._clock(),
             kind=kind,
@@ -75,7 +75,7 @@ class Trash:
             note_id=tombstone.node_ids[0],
             path=path or tombstone.path,
             before=tombstone.content_hash,
-            data=tombstone.model_dump(mode="json", include=None if whole else _NAMED),
+            data=tombstone.model_dump(mode="json", include=None if is_complete else _NAMED),
         )
         self._journal.append(entry)
         self._forgotten.take(entry)
@@ -88,12 +88,12 @@ class Trash:
 
     def _drop_archived(self, tombstone: Tombstone) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""
-        own: set[str] = set()
-        others: set[str] = set()
+        versions: set[str] = set()
+        other_versions: set[str] = set()
         for change in self._history.changes(kinds=(ChangeKind.FADED,), limit=None):
             is_own = tombstone.path in change.paths or set(tombstone.node_ids) & {*change.node_ids}
-            (own if is_own else others).add(change.memo["original"])
-        for version in own - others:
+            (versions if is_own else other_versions).add(change.memo["original"])
+        for version in versions - other_versions:
             self._contents.drop_archived(version)
 
 

@@ -141,8 +141,8 @@ class UndoStaging:
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        kept, conflicts = self.staging, []
-        self.staging = kept.copy()
+        before, conflicts = self.staging, []
+        self.staging = before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
@@ -150,7 +150,7 @@ class UndoStaging:
             if conflict is not None:
                 conflicts.append(conflict)
         if conflicts:
-            self.staging = kept
+            self.staging = before
             return conflicts
         for tombstone in change.forgot:
             for later in self._forgotten.kept_tombstones_of(tombstone):

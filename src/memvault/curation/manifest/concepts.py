@@ -76,7 +76,7 @@ def concepts_of(
         if memory.id not in gone:
             notes[concept_key(memory.title)].append(memory)
     naming, certain = _naming(edges, gone)
-    found = {key: _of_notes(some, naming) for key, some in notes.items()}
+    found = {key: _of_notes(same_key, naming) for key, same_key in notes.items()}
     for key, nodes in _without_note(edges, gone, naming).items():
         if key not in found and key != _OWN_KEY:
             concept = _of_nodes(nodes, naming)

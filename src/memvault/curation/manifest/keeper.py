@@ -65,14 +65,16 @@ class ManifestPreview:
     @property
     def trashed(self) -> list[Memory]:
         """The notes that would move to the trash."""
-        kept = {each.into.node_ids for each in self.wanted if each.into is not None}
+        survivors = {each.into.node_ids for each in self.wanted if each.into is not None}
         gone = [
             target
             for each in self.wanted
             if each.action is not Action.ANNOTATE
             for target in each.targets
         ]
-        return [each.note for each in gone if each.note is not None and each.node_ids not in kept]
+        return [
+            each.note for each in gone if each.note is not None and each.node_ids not in survivors
+        ]
 
     @property
     def digest(self) -> str:
@@ -251,7 +253,7 @@ class ManifestKeeper:
         lines: dict[str, list[LineChange]] = {path: [] for path in plan.paths}
         for change in plan.lines_changed():
             lines[change.path].append(change)
-        return tuple(TouchedNote(path, tuple(some)) for path, some in lines.items())
+        return tuple(TouchedNote(path, tuple(line_changes)) for path, line_changes in lines.items())
 
     def _asks(self, reading: ManifestEdits) -> str | None:
         concepts, notes = reading.forgotten_concepts, reading.forgotten_notes

@@ -196,8 +196,8 @@ class _Comparison:
         if not sources:
             self._wrong(number, "these are one already")
             return None
-        taken = {key for target in (into, *sources) for key in target.node_ids}
-        if taken & (self._into.keys() | self._stays):
+        merged_ids = {key for target in (into, *sources) for key in target.node_ids}
+        if merged_ids & (self._into.keys() | self._stays):
             self._wrong(number, "another merge has one of these already: put them all into one")
             return None
         self._stays |= survivor_ids
@@ -223,8 +223,8 @@ class _Comparison:
             return None
         merged = self._into.get(target.node_ids[0])
         if merged is not None:
-            target, kept = merged
-            says = f"{line.name} is merged into {kept}, which gets the line"
+            target, survivor_name = merged
+            says = f"{line.name} is merged into {survivor_name}, which gets the line"
         elif target.note is None:
             says = f"{says}: a note is made for it"
         return RequestedEdit(

@@ -131,10 +131,10 @@ def stage_reconstruction(
     for key in last.memo[KEYS].split():
         if key != ID or id_of_path(path) == target.note.id:  # a renamed note needs its id
             kept = remove_key(kept, key)
-    whole = with_body(kept, body_of(original))
+    restored = with_body(kept, body_of(original))
     if not body_is_unchanged(data, last):
-        whole = _with_additions(path, whole, _added_lines(path, data, last, content))
-    staging.write(path, whole)
+        restored = _with_additions(path, restored, _added_lines(path, data, last, content))
+    staging.write(path, restored)
     return path
 
 
@@ -199,10 +199,10 @@ def _added_lines(
     return [line for equal, _, _, j1, j2 in stretches(old, new) if not equal for line in new[j1:j2]]
 
 
-def _with_additions(path: str, whole: bytes, lines: list[str]) -> bytes:
+def _with_additions(path: str, note: bytes, lines: list[str]) -> bytes:
     if not any(line.strip() for line in lines):
-        return whole
-    text = note_text(path, whole)
+        return note
+    text = note_text(path, note)
     newline = newline_of(text)
     more = f"## {ADDED_HEADING}{newline * 2}{''.join(lines).strip(BLANK)}{newline}"
     return appended(text, more).encode("utf-8", "surrogateescape")

@@ -351,5 +351,5 @@ def _stored_key(preference: Preference) -> str:
 
 
 def _id_of(path: str, data: bytes) -> str:
-    given = frontmatter_of(data).get("id")
-    return given if isinstance(given, str) and is_uuid(given) else id_of_path(path)
+    claimed = frontmatter_of(data).get("id")
+    return claimed if isinstance(claimed, str) and is_uuid(claimed) else id_of_path(path)

@@ -75,9 +75,9 @@ def linked_line(
         return None
     before = lines[line - 1]
     wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    taken = [match.span() for match in _NO_PLACE.finditer(before)]
+    unlinkable = [match.span() for match in _NO_PLACE.finditer(before)]
     for found in re.finditer(rf"(?<!\w)(?:{wanted})(?!\w)", before, re.IGNORECASE):
-        if any(start < found.end() and found.start() < end for start, end in taken):
+        if any(start < found.end() and found.start() < end for start, end in unlinkable):
             continue
         written = f"[[{target}]]" if found[0] == target else f"[[{target}|{found[0]}]]"
         after = before[: found.start()] + written + before[found.end() :]

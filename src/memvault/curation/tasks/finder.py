@@ -91,9 +91,9 @@ class TaskFinder:
         """
         by_id = {facts.memory.id: facts for facts in notes}
         memories = {key: facts.memory for key, facts in by_id.items()}
-        again = self._changed_ids(memories, changed)
+        changed_ids = self._changed_ids(memories, changed)
         saved = {key for key, note in self._by_note.items() if by_id.get(key) is not note.facts}
-        for key in again | saved:
+        for key in changed_ids | saved:
             self._go_on()
             self._by_note.pop(key, None)
             if key in by_id:
@@ -109,7 +109,7 @@ class TaskFinder:
         ]
         self._go_on()
         rows = self._similarity_index.rows(sorted(memories))
-        tasks += self._orphan_tasks(memories, again, rows)
+        tasks += self._orphan_tasks(memories, changed_ids, rows)
         self._go_on()
         tasks += conflict_tasks(
             [note.stated for note in self._by_note.values() if note.stated],
@@ -117,7 +117,7 @@ class TaskFinder:
             memories.get,
         )
         self._go_on()
-        tasks += self._duplicates.tasks(memories, again, rows)
+        tasks += self._duplicates.tasks(memories, changed_ids, rows)
         return sorted(tasks, key=lambda task: task.order)
 
     def _changed_ids(
@@ -167,16 +167,16 @@ class TaskFinder:
         return [task for key, (_, _, task) in self._stale.items() if not around[key].outdated_by]
 
     def _orphan_tasks(
-        self, memories: Mapping[str, Memory], again: Collection[str], rows: Rows
+        self, memories: Mapping[str, Memory], changed_ids: Collection[str], rows: Rows
     ) -> list[CurationTask]:
         # A note with unreadable properties cannot be edited, so no link is suggested for it.
-        alone = [
+        orphans = [
             memory
-            for memory in self._orphans.find(memories, again)
+            for memory in self._orphans.find(memories, changed_ids)
             if memory.id not in self._by_note or self._by_note[memory.id].facts.problem is None
         ]
-        nearest = _nearest([memory.id for memory in alone[:MAX_SUGGESTED]], rows)
-        return [orphan(memory, memories.get(nearest.get(memory.id, ""))) for memory in alone]
+        nearest = _nearest([memory.id for memory in orphans[:MAX_SUGGESTED]], rows)
+        return [orphan(memory, memories.get(nearest.get(memory.id, ""))) for memory in orphans]
 
 
 def _nearest(ids: Collection[str], rows: Rows) -> dict[str, str]:

@@ -63,9 +63,11 @@ class Duplicates:
             rows: the vectors of whole notes, L2-normalised; a note without text has none.
         """
         changed = set(changed)
-        kept = {pair: kind for pair, kind in self._similarities.items() if changed.isdisjoint(pair)}
+        unchanged = {
+            pair: kind for pair, kind in self._similarities.items() if changed.isdisjoint(pair)
+        }
         pairs = self._near_pairs(changed & memories.keys(), rows)
-        self._similarities = kept | self._similar_pairs(memories, pairs)
+        self._similarities = unchanged | self._similar_pairs(memories, pairs)
         return [
             _duplicates(memories[first], memories[second])
             if kind is Similarity.DUPLICATE
@@ -125,8 +127,8 @@ def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:
     Row 0 and column 0 are the note with the index ``first``.
     """
     pairs: set[Pair] = set()
-    near = cosines >= MIN_COSINE
-    for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
+    is_near = cosines >= MIN_COSINE
+    for row in np.flatnonzero(is_near.sum(axis=1) > 1).tolist():
         later = cosines[row].copy()
         later[: row + 1] = -1.0
         for column in _best(later):

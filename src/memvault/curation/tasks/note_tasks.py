@@ -287,7 +287,7 @@ class Orphans:
             return []
         known, self._connected_to = self._connected_to, {}
         namers: dict[str, tuple[str, ...]] = {}  # entity → at most two notes that name it
-        alone: list[Memory] = []
+        orphans: list[Memory] = []
         for key, memory in memories.items():
             needs_no_link = is_document(memory.path) or _is_day(stem_of(memory.path))
             if needs_no_link or memory.lifecycle is Lifecycle.EPHEMERAL:
@@ -296,10 +296,10 @@ class Orphans:
             if other is None or key in changed or other in changed:
                 other = self._connected_note(key, namers)
             if other is None:
-                alone.append(memory)
+                orphans.append(memory)
             else:
                 self._connected_to[key] = other
-        return sorted(alone, key=lambda memory: memory.path)
+        return sorted(orphans, key=lambda memory: memory.path)
 
     def _connected_note(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:
         """A note connected to this one, or None.

@@ -135,15 +135,15 @@ def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestio
             for edge in view.stated_by(memory.id):
                 if edge.origin is EdgeOrigin.FIELD:
                     stated[relation_name(edge.relation)].add(memory.id)
-        for relation, having in stated.items():
-            lacking = [memory for memory in notes if memory.id not in having]
-            if lacking and len(having) >= GAP_SHARE * len(notes):
+        for relation, stating in stated.items():
+            lacking = [memory for memory in notes if memory.id not in stating]
+            if lacking and len(stating) >= GAP_SHARE * len(notes):
                 memory = max(
                     lacking,
                     key=lambda candidate: (_uses(candidate.id, view), candidate.title),
                 )
                 yield OpenQuestion(
-                    f"What is the {relation} of {memory.title}? {len(having)} of {len(notes)} "
+                    f"What is the {relation} of {memory.title}? {len(stating)} of {len(notes)} "
                     f"notes of the type {kind} state one.",
                     "gap",
                     (memory.id,),
