@@ -46,8 +46,10 @@ class NoteReading:
         )
 
     def _is_verified(self, memory: Memory) -> bool:
-        """Whether the person verified the note; ``verified: true`` written by a client does not
-        count."""
+        """Whether the person verified the note.
+
+        ``verified: true`` written by a client does not count.
+        """
         if self.provenance.is_person or not memory.verified:
             return memory.verified
         own_lines = self.provenance.own_properties

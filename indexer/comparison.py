@@ -49,8 +49,10 @@ class Comparison:
         return ScanDifference(changed, gone, len(on_disk))
 
     def restamped(self) -> set[str]:
-        """The notes of which the journal says something new since they were indexed, such as whose
-        words they are; quick, as it opens no note."""
+        """The notes whose provenance the journal has changed since they were indexed.
+
+        Quick, as it opens no note.
+        """
         records = self.catalogue.records()
         stamps = self.vault.stamps((r.memory.path, r.claimed_id or "") for r in records)
         return {

@@ -25,7 +25,7 @@ BATCH = 128  # notes written together, at most
 # 50,000 do not. Writing 20,000 again takes 9 s.
 EDGES_AT_ONCE = 10_000
 MAX_EDGES = 10_000  # of one note
-_READ_IN = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
+_FROM_TEXT = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
 
 
 def sentences_between_notes(graphs: Iterable[NoteGraph]) -> set[str]:
@@ -46,8 +46,8 @@ class GraphWriter:
 
     Args:
         names: returns the current names of the vault.
-        found: entities that the trained pipeline found.
-        hidden: concepts that the graph omits or replaces.
+        entities: those that the trained pipeline found.
+        suppressed: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
         report: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
@@ -60,8 +60,8 @@ class GraphWriter:
         catalogue: Catalogue,
         *,
         names: Callable[[], NameRegistry],
-        found: EntityCache,
-        hidden: SuppressedNodes,
+        entities: EntityCache,
+        suppressed: SuppressedNodes,
         embed: Callable[[Sequence[str]], object],
         max_note_bytes: int,
         report: Callable[[NotesIndexed], None],
@@ -70,8 +70,8 @@ class GraphWriter:
         self._graph = graph
         self._catalogue = catalogue
         self._names = names
-        self._found = found
-        self._hidden = hidden
+        self._entities = entities
+        self._suppressed = suppressed
         self._embed = embed
         self._max_note_bytes = max_note_bytes
         self._report = report
@@ -123,7 +123,7 @@ class GraphWriter:
         if len(graph.edges) <= MAX_EDGES:
             return graph
         self._unindexed[graph.node.path or ""] = len(graph.edges) - MAX_EDGES
-        ordered = sorted(graph.edges, key=lambda edge: (edge.origin in _READ_IN, edge.line))
+        ordered = sorted(graph.edges, key=lambda edge: (edge.origin in _FROM_TEXT, edge.line))
         edges = tuple(ordered[:MAX_EDGES])
         ends = {edge.target for edge in edges}
         return replace(
@@ -135,37 +135,37 @@ class GraphWriter:
         self._removed = None
 
     def remove_forgotten(self) -> None:
-        """Remove forgotten concepts from the graph, put restored ones back, and report the notes
-        whose edges change."""
-        forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
+        """Remove forgotten concepts from the graph, and put restored ones back.
+
+        Reports the notes whose edges change.
+        """
+        forgotten, joined = self._suppressed.forgotten(), self._suppressed.joined()
         if forgotten == self._removed and joined == self._joined:
             return
         graph, known = self._graph, self._joined if self._removed is not None else {}
-        out = graph.nodes(forgotten | joined.keys())
-        gone = [key for key, node in out.items() if node.path is None]
+        nodes = graph.nodes(forgotten | joined.keys())
+        gone = [key for key, node in nodes.items() if node.path is None]
         edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
         naming: dict[str, set[str]] = {key: set() for key in gone}
         for edge in edges:
             memory = self._catalogue.by_id(edge.source)
             if memory is not None and edge.target in naming:
                 naming[edge.target].add(memory.path)
-        self._hidden.record(naming)
+        self._suppressed.record(naming)
         graph.remove(gone)
         linking = frozenset(path for paths in naming.values() for path in paths)
         self._report(NotesIndexed(linking, removed=frozenset(gone)))
-        returned = self._hidden.returned()
-        elsewhere = self._hidden.recorded(lambda key: joined.get(key) != known.get(key))
-        self.rewrite_edges(
-            {p for paths in (*returned.values(), *elsewhere.values()) for p in paths}
-        )
-        self._hidden.drop(returned)
+        returned = self._suppressed.returned()
+        remapped = self._suppressed.recorded(lambda key: joined.get(key) != known.get(key))
+        self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})
+        self._suppressed.drop(returned)
         self._removed, self._joined = forgotten, joined
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         make_way()
-        found = self._found.get(note.content_hash) or ()
-        graph = self._names().graph_of(note, memory, found)
-        return self._bounded(self._hidden.leave_out(graph))
+        entities = self._entities.get(note.content_hash) or ()
+        graph = self._names().graph_of(note, memory, entities)
+        return self._bounded(self._suppressed.leave_out(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:

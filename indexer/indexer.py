@@ -70,7 +70,7 @@ class Indexer:
         vault: Vault,
         stores: Stores,
         embedder: Embedder,
-        found: EntityCache,
+        entities: EntityCache,
         settings: IndexSettings,
         *,
         forgotten: Callable[[], frozenset[str]] = frozenset,
@@ -104,8 +104,8 @@ class Indexer:
             stores.graph,
             self.catalogue,
             names=lambda: self._name_registry,
-            found=found,
-            hidden=SuppressedNodes(stores.keyvalue, forgotten, joined),
+            entities=entities,
+            suppressed=SuppressedNodes(stores.keyvalue, forgotten, joined),
             embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
             report=self._report,
@@ -307,8 +307,10 @@ class Indexer:
             self._report(NotesIndexed(paths, removed=known))
 
     def _remove_strays(self) -> tuple[set[str], set[str]]:
-        """Remove nodes and chunks without a record; returns their ids, and the paths of notes
-        linking to them."""
+        """Remove nodes and chunks without a record.
+
+        Returns their ids, and the paths of the notes that link to them.
+        """
         nodes, chunks = self.comparison.strays()
         linking: set[str] = set()
         if nodes:

@@ -33,8 +33,10 @@ class SuppressedNodes:
         self.joined = joined
 
     def leave_out(self, graph: NoteGraph) -> NoteGraph:
-        """The note's graph without forgotten concepts and with merged ones replaced; records
-        both."""
+        """The note's graph without forgotten concepts, and with merged ones replaced.
+
+        Records both.
+        """
         graph = self._join(graph)
         forgotten = self.forgotten()
         named = {edge.target for edge in graph.edges} & forgotten
@@ -74,13 +76,17 @@ class SuppressedNodes:
             self._store.put_many(NAMESPACE, rows)
 
     def returned(self) -> dict[str, set[str]]:
-        """The recorded nodes that are no longer forgotten or merged, with the paths of notes that
-        may name them."""
+        """The recorded nodes that are no longer forgotten or merged.
+
+        Each comes with the paths of the notes that may name it.
+        """
         return self.recorded(lambda key: key not in self.forgotten() and key not in self.joined())
 
     def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
-        """The recorded nodes whose ids ``which`` accepts, with the paths of notes that may name
-        them."""
+        """The recorded nodes whose ids ``which`` accepts.
+
+        Each comes with the paths of the notes that may name it.
+        """
         found: dict[str, set[str]] = defaultdict(set)
         for row, _ in self._store.items(NAMESPACE):
             key, _, path = row.partition("\t")

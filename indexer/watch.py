@@ -107,8 +107,10 @@ def _event_observer(lost: Callable[[], None], limited: Callable[[], None]) -> Ba
 
 
 class _Gatherer(FileSystemEventHandler):
-    """Collects the paths that events name. A folder's event asks for a whole scan, one of the
-    journal for a look at what it says of notes."""
+    """Collects the paths that events name.
+
+    The event of a folder requests a scan, that of a journal file a look at the notes it names.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -154,8 +156,9 @@ class _Gatherer(FileSystemEventHandler):
     def next_change(
         self, debounce: float, stopped: Callable[[], bool]
     ) -> tuple[set[str], bool, bool] | None:
-        """Wait for events and then for a pause; returns the paths, whether the journal changed, and
-        whether a scan is needed.
+        """Wait for events and then for a pause between them.
+
+        Returns the paths, whether the journal changed, and whether a scan is needed.
 
         Returns no paths after `RETRY_SECONDS` without events, so that the caller can check whether
         the vault still exists; None when stopped.

@@ -176,8 +176,10 @@ class Provenances:
     def _claims_of_former_path(
         self, found: Iterable[Unit], known: Sequence[_Claims]
     ) -> list[_Claims]:
-        """Claims of the path that a renamed note had, or whose note this is a copy of: foreign
-        sentences and most of the own sentences of that path occur here."""
+        """The claims of the path from which this note was renamed or copied.
+
+        Foreign sentences and most of the person's sentences of that path occur in this note.
+        """
         digests = {digest for unit in found for digest in unit.digests}
         paths = {path for digest in digests for path in self._places.get(digest, ())}
         claims = {

@@ -100,8 +100,11 @@ def importance_is_own(memory: Memory) -> bool:
 
 
 def balanced_importance(memory: Memory, now: datetime) -> float:
-    """The effective importance: one that a client set halves its distance from the default every
-    30 days; one that the person set stays."""
+    """The effective importance of a memory.
+
+    One that a client set halves its distance from the default every 30 days; one that the person
+    set stays.
+    """
     deviation = memory.importance - DEFAULT_IMPORTANCE
     if not deviation or importance_is_own(memory):
         return memory.importance
@@ -147,8 +150,11 @@ class UTLState(BaseModel):
 
     @property
     def learning_score(self) -> float:
-        """L in [0, 1], with f(x) = sqrt(x) between 0 and 1: the geometric mean of the two deltas
-        while affect and phase are neutral; 0 for phases above pi / 2."""
+        """L in [0, 1], with f(x) = sqrt(x) between 0 and 1.
+
+        It is the geometric mean of the two deltas while affect and phase are neutral, and 0 for
+        phases above pi / 2.
+        """
         drive = self.delta_s * self.delta_c * self.w_e * math.cos(self.phi)
         return math.sqrt(min(1.0, max(0.0, drive)))
 

@@ -259,8 +259,10 @@ _HTML = re.compile(r"<(?=[A-Za-z/!])")
 
 
 def inert(text: str) -> str:
-    """The text on one line, escaped so that a note shows it without links, tags, fields, comments
-    or HTML."""
+    """The text on one line, escaped so that it has no markup.
+
+    A note shows it without links, tags, fields, comments or HTML.
+    """
     text = text.replace("[[", "\\[\\[").replace("::", ":\\:").replace("%%", "%\\%")
     text = _TAG.sub(r"\1\\#", text)
     text = _HTML.sub(r"\\<", text)

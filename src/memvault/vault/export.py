@@ -46,8 +46,9 @@ class RestoreReport:
 
 
 def files_of(vault: Vault) -> Iterator[str]:
-    """The paths of all files of an export: notes and attachments, then the journal, then the full
-    texts of faded notes."""
+    """The paths of all files of an export.
+
+    Notes and attachments come first, then the journal, then the full texts of faded notes."""
     rules = IgnoreRules(vault.root)
     for folder, below, names in os.walk(vault.root):
         relative_folder = Path(folder).relative_to(vault.root).as_posix()
@@ -210,8 +211,9 @@ def _decoded(item: Any, name: str) -> tuple[str, bytes]:
 
 
 def _check_path(path: str) -> None:
-    """Check that `files_of` could list the path: in the vault, and in no dot folder but the
-    journal's and the archive's.
+    """Check that `files_of` could list the path.
+
+    It must be in the vault, and in no dot folder except the journal's and the archive's.
 
     Raises:
         OutsideVault: it could not.

@@ -147,8 +147,7 @@ class Vault:
         return note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
 
     def examined(self, path: str) -> Examined:
-        """A note as it may be shown: here the whole note, all of it the person's. Raises as
-        `read`."""
+        """A note as it may be shown: here the whole note, as the person's. Raises as `read`."""
         return Examined(self.read(path), Provenance())
 
     def stamp(self, path: str, note_id: str) -> str:
@@ -271,8 +270,10 @@ class Vault:
                 return replace_unchanged(temporary, place, before, after)
 
     def _settled(self, path: str) -> bytes:
-        """The note's bytes; waits if they are empty, as editors that save in place first empty the
-        file."""
+        """The note's bytes; waits if they are empty.
+
+        Editors that save in place first empty the file.
+        """
         data = self.read(path)
         for _ in range(EDIT_ATTEMPTS):
             if data:

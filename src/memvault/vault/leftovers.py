@@ -33,8 +33,10 @@ def leftovers(vault: Vault) -> list[str]:
 
 
 def own_leftovers(vault: Vault) -> list[str]:
-    """Paths of the temporary files that killed writes left in memvault's own folders, where no
-    person saves anything."""
+    """Paths of the temporary files that killed writes left in memvault's own folders.
+
+    No person saves anything there.
+    """
     found = []
     for folder in OWN_FOLDERS:
         with contextlib.suppress(OSError, OutsideVault, StorageError):

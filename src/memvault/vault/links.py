@@ -24,8 +24,10 @@ class _Entry(NamedTuple):
 
 
 def link_key(target: str) -> str:
-    """The part that two links to the same note share: the last part of the path, without
-    extension, ignoring case and Unicode form."""
+    """The part of a link target that all links to the same note share.
+
+    It is the last part of the path, without extension, ignoring case and Unicode form.
+    """
     return _fold(target.strip()).rstrip("/").rpartition("/")[2]
 
 

@@ -83,8 +83,9 @@ def read_lines(text: str) -> list[Line]:
 
 
 def faults(lines: Sequence[Line]) -> list[Fault]:
-    """The errors of a manifest: it is empty, truncated or malformed. Invalid UTF-8 is expected as
-    surrogates."""
+    """The errors of a manifest: it is empty, truncated or malformed.
+
+    Invalid UTF-8 is expected as surrogates."""
     if not any(line.raw.strip() for line in lines):
         return [Fault(1, "the manifest is empty; `memvault manifest` writes a new one")]
     found = [

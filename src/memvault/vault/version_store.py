@@ -1,5 +1,6 @@
-"""Stores old versions of changed notes, and full texts of faded notes, in the vault, so that they
-are synced with it."""
+"""Stores old versions of changed notes, and full texts of faded notes, in the vault.
+
+A sync tool copies them with the vault."""
 
 from __future__ import annotations
 

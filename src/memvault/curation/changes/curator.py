@@ -123,8 +123,10 @@ class Curator:
         return Staging(self.vault, earlier)
 
     def made_before(self, kind: ChangeKind, why: Attribution) -> Change | None:
-        """The change of this kind that this very call made already, before the engine died and the
-        bridge sent the call again; None if it made none."""
+        """The change of this kind that the same call made already; None if it made none.
+
+        If the engine dies before it answers a call, the bridge sends the call again.
+        """
         change = self.history.made_by(why.call)
         is_same = change is not None and change.kind is kind and change.actor.name == why.client
         return change if is_same else None

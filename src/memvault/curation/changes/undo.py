@@ -135,7 +135,7 @@ class UndoStaging:
 
     def take_back(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
-        closed = next((path for path in change.paths if self._is_closed(path)), None)
+        closed = next((path for path in change.paths if self._is_hidden_from_client(path)), None)
         if closed is not None:
             return [Conflict(change.reversal_hash, closed, NO_NOTE)]
         newer = None if change.files else self._active.newer(change)
@@ -162,9 +162,11 @@ class UndoStaging:
         self._active.drop(change)
         return []
 
-    def _is_closed(self, path: str) -> bool:
-        """Whether a file of the history is hidden from who asks: the person may have listed it in
-        `.memvaultignore` since."""
+    def _is_hidden_from_client(self, path: str) -> bool:
+        """Whether a client asks about a file that it may not see.
+
+        The person may have listed the file in `.memvaultignore` since the change.
+        """
         is_known = path == MANIFEST or is_in_trash(path)
         return self._for_client and not is_known and not self.staging.vault.is_note(path)
 
@@ -214,8 +216,10 @@ class UndoStaging:
         return self._recreated(change, file)
 
     def _created_elsewhere(self, change: Change, file: FileChange) -> Conflict | None:
-        """The case of a note that the change created and that is no longer there: it goes to the
-        trash from where a person moved it, unless they changed it. None also if it is deleted."""
+        """Move a created note to the trash from the path to which a person moved it.
+
+        A conflict if they also changed it; None if it is deleted.
+        """
         path = self._located(_id_of(change, file))
         if path is None:
             return None

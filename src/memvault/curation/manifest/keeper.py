@@ -65,15 +65,17 @@ class ManifestPreview:
     @property
     def trashed(self) -> list[Memory]:
         """The notes that would move to the trash."""
-        survivors = {each.into.node_ids for each in self.wanted if each.into is not None}
+        survivors = {edit.into.node_ids for edit in self.wanted if edit.into is not None}
         gone = [
             target
-            for each in self.wanted
-            if each.action is not Action.ANNOTATE
-            for target in each.targets
+            for edit in self.wanted
+            if edit.action is not Action.ANNOTATE
+            for target in edit.targets
         ]
         return [
-            each.note for each in gone if each.note is not None and each.node_ids not in survivors
+            target.note
+            for target in gone
+            if target.note is not None and target.node_ids not in survivors
         ]
 
     @property
@@ -123,8 +125,9 @@ class ManifestKeeper:
         return concepts_of(indexed.known.memories.all(), indexed.edges)
 
     def write(self, path: str = MANIFEST) -> WrittenManifest:
-        """Update the manifest from the vault. Edits that a person has not applied stay; a missing
-        manifest is created.
+        """Update the manifest from the vault, or create it.
+
+        Edits that a person has not applied stay.
 
         Raises:
             NoteConflict: the manifest keeps changing.
@@ -173,8 +176,9 @@ class ManifestKeeper:
     def apply(
         self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
     ) -> Change | None:
-        """Apply a person's edits completely or not at all, and update the manifest in the same
-        change. None if there are no edits.
+        """Apply a person's edits as one change, which also updates the manifest.
+
+        None if there are no edits.
 
         Raises:
             ManifestRefused: it cannot be read, or a confirmation is needed.

@@ -152,7 +152,7 @@ class _Comparison:
             key = concept_key(line.name)
             listed.add(key)
             if not line.nested and key not in self._now and key not in self._written:
-                self._wrong(number, f"nothing is called {line.name!r}. A thing is renamed in its "
+                self._wrong(number, f"nothing is named {line.name!r}. A concept is renamed in its "
                                     "note; a remark goes on a line without a dash")  # fmt: skip
         self._deleted = withheld_concepts(self._written, listed)
         if len(self._written) > 1 and len(self._deleted) == len(self._written):

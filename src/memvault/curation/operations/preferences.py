@@ -55,8 +55,10 @@ _keys = TypeAdapter(list[str])
 
 
 class Preference(BaseModel):
-    """A value and its place. ``line`` is 1 for a value of the frontmatter, and the first line of
-    the text if the whole note is the preference."""
+    """A value and its place.
+
+    ``line`` is 1 for a value of the frontmatter, and the first line of the text if the whole note
+    is the preference."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -324,11 +326,10 @@ def _lines(data: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
-def _reads_alike(one: str, other: str) -> bool:
+def _reads_alike(first: str, second: str) -> bool:
     """Whether two texts differ only in Markdown marks."""
-    words = (re.sub(r"[\W_]+", "", plain_text(text)) for text in (one, other))
-    first, second = words
-    return first == second
+    letters, other_letters = (re.sub(r"[\W_]+", "", plain_text(text)) for text in (first, second))
+    return letters == other_letters
 
 
 def _is_plain(value: Any) -> bool:

@@ -117,8 +117,9 @@ def read_header(text: str) -> Header:
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
-    """The values of a header's YAML; for malformed YAML, those of readable lines, and the
-    problem."""
+    """The values of a header's YAML, and the problem of malformed YAML.
+
+    Malformed YAML gives the values of its readable lines."""
     try:
         if is_deep(source):
             return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
@@ -152,8 +153,9 @@ def is_deep(source: str) -> bool:
 
 
 def read_lines(source: str) -> dict[str, Any]:
-    """The readable values of malformed YAML: each ``key: value`` line by itself, ``- item`` lines
-    as lists."""
+    """The readable values of malformed YAML.
+
+    Each ``key: value`` line is read by itself, ``- item`` lines as lists."""
     values: dict[str, Any] = {}
     key: str | None = None
     for line in source.split("\n"):

@@ -128,8 +128,9 @@ class _Reader:
         self._block(inline, lines)
 
     def _row(self, index: int) -> int:
-        """Add a table row as one sentence, including empty cells; returns the index of its last
-        token."""
+        """Add a table row as one sentence, including empty cells.
+
+        Returns the index of its last token."""
         opening = self._tokens[index]
         cells: list[list[Token]] = []
         while self._tokens[index].type != "tr_close":
