@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.generation import Progress, Report, ScanReport
 from indexer.name_registry import NameRegistry
+from indexer.progress import Progress, Report, ScanReport
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory, id_of_path

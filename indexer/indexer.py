@@ -29,9 +29,9 @@ from indexer.change_set import ChangeSet, ChangeSetReader, read_note
 from indexer.comparison import Comparison
 from indexer.due_notes import LOOK_SECONDS, DueNotes
 from indexer.entity_cache import EntityCache
-from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.graph_writer import GraphWriter
 from indexer.name_registry import AffectedLinks, NameRegistry
+from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.relinking import Relinking
 from indexer.stored_notes import as_stored
 from indexer.suppressed_nodes import SuppressedNodes

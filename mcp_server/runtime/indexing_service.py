@@ -11,8 +11,8 @@ from datetime import datetime
 from indexer.doctor import Finding, examine, known_problems
 from indexer.entity_cache import EntityCache
 from indexer.entity_pass import EntityPass
-from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.indexer import Indexer
+from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
 from mcp_server.runtime.generations import Generation, OpenGenerations

@@ -21,8 +21,8 @@ from mcp_server.middleware.client_identity import is_person
 from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChanged
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools
-from memvault.curation.changes.curator import UndoResult
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.undo import UndoResult
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams

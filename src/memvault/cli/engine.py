@@ -181,7 +181,7 @@ def _report_whether_indexed(places: Places, settings: Settings) -> None:
 
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:
-    from indexer.generation import Progress
+    from indexer.progress import Progress
     from mcp_server.runtime.container import Container
 
     stop = threading.Event()

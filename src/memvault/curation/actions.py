@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from memvault.curation.changes.curator import ChangeResult, Curator, UndoResult
+from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.forgetting import (
     Restored,
     stage_forgetting,
@@ -19,7 +19,7 @@ from memvault.curation.changes.forgetting import (
 )
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.undo import undoable
+from memvault.curation.changes.undo import UndoResult, undoable
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft

@@ -1,4 +1,4 @@
-"""Makes the edits of a plan, and takes them back after a failure or a crash.
+"""Makes the edits of a plan, and reverts them after a failure or a crash.
 
 A file that somebody changed in the meantime is never touched.
 """
@@ -46,7 +46,7 @@ def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) ->
     is_complete = True
     for file in reversed(files):
         try:
-            _take_back_one(vault, file, version)
+            _revert_one(vault, file, version)
         except NoteConflict as error:
             logger.warning("%s stays as it is: %s", file.path, error.message)
         except MemvaultError as error:
@@ -102,7 +102,7 @@ def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
     )
 
 
-def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
+def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
     if file.moved_to is not None:
         _move(vault, file.moved_to, file.path, file.before)
     elif file.before is None:
@@ -126,11 +126,11 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
             return "after"
         if current_hash != file.before:
             return "other"
-        _drop_reserved(vault, file.moved_to, file.before)
+        _delete_reserving_file(vault, file.moved_to, file.before)
         return "before"
     if current_hash == file.before:
         return "before"
-    if file.before is None and _drop_reserved(vault, file.path, file.after):
+    if file.before is None and _delete_reserving_file(vault, file.path, file.after):
         return "before"
     if current_hash != file.after:
         return "other"
@@ -158,7 +158,9 @@ def _delete(vault: Vault, path: str, expected: str | None) -> None:
 
 def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
     if not vault.move(path, target):
-        is_reserved = vault.stat(path) is not None and _drop_reserved(vault, target, expected)
+        is_reserved = vault.stat(path) is not None and _delete_reserving_file(
+            vault, target, expected
+        )
         if not is_reserved or not vault.move(path, target):
             raise changed_meanwhile(target)
     if expected is not None and _hash_at(vault, target) != expected:
@@ -166,7 +168,7 @@ def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
         raise changed_meanwhile(path)
 
 
-def _drop_reserved(vault: Vault, path: str, content: str | None) -> bool:
+def _delete_reserving_file(vault: Vault, path: str, content: str | None) -> bool:
     """Delete the empty file that reserved a name; False if there is none.
 
     Some file systems cannot create or move a file in one step, so its name is reserved by an empty

@@ -9,11 +9,10 @@ reverts the change, whichever the files allow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
@@ -28,7 +27,7 @@ from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_has
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
-from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
+from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo
 from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import (
     InvalidParams,
@@ -48,16 +47,6 @@ START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class UndoResult:
-    """The result of an undo; ``change`` is None in a preview, or if nothing could be undone."""
-
-    undone: tuple[Change, ...]
-    conflicts: tuple[Conflict, ...]
-    plan: Plan
-    change: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +230,17 @@ class Curator:
             change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
         }
         for change in wanted.values():
-            _check_undoable(change, wanted)
+            check_undoable(change, wanted)
         newest_first = sorted(wanted.values(), key=lambda change: change.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
-            undone = self._stage_undo(newest_first, why)
+            undone = stage_undo(
+                newest_first,
+                self.stage(),
+                self.history,
+                self.forgotten,
+                self.located,
+                for_client=why.kind == "client",
+            )
             if preview or not undone.undone:
                 return undone
             try:
@@ -399,48 +395,8 @@ class Curator:
         undone = tuple(filter(None, map(self.history.find, earlier.undoes)))
         return UndoResult(undone, (), plan, earlier)
 
-    def _stage_undo(self, newest_first: Sequence[Change], why: Attribution) -> UndoResult:
-        changes = self.history.changes(limit=None) if newest_first else []
-        later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
-        active = ActiveChanges(later, self.forgotten)
-        undoing = UndoStaging(
-            self.stage(),
-            self.history.content,
-            self.forgotten,
-            active,
-            self.located,
-            for_client=why.kind == "client",
-        )
-        undone: list[Change] = []
-        conflicts: list[Conflict] = []
-        for change in newest_first:
-            found = undoing.take_back(change)
-            conflicts.extend(found)
-            if not found:
-                undone.append(change)
-        plan = undoing.staging.plan(
-            ChangeKind.UNDONE,
-            tuple(dict.fromkeys(name for change in undone for name in change.names)),
-            tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
-        )
-        return UndoResult(tuple(undone), tuple(conflicts), plan)
-
 
 def _folders_of(paths: Iterable[str]) -> list[str]:
     """The visible folders that contain these files, parents first."""
     folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
     return sorted(folder for folder in folders if not folder.startswith("."))
-
-
-def _check_undoable(change: Change, wanted: Collection[str]) -> None:
-    if change.undone_by is not None and change.undone_by not in wanted:
-        raise InvalidParams(
-            f"This change is undone already, by {change.undone_by}; undo that one to redo it",
-            undone_by=change.undone_by,
-        )
-    if not change.undoable:
-        raise InvalidParams(
-            "This change cannot be undone: the note was deleted for good, or no version from "
-            "before is kept",
-            reversal_hash=change.reversal_hash,
-        )
