@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.entity_cache import open_entity_cache
-from indexer.generation import FilePointer, Generations, Report, ScanReport, report_nothing
+from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
+from indexer.progress import Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.activity_tracker import ActivityTracker, Questions
 from mcp_server.runtime.curation_tasks import CurationTasks
@@ -41,7 +42,7 @@ from memvault.curation.actions import Actions
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.manifest.concepts import IndexedVault
+from memvault.curation.manifest.concepts import ManifestIndex
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.proposals import Proposal, Proposals
@@ -308,7 +309,7 @@ class Container:
         return ManifestKeeper(
             self.vault,
             self.curator,
-            lambda: IndexedVault(self._known(), self.live.graph_view, self.live.stores.graph),
+            lambda: ManifestIndex(self._known(), self.live.graph_view, self.live.stores.graph),
         )
 
     def apply_manifest(

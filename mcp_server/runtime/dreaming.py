@@ -21,7 +21,7 @@ from mcp_server.runtime.activity_tracker import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
-from memvault.consolidation.dreams.phase import Chain, Found, Phase, TimeOver
+from memvault.consolidation.dreams.phase import Chain, FoundAnswer, Phase, TimeOver
 from memvault.consolidation.dreams.record import (
     Discovery,
     DreamPhase,
@@ -291,12 +291,12 @@ class Dreaming:
                 for fact in key_facts(memories, read, embed, most)
             ]
 
-        def ask(question: str) -> list[Found]:
+        def ask(question: str) -> list[FoundAnswer]:
             """Search by meaning alone: a full search loads models that an idle engine unloaded."""
             hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
             found = [(by_id(key), score) for key, score in hits]
             return [
-                Found(memory, score, said)
+                FoundAnswer(memory, score, said)
                 for memory, score in found
                 if memory is not None and (said := lead(memory)) is not None
             ]
@@ -332,10 +332,10 @@ class Dreaming:
     def _answer(
         self,
         live: Generation,
-        ask: Callable[[str], list[Found]],
+        ask: Callable[[str], list[FoundAnswer]],
         question: str,
         since: datetime,
-    ) -> Found | None:
+    ) -> FoundAnswer | None:
         """The best memory written since then that answers a question, or None.
 
         Runs a full search only if a search by meaning finds a new memory.
@@ -351,7 +351,7 @@ class Dreaming:
         (said,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
         memory = hits[0].memory
         told = Evidence(path=memory.path, line=said.lines.first, sentence=said.text)
-        return Found(memory, hits[0].relevance, told)
+        return FoundAnswer(memory, hits[0].relevance, told)
 
     def _recent(self, most: int) -> list[str]:
         """Ids of the memories last used or written, latest first."""

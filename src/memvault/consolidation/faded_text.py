@@ -38,7 +38,7 @@ ARCHIVED = "The full text is archived; `memvault reconstruct` or the note's page
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
-class Stage(StrEnum):
+class FadingStage(StrEnum):
     """How far a memory has faded."""
 
     SUMMARY = "summary"  # summary and keys
@@ -70,7 +70,7 @@ class Original:
 
 def faded_body(
     original: Original,
-    stage: Stage,
+    stage: FadingStage,
     embed: Embed,
     rarity: Rarity,
     *,
@@ -88,7 +88,7 @@ def faded_body(
     has_title = bool(note.headings) and note.headings[0].text == note.title
     parts = [f"# {inert(note.title)}"] if has_title else []
     sentences: list[str] = []
-    if stage is Stage.SUMMARY:
+    if stage is FadingStage.SUMMARY:
         speakers = _speaker_of(note)
         sentences = [
             f"- {_ended(inert(sentence.text))} ({speakers.get(sentence, '')}line {sentence.line})"

@@ -163,7 +163,7 @@ class Use:
 
 
 @dataclass(slots=True)
-class OpenQuestion:
+class UnansweredQuestion:
     """A question that found nothing: when and by whom it was last asked, when it was settled."""
 
     last: datetime | None = None
@@ -200,7 +200,7 @@ class LearnedState:
     chains: dict[str, Use] = field(default_factory=dict)
     pairs: dict[str, Use] = field(default_factory=dict)
     rewards: dict[str, list[Reward]] = field(default_factory=dict)
-    questions: dict[str, OpenQuestion] = field(default_factory=dict)
+    questions: dict[str, UnansweredQuestion] = field(default_factory=dict)
     since: datetime | None = None  # the last reset; earlier signals do not count
     signals: int = 0
 
@@ -209,7 +209,7 @@ class LearnedState:
             return
         self.signals += 1
         if signal.kind in OF_QUESTIONS:
-            self.questions.setdefault(signal.question, OpenQuestion()).add(signal)
+            self.questions.setdefault(signal.question, UnansweredQuestion()).add(signal)
         if signal.author and signal.author != signal.client:
             self._credit(signal)
         if signal.kind in OF_STORING or not signal.memory:

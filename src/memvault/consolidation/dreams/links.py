@@ -46,7 +46,7 @@ class MissingLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkedNodes:
     """The neighbours of all nodes, and the names that are not links.
 
     Attributes:
@@ -63,7 +63,7 @@ class Linked:
     names: dict[str, int]
 
     @classmethod
-    def of(cls, view: GraphView, ids: Collection[str], go_on: GoOn) -> Linked:
+    def from_view(cls, view: GraphView, ids: Collection[str], go_on: GoOn) -> LinkedNodes:
         around: dict[str, set[str]] = defaultdict(set)
         sources: dict[str, set[str]] = defaultdict(set)
         named: dict[tuple[str, str], GraphEdge] = {}
@@ -134,7 +134,7 @@ def missing_links(
         go_on: called between steps of a few milliseconds; may pause, and raises to stop.
     """
     place = {key: at for at, key in enumerate(rows.ids)}
-    linked = Linked.of(view, place.keys(), go_on)
+    linked = LinkedNodes.from_view(view, place.keys(), go_on)
     cosines = {
         _pair(first, second): cosine for first, second, cosine in nearest(rows, NEAREST, go_on)
     }
@@ -155,7 +155,7 @@ def _pair(first: str, second: str) -> tuple[str, str]:
     return (first, second) if first < second else (second, first)
 
 
-def _scored(first: str, second: str, cosine: float, linked: Linked) -> MissingLink:
+def _scored(first: str, second: str, cosine: float, linked: LinkedNodes) -> MissingLink:
     named_pairs = [pair for pair in ((first, second), (second, first)) if pair in linked.naming]
     source, target = max(
         named_pairs, key=lambda pair: linked.probability(pair[1]), default=(first, second)

@@ -33,7 +33,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundAnswer:
     """A memory that answers a question, with the answering sentence."""
 
     memory: Memory
@@ -73,10 +73,10 @@ class Phase(ABC):
     utility: Callable[[str], float]
     key_sentences: Callable[[Sequence[Memory], int], Sequence[Evidence]]
     lead: Callable[[Memory], Evidence | None]
-    ask: Callable[[str], Sequence[Found]]
+    ask: Callable[[str], Sequence[FoundAnswer]]
     questions: Callable[[], Sequence[tuple[str, tuple[str, ...]]]]
     unanswered: Sequence[tuple[str, datetime, str]]
-    answer: Callable[[str, datetime], Found | None]
+    answer: Callable[[str, datetime], FoundAnswer | None]
     known: Collection[str]
     go_on: GoOn
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import combinations
 
 from memvault.cognition.blind_spots import FAR_APART, MAX_AROUND, blind_spots
-from memvault.consolidation.dreams.links import NAMED, Linked, MissingLink, missing_links
+from memvault.consolidation.dreams.links import NAMED, LinkedNodes, MissingLink, missing_links
 from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
     Discovery,
@@ -85,7 +85,7 @@ class Rem(Phase):
             self.go_on()
             if spot.first in ids and spot.second in ids:
                 yield from self._spot(spot.first, spot.second, spot.shared, "cause or effect")
-        linked = Linked.of(self.view, ids, self.go_on)
+        linked = LinkedNodes.from_view(self.view, ids, self.go_on)
         sharing: dict[str, set[str]] = defaultdict(set)
         for key, neighbours in linked.around.items():
             node = self.view.node(key)

@@ -139,7 +139,7 @@ def _shown(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedVault:
+class ManifestIndex:
     """The indexed vault; ``known`` is the part that merging needs."""
 
     known: MergeIndex
@@ -154,7 +154,7 @@ class ConceptResolver:
         now: the current concepts, by key.
     """
 
-    def __init__(self, indexed: IndexedVault, now: Mapping[str, Concept]) -> None:
+    def __init__(self, indexed: ManifestIndex, now: Mapping[str, Concept]) -> None:
         self._indexed = indexed
         self._now = now
 
@@ -208,7 +208,7 @@ class WrittenConcept:
     has_notes: bool
 
     @classmethod
-    def of(cls, concept: Concept) -> WrittenConcept:
+    def from_concept(cls, concept: Concept) -> WrittenConcept:
         return cls(concept.name, concept.ids, bool(concept.paths))
 
 

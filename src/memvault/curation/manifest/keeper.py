@@ -13,7 +13,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.manifest.concepts import (
     Concept,
     ConceptResolver,
-    IndexedVault,
+    ManifestIndex,
     WrittenConcept,
     concept_key,
     concepts_of,
@@ -109,7 +109,7 @@ class ManifestKeeper:
         self,
         vault: Vault,
         curator: Curator,
-        indexed: Callable[[], IndexedVault],
+        indexed: Callable[[], ManifestIndex],
     ) -> None:
         self._vault = vault
         self._curator = curator
@@ -210,7 +210,9 @@ class ManifestKeeper:
         if known is not None and not faults(lines):
             waiting = withheld_concepts(known, _listed(lines))
             waiting = {key: each for key, each in waiting.items() if key in now}
-        listed = {key: WrittenConcept.of(each) for key, each in now.items()} | waiting
+        listed = {
+            key: WrittenConcept.from_concept(concept) for key, concept in now.items()
+        } | waiting
         name = save_concepts(self._vault, listed.values(), [state] if state else [])
         was = known or {}
         return write_manifest(text, now, name, withheld=waiting, gone=lambda key: key in was), len(
@@ -317,7 +319,9 @@ class ManifestKeeper:
         remaining = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
         state = _state_of(lines)
         name = save_concepts(
-            self._vault, [WrittenConcept.of(concept) for concept in remaining.values()], [state]
+            self._vault,
+            [WrittenConcept.from_concept(concept) for concept in remaining.values()],
+            [state],
         )
         text = write_manifest(
             _text(staging.read(path)),
