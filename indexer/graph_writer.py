@@ -77,7 +77,7 @@ class GraphWriter:
         self._report = report
         self._unindexed: dict[str, int] = {}  # number of omitted edges, by path
         self._removed: frozenset[str] | None = None  # forgotten concepts when last applied
-        self._joined: Mapping[str, GraphNode] = {}  # merged concepts when last applied
+        self._merged: Mapping[str, GraphNode] = {}  # merged concepts when last applied
 
     @property
     def version(self) -> int:
@@ -139,11 +139,11 @@ class GraphWriter:
 
         Reports the notes whose edges change.
         """
-        forgotten, joined = self._suppressed.forgotten(), self._suppressed.joined()
-        if forgotten == self._removed and joined == self._joined:
+        forgotten, merged = self._suppressed.forgotten(), self._suppressed.merged()
+        if forgotten == self._removed and merged == self._merged:
             return
-        graph, known = self._graph, self._joined if self._removed is not None else {}
-        nodes = graph.nodes(forgotten | joined.keys())
+        graph, known = self._graph, self._merged if self._removed is not None else {}
+        nodes = graph.nodes(forgotten | merged.keys())
         gone = [key for key, node in nodes.items() if node.path is None]
         edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
         naming: dict[str, set[str]] = {key: set() for key in gone}
@@ -156,10 +156,10 @@ class GraphWriter:
         linking = frozenset(path for paths in naming.values() for path in paths)
         self._report(NotesIndexed(linking, removed=frozenset(gone)))
         returned = self._suppressed.returned()
-        remapped = self._suppressed.recorded(lambda key: joined.get(key) != known.get(key))
+        remapped = self._suppressed.recorded(lambda key: merged.get(key) != known.get(key))
         self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})
         self._suppressed.drop(returned)
-        self._removed, self._joined = forgotten, joined
+        self._removed, self._merged = forgotten, merged
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         make_way()

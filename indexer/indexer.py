@@ -62,7 +62,7 @@ class Indexer:
 
     Args:
         forgotten: returns the ids of forgotten concepts, which the graph omits.
-        joined: maps the ids of merged concepts to the nodes that replace them.
+        merged: maps the ids of merged concepts to the nodes that replace them.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Indexer:
         settings: IndexSettings,
         *,
         forgotten: Callable[[], frozenset[str]] = frozenset,
-        joined: Callable[[], Mapping[str, GraphNode]] = dict,
+        merged: Callable[[], Mapping[str, GraphNode]] = dict,
     ) -> None:
         self.vault = vault
         self.stores = stores
@@ -105,7 +105,7 @@ class Indexer:
             self.catalogue,
             names=lambda: self._name_registry,
             entities=entities,
-            suppressed=SuppressedNodes(stores.keyvalue, forgotten, joined),
+            suppressed=SuppressedNodes(stores.keyvalue, forgotten, merged),
             embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
             report=self._report,

@@ -19,25 +19,25 @@ class SuppressedNodes:
 
     Args:
         forgotten: returns the ids of forgotten concepts.
-        joined: maps the ids of merged concepts to the nodes that replace them.
+        merged: maps the ids of merged concepts to the nodes that replace them.
     """
 
     def __init__(
         self,
         store: KeyValueStore,
         forgotten: Callable[[], frozenset[str]],
-        joined: Callable[[], Mapping[str, GraphNode]] = dict,
+        merged: Callable[[], Mapping[str, GraphNode]] = dict,
     ) -> None:
         self._store = store
         self.forgotten = forgotten
-        self.joined = joined
+        self.merged = merged
 
     def leave_out(self, graph: NoteGraph) -> NoteGraph:
         """The note's graph without forgotten concepts, and with merged ones replaced.
 
         Records both.
         """
-        graph = self._join(graph)
+        graph = self._replace_merged(graph)
         forgotten = self.forgotten()
         named = {edge.target for edge in graph.edges} & forgotten
         if not named:
@@ -49,18 +49,18 @@ class SuppressedNodes:
             entities=tuple(node for node in graph.entities if node.id not in named),
         )
 
-    def _join(self, graph: NoteGraph) -> NoteGraph:
-        joined = self.joined()
-        ends = {edge.target for edge in graph.edges} & joined.keys() if joined else set()
+    def _replace_merged(self, graph: NoteGraph) -> NoteGraph:
+        merged = self.merged()
+        ends = {edge.target for edge in graph.edges} & merged.keys() if merged else set()
         if not ends:
             return graph
         self.record({target: {graph.node.path or ""} for target in ends})
-        new = {joined[end].id: joined[end] for end in ends}
+        new = {merged[end].id: merged[end] for end in ends}
         known = {node.id for node in graph.entities if node.id not in ends}
         return replace(
             graph,
             edges=_renumbered(
-                replace(edge, target=joined[edge.target].id) if edge.target in ends else edge
+                replace(edge, target=merged[edge.target].id) if edge.target in ends else edge
                 for edge in graph.edges
             ),
             entities=(
@@ -80,7 +80,7 @@ class SuppressedNodes:
 
         Each comes with the paths of the notes that may name it.
         """
-        return self.recorded(lambda key: key not in self.forgotten() and key not in self.joined())
+        return self.recorded(lambda key: key not in self.forgotten() and key not in self.merged())
 
     def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
         """The recorded nodes whose ids ``which`` accepts.

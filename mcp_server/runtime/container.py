@@ -450,7 +450,7 @@ class Container:
             reranker=self.reranker,
             answers=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
-            joined=lambda: self.curator.joined,
+            merged=lambda: self.curator.merged_concepts,
             preference=self._preference,
             link_weight=self._link_weight,
             tuning=self._tuning,

@@ -74,7 +74,7 @@ class LearningService:
             clock=container.now,
         )
         if self.is_on:
-            container.curator.made = self._uses.changed
+            container.curator.on_change = self._uses.changed
             container.worker.run("learn from use", self._write, after=WRITE_SECONDS)
 
     @property

@@ -58,7 +58,7 @@ class UndoTools(Tools):
         """
         self._box.touch(session_id)
         actions, why = self._box.container.actions, why_of(rationale)
-        made = self._box.container.curator.made_before(ChangeKind.UNDONE, why)
+        made = self._box.container.curator.change_of_call(ChangeKind.UNDONE, why)
         hashes = () if made else self._named_changes(change, client, day)
         undone = actions.undo(hashes, why, preview=preview or not (made or is_person()))
         notice = None if made else self._wait_for_person(undone, why, preview=preview)

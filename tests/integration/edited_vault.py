@@ -108,5 +108,5 @@ def _opened(
         found,
         settings.index,
         forgotten=lambda: curator.forgotten.hidden,
-        joined=lambda: curator.joined,
+        merged=lambda: curator.merged_concepts,
     )

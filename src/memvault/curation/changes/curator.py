@@ -20,7 +20,7 @@ from memvault.curation.changes import apply as files
 from memvault.curation.changes.change_recorder import ChangeRecorder
 from memvault.curation.changes.crash_recovery import CrashRecovery
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
-from memvault.curation.changes.history import History, joined_concepts
+from memvault.curation.changes.history import History, merged_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.lock import ChangeLock
 from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_hash
@@ -85,7 +85,7 @@ class Curator:
         self._clock = clock
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
-        self.made: Callable[[Change], None] = lambda change: None  # called after each change
+        self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
         # The path that the note of an id was last seen at.
         self.located: Callable[[str], str | None] = lambda note_id: None
         self._lock = ChangeLock(vault)
@@ -95,7 +95,7 @@ class Curator:
         )
         self._recorder = ChangeRecorder(journal, self.forgotten, self._contents)
         self._recovery = CrashRecovery(vault, self._contents, self._recorder)
-        self._joined: dict[str, GraphNode] | None = None
+        self._merged_concepts: dict[str, GraphNode] | None = None
         self._interrupted = False  # a change could be neither completed nor reverted
 
     def now(self) -> datetime:
@@ -111,7 +111,7 @@ class Curator:
             earlier[file.path] = self.history.content(file.before) if file.before else None
         return Staging(self.vault, earlier)
 
-    def made_before(self, kind: ChangeKind, why: Attribution) -> Change | None:
+    def change_of_call(self, kind: ChangeKind, why: Attribution) -> Change | None:
         """The change of this kind that the same call made already; None if it made none.
 
         If the engine dies before it answers a call, the bridge sends the call again.
@@ -159,7 +159,7 @@ class Curator:
             alone: nothing else changes the vault during staging; for an operation that depends on
                 which notes exist.
         """
-        earlier = self.made_before(kind, why)
+        earlier = self.change_of_call(kind, why)
         if earlier is not None:
             staging = self.stage(as_before=earlier)
             result, names, node_ids = stage(staging)
@@ -208,7 +208,7 @@ class Curator:
         for tombstone in change.forgot:
             if tombstone.permanent:
                 self._delete_for_good(tombstone)
-        self.made(change)
+        self.on_change(change)
         return change
 
     def undo(
@@ -223,7 +223,7 @@ class Curator:
             InvalidParams: a change is undone already, or cannot be undone.
             NoteConflict, StorageError, DiskFull: nothing was done.
         """
-        earlier = self.made_before(ChangeKind.UNDONE, why)
+        earlier = self.change_of_call(ChangeKind.UNDONE, why)
         if earlier is not None and not preview:
             return self._undone_before(earlier)
         wanted = {
@@ -254,12 +254,12 @@ class Curator:
         raise AssertionError("unreachable")
 
     @property
-    def joined(self) -> Mapping[str, GraphNode]:
-        """The current concept for the id of each concept that was joined to another."""
-        if self._joined is None:
+    def merged_concepts(self) -> Mapping[str, GraphNode]:
+        """The current concept for the id of each concept that was merged into another."""
+        if self._merged_concepts is None:
             with self._lock.threads:
-                self._joined = joined_concepts(fact for _, fact in self.history.facts())
-        return self._joined
+                self._merged_concepts = merged_concepts(fact for _, fact in self.history.facts())
+        return self._merged_concepts
 
     def recover(self) -> list[Change]:
         """Complete or take back the changes that a crash interrupted; returns those changes.
@@ -280,7 +280,7 @@ class Curator:
 
     def _recover_interrupted(self) -> list[Change]:
         begun = self.history.begun()
-        self._interrupted, self._joined = False, None
+        self._interrupted, self._merged_concepts = False, None
         self._interrupted = not self._recovery.recover(begun)
         return begun
 
@@ -367,7 +367,7 @@ class Curator:
                 files.make_edit(self.vault, edit)
                 edits_made += 1
             self._recorder.record(JournalPhase.DONE, change, actor)
-            self._joined = None
+            self._merged_concepts = None
         except MemvaultError:
             versions = plan.versions
             if files.revert_edits(self.vault, change.files[:edits_made], versions.get):

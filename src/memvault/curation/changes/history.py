@@ -304,10 +304,10 @@ def _is(data: bytes, wanted: str) -> bool:
     return content_hash(data) == wanted
 
 
-def joined_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
-    """The current concept for the id of each joined concept.
+def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
+    """The current concept for the id of each merged concept.
 
-    Follows chains of joins: A into B, B into C means A into C.
+    Follows chains of merges: A into B, B into C means A into C.
     """
     nodes: dict[str, GraphNode] = {}
     for fact in facts:
