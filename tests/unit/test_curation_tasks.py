@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from memvault.cognition.similarity_index import Rows
+from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.near_duplicates import BLOCK, MAX_NEAR, MIN_COSINE, Duplicates
 from memvault.curation.tasks.note_tasks import (
     STALE_AFTER,

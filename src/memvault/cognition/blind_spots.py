@@ -71,12 +71,13 @@ def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpo
 
 def _is_linked(spot: BlindSpot, view: GraphView) -> bool:
     """Whether two notes are linked directly or through one node other than the shared one."""
-    neighbours = _beside(spot.first, view)
+    neighbours = _neighbours(spot.first, view)
     return spot.second in neighbours or bool(
-        neighbours & _beside(spot.second, view) - {spot.shared}
+        neighbours & _neighbours(spot.second, view) - {spot.shared}
     )
 
 
-def _beside(node_id: str, view: GraphView) -> set[str]:
+def _neighbours(node_id: str, view: GraphView) -> set[str]:
+    """The ids of the nodes that an edge joins with this node."""
     ends = {end for edge in view.touching(node_id) for end in (edge.source, edge.target)}
     return ends - {node_id}

@@ -16,7 +16,7 @@ from heapq import nsmallest
 
 import numpy as np
 
-from memvault.cognition.similarity_index import Rows
+from memvault.cognition.vector_rows import Rows
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.stores.graph_view import GraphView
 

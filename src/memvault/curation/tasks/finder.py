@@ -8,7 +8,8 @@ from datetime import datetime
 
 import numpy as np
 
-from memvault.cognition.similarity_index import Rows, SimilarityIndex
+from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.conflict_tasks import NoteStatements, conflict_tasks, note_statements
 from memvault.curation.tasks.near_duplicates import Duplicates
 from memvault.curation.tasks.note_tasks import (

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from memvault.cognition.similarity_index import Rows
+from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.note_tasks import is_captured
 from memvault.curation.tasks.note_wording import (
     NoteWording,
