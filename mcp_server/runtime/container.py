@@ -42,12 +42,13 @@ from memvault.curation.actions import Actions
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.manifest.concepts import ManifestIndex
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.proposals import Proposal, Proposals
 from memvault.curation.provenance import Provenances
-from memvault.curation.quarantine import GuardedVault, Quarantine
+from memvault.curation.quarantine import Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import (
