@@ -280,13 +280,6 @@ class Modulation:
             return most + level * (least - most)  # rewarded search explores less
         return least + level * (most - least)
 
-    def _turned(self) -> dict[Transmitter, tuple[str, float, float, float]]:
-        """The name, value and range of each knob."""
-        return {
-            transmitter: (name, self._value(transmitter), least, most)
-            for transmitter, (name, least, most) in _KNOBS.items()
-        }
-
     def _move(self, transmitter: Transmitter, target: float, why: str) -> None:
         level = self._levels[transmitter]
         self._levels[transmitter] = _bounded(level + STEP * (_bounded(target) - level))

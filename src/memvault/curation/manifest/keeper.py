@@ -155,7 +155,7 @@ class ManifestKeeper:
         if before is not None:
             return before.decode("utf-8", "replace")
         now = self.concepts()
-        return write_manifest("", now, state_name(map(WrittenConcept.of, now.values())))
+        return write_manifest("", now, state_name(map(WrittenConcept.from_concept, now.values())))
 
     def preview(self, path: str = MANIFEST) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
