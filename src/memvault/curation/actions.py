@@ -23,7 +23,7 @@ from memvault.curation.changes.undo import UndoResult, undoable
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.edit import Edited, NoteEdit, stage_edit
+from memvault.curation.operations.edit import EditResult, NoteEdit, stage_edit
 from memvault.curation.operations.fade import (
     FadedText,
     last_fading,
@@ -166,7 +166,7 @@ class Actions:
 
     def edit(
         self, name: str, edit: NoteEdit, why: Attribution, *, preview: bool = False
-    ) -> ChangeResult[Edited]:
+    ) -> ChangeResult[EditResult]:
         return self._change(
             name, ChangeKind.EDITED, lambda s, t: stage_edit(s, t, edit), why, preview=preview
         )

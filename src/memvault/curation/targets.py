@@ -55,7 +55,7 @@ def resolve(target: str, memories: MemoryLookup, graph: GraphStore) -> Target:
     node = graph.nodes([target]).get(target)
     if node is not None:
         return _concept(node, graph)
-    found = _called(target, memories, graph)
+    found = _matching(target, memories, graph)
     return _only(found, target, memories)
 
 
@@ -67,7 +67,7 @@ def resolve_note(target: str, memories: MemoryLookup) -> Memory:
     target = target.strip()
     note = memories.by_id(target) or _at_path(target, memories)
     if note is None:
-        note = _only(_notes_called(target, memories), target, memories).note
+        note = _only(_notes_named(target, memories), target, memories).note
     assert note is not None
     return note
 
@@ -136,14 +136,14 @@ def _at_path(target: str, memories: MemoryLookup) -> Memory | None:
     return next((memory for candidate in paths if (memory := memories.by_path(candidate))), None)
 
 
-def _called(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Target]:
+def _matching(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Target]:
     if target.startswith("#"):
         return _tag(target, graph)
-    notes = _notes_called(target, memories)
-    return notes or [*_named(target, graph), *_tag(target, graph)]
+    notes = _notes_named(target, memories)
+    return notes or [*_concept_named(target, graph), *_tag(target, graph)]
 
 
-def _notes_called(target: str, memories: MemoryLookup) -> list[Target]:
+def _notes_named(target: str, memories: MemoryLookup) -> list[Target]:
     stem, _, suffix = target.rpartition(".")
     key = name_key(stem if f".{suffix}" in NOTE_SUFFIXES else target)
     if not key:
@@ -156,7 +156,7 @@ def _notes_called(target: str, memories: MemoryLookup) -> list[Target]:
     return [Target(note.title, note) for note in found]
 
 
-def _named(target: str, graph: GraphStore) -> list[Target]:
+def _concept_named(target: str, graph: GraphStore) -> list[Target]:
     nodes = graph.nodes(concept_ids([target]))
     named = tuple(node for _, node in sorted(nodes.items()) if node.path is None)
     return [Target(named[0].name, nodes=named)] if named else []

@@ -104,7 +104,7 @@ class Phase(ABC):
         evidence = [
             sentence
             for memory, given in zip(ends, sentences, strict=True)
-            for sentence in given or self.leads(memory)
+            for sentence in given or self.first_sentence(memory)
         ]
         return Discovery(
             kind=kind,
@@ -114,11 +114,11 @@ class Phase(ABC):
             evidence=tuple(evidence),
         )
 
-    def leads(self, memory: Memory) -> list[Evidence]:
+    def first_sentence(self, memory: Memory) -> list[Evidence]:
         lead = self.lead(memory)
         return [lead] if lead is not None else []
 
-    def saying(self, memory: Memory, about: str | None) -> list[Evidence]:
+    def sentences_naming(self, memory: Memory, about: str | None) -> list[Evidence]:
         """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
             is_about = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER

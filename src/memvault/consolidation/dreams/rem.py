@@ -76,7 +76,10 @@ class Rem(Phase):
         reason = "they are about similar things"
         if node is not None:
             reason += f" and both linked with {node.name}"
-        sentences = (self.saying(source, link.shared), self.saying(target, link.shared))
+        sentences = (
+            self.sentences_naming(source, link.shared),
+            self.sentences_naming(target, link.shared),
+        )
         return self.link(DiscoveryKind.LINK, (source, target), reason, sentences)
 
     def _blind_spots(self, ids: set[str]) -> Iterator[Discovery]:
@@ -129,7 +132,10 @@ class Rem(Phase):
         node = self.view.node(shared)
         if first and second and node and not self.linked(first_id, second_id):
             reason = f"they are about different things and have a {kind} in common: {node.name}"
-            sentences = (self.saying(first, shared), self.saying(second, shared))
+            sentences = (
+                self.sentences_naming(first, shared),
+                self.sentences_naming(second, shared),
+            )
             yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, sentences)
 
     def _late_answers(self, answered: list[bool]) -> Iterator[Discovery]:
@@ -174,7 +180,9 @@ class Rem(Phase):
                     title=f"{title}?",
                     reason=reason.strip(" .") or "no note answers it",
                     evidence=tuple(
-                        sentence for memory in concerned[:2] for sentence in self.leads(memory)
+                        sentence
+                        for memory in concerned[:2]
+                        for sentence in self.first_sentence(memory)
                     ),
                 )
 

@@ -56,13 +56,13 @@ class Staging:
         Raises:
             NoteNotFound, OutsideVault, StorageError: see `Vault.read`.
         """
-        data = self._look(path)
+        data = self._staged_bytes(path)
         if data is None:
             raise NoteNotFound(f"There is no note at {path}", path=path)
         return data
 
     def exists(self, path: str) -> bool:
-        return self._look(path) is not None
+        return self._staged_bytes(path) is not None
 
     def is_file(self, path: str) -> bool:
         """Whether the vault has this file, be it a note or not."""
@@ -134,7 +134,7 @@ class Staging:
     def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
         """Move a file, with the bytes that the vault has or with its staged edits."""
         staged = self.read(path)
-        self._look(target)
+        self._staged_bytes(target)
         origin = self._origin.pop(path, path)
         before = self._before[origin]
         self._now[path] = None
@@ -226,7 +226,7 @@ class Staging:
             elif path in differing and path not in arrived:
                 yield Edit(path, self._before[path], self._now[path])
 
-    def _look(self, path: str) -> bytes | None:
+    def _staged_bytes(self, path: str) -> bytes | None:
         if path not in self._now:
             try:
                 found: bytes | None = self.vault.read(path)

@@ -177,7 +177,7 @@ class UndoStaging:
         return Conflict(change.reversal_hash, file.path, reason)
 
     def _undo_move(self, change: Change, file: FileChange) -> Conflict | None:
-        target = self._target_of(change, file)
+        target = self._current_target(change, file)
         now, moved = self._current_bytes(file.path), self._current_bytes(target)
         is_unchanged = moved is not None and content_hash(moved) == file.before
         if now is None and is_unchanged:
@@ -194,7 +194,7 @@ class UndoStaging:
             return None
         return self._conflict(change, file, "another note has this path now", now)
 
-    def _target_of(self, change: Change, file: FileChange) -> str:
+    def _current_target(self, change: Change, file: FileChange) -> str:
         """The current path; if the note was forgotten again since, its latest path in the trash."""
         later_paths = (
             later.trash_path

@@ -171,7 +171,7 @@ class ConceptResolver:
         key = concept_key(name)
         concept = self._now.get(key)
         if concept is None:
-            named = self._called.get(key, ())
+            named = self._notes_by_name.get(key, ())
             if len(named) == 1:
                 return [Target(named[0].title, named[0])]
             return [resolve(name, memories, self._indexed.graph)]
@@ -182,7 +182,7 @@ class ConceptResolver:
         return [Target(concept.name, nodes=tuple(node for node in nodes if node is not None))]
 
     @cached_property
-    def _called(self) -> dict[str, list[Memory]]:
+    def _notes_by_name(self) -> dict[str, list[Memory]]:
         """The notes by each of their names; cached, since many directives need it."""
         found: dict[str, list[Memory]] = defaultdict(list)
         for memory in self._indexed.known.memories.all():

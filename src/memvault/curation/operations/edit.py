@@ -49,7 +49,7 @@ class NoteEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditResult:
     """The result of an edit.
 
     Attributes:
@@ -63,7 +63,7 @@ class Edited:
     stated: str = ""
 
 
-def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
+def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> EditResult:
     """Stage one edit of the target's note.
 
     Raises:
@@ -91,10 +91,10 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
     if hides_rest(after) and not hides_rest(note.text[start:end]):
         raise InvalidParams(HIDES_REST)
     staging.write(path, note.replaced(start, end, after))
-    return Edited(path, note.text[start:end], after, note.new_sentences(start, end, after))
+    return EditResult(path, note.text[start:end], after, note.new_sentences(start, end, after))
 
 
-def _set_property(staging: Staging, path: str, edit: NoteEdit) -> Edited:
+def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:
     key = (edit.property or "").strip()
     if not key or ":" in key or not key.isprintable():
         raise InvalidParams("set_property needs the name of a property", parameter="property")
@@ -103,7 +103,7 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> Edited:
     before = property_of(staging, path, key)
     value = _value(edit.content) if edit.content.strip() else None
     set_property(staging, path, key, value)
-    return Edited(path, _as_text(before), _as_text(property_of(staging, path, key)))
+    return EditResult(path, _as_text(before), _as_text(property_of(staging, path, key)))
 
 
 def _value(text: str) -> Any:
