@@ -80,16 +80,18 @@ class EarlyEmbedding:
         if len(self._waiting) < EARLY:
             self._waiting.append(reading)
         elif self._running is None or (self._running.done() and self._running.result()):
-            some, self._waiting = self._waiting, [reading]
-            self._running = self._ahead.submit(copy_context().run, self._embed, some)
+            batch, self._waiting = self._waiting, [reading]
+            self._running = self._ahead.submit(copy_context().run, self._embed, batch)
 
     def _embed(self, readings: Sequence[NoteReading]) -> bool:
         """Embed these notes; returns whether any text was not cached."""
         before = self._embedder.reads.misses
-        texts = note_texts([(each.note, each.data) for each in readings], self._embedder.tokens)
+        texts = note_texts(
+            [(reading.note, reading.data) for reading in readings], self._embedder.tokens
+        )
         pieces = {path: text.pieces for path, text in texts.items()}
-        units = units_of([each.note for each in readings], self._embedder, pieces)
-        self._embedder.embed([unit.text for own in units for unit in own])
+        units = units_of([reading.note for reading in readings], self._embedder, pieces)
+        self._embedder.embed([unit.text for note_units in units for unit in note_units])
         self._texts |= texts
         return self._embedder.reads.misses > before
 
@@ -98,10 +100,10 @@ class EarlyEmbedding:
         if self._running is not None:
             self._running.result()
         texts = {}
-        for each in readings:
-            text = self._texts.pop(each.note.path, None)
-            if text is not None and text.content_hash == each.note.content_hash:
-                texts[each.note.path] = text
+        for reading in readings:
+            text = self._texts.pop(reading.note.path, None)
+            if text is not None and text.content_hash == reading.note.content_hash:
+                texts[reading.note.path] = text
         return texts
 
 
@@ -145,7 +147,7 @@ class BatchWriter:
     ) -> tuple[list[tuple[ParsedNote, Memory]], tuple[NoteGraph, ...], int]:
         """The notes with their memories, their edges, and the version of the names in the edges."""
         with self._lock.after_others():
-            notes = [(each.note, pending.memories[each.note.path]) for each in readings]
+            notes = [(reading.note, pending.memories[reading.note.path]) for reading in readings]
             return notes, self._graphs.graphs_of(notes), self._graphs.version
 
     def _prepared(
@@ -159,7 +161,7 @@ class BatchWriter:
         early: EarlyEmbedding,
     ) -> Batch:
         texts = early.take_texts(readings)
-        rest = [(each.note, each.data) for each in readings if each.note.path not in texts]
+        rest = [(unread.note, unread.data) for unread in readings if unread.note.path not in texts]
         texts |= note_texts(rest, self._embedder.tokens)
         pieces = {path: text.pieces for path, text in texts.items()}
         also = sentences_between_notes(graphs)
@@ -179,24 +181,24 @@ class BatchWriter:
 
     def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
         """Write the batch's notes at these paths, and commit their records last."""
-        due = [each for each in batch.notes if each.memory.path in paths]
-        graphs = tuple(each.graph for each in due)
+        due = [note for note in batch.notes if note.memory.path in paths]
+        graphs = tuple(note.graph for note in due)
         if batch.version != self._graphs.version:
-            graphs = self._graphs.graphs_of([(each.reading.note, each.memory) for each in due])
+            graphs = self._graphs.graphs_of([(note.reading.note, note.memory) for note in due])
             self._embedder.embed(list(sentences_between_notes(graphs)))
-        self._stores.vectors.replace([(each.memory, each.chunks) for each in due])
+        self._stores.vectors.replace([(note.memory, note.chunks) for note in due])
         make_way()
         self._graphs.write(graphs)
-        notes = {each.memory.path: each.reading.note for each in due}
+        notes = {note.memory.path: note.reading.note for note in due}
         delete, write = preference_rows(self._stores.keyvalue, notes)
-        outlines = {each.memory.path: each.outline for each in due if each.outline is not None}
+        outlines = {note.memory.path: note.outline for note in due if note.outline is not None}
         self._catalogue.commit(
-            [self._record(each) for each in due],
+            [self._record(note) for note in due],
             unflushed=True,
             delete=delete,
             write={**write, OUTLINES: outlines},
         )
-        vectors = {each.memory.id: _vector_of(each.chunks) for each in due}
+        vectors = {note.memory.id: _vector_of(note.chunks) for note in due}
         return NotesIndexed(frozenset(notes), graphs, vectors)
 
     def _record(self, prepared: PreparedNote) -> NoteRecord:
@@ -241,11 +243,11 @@ def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
 
 def _only_leads_on(block: Block, links: Sequence[Link]) -> bool:
     """Whether the block is only links, such as those to the previous and next day."""
-    own = [each.shown or each.target for each in links if each.sentence == block.text]
+    link_texts = [link.shown or link.target for link in links if link.sentence == block.text]
     rest = block.text
-    for shown in own:
-        rest = rest.replace(shown, "", 1)
-    return len(own) > 1 and not any(map(str.isalnum, rest))
+    for link_text in link_texts:
+        rest = rest.replace(link_text, "", 1)
+    return len(link_texts) > 1 and not any(map(str.isalnum, rest))
 
 
 def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:

@@ -21,7 +21,7 @@ NAMESPACE = "notes"
 RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
-ALIKE = 8  # digits of an id; they distinguish it from most others
+PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
 FORMAT = 25  # raise it to have every note indexed again, when the derived data changes
 
 
@@ -53,7 +53,7 @@ class Catalogue:
         self._store = store
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
-        self._alike: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
+        self._ids_by_prefix: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
         self._linking: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
@@ -139,8 +139,10 @@ class Catalogue:
         return bool(self._records) and self._store.count(NAMESPACE) == 0
 
     def reload(self, paths: Collection[str] | None) -> set[str]:
-        """Read these records (None: all) again after another process wrote them; returns the paths
-        of changed ones."""
+        """Read these records again (all, if None) after another process wrote them.
+
+        Returns the paths of changed ones.
+        """
         if paths is None:
             found = dict(self._store.items(NAMESPACE))
             paths = found.keys() | self._records.keys()
@@ -183,9 +185,15 @@ class Catalogue:
 
     def ids_starting(self, digits: str) -> Sequence[str]:
         """The ids that begin with these hexadecimal digits, ignoring dashes."""
-        short = len(digits) < ALIKE
-        some = list(self._path_of_id) if short else self._alike.get(digits[:ALIKE], ())
-        return [each for each in some if each.replace("-", "").startswith(digits)]
+        is_short = len(digits) < PREFIX_DIGITS
+        candidates = (
+            list(self._path_of_id)
+            if is_short
+            else self._ids_by_prefix.get(digits[:PREFIX_DIGITS], ())
+        )
+        return [
+            memory_id for memory_id in candidates if memory_id.replace("-", "").startswith(digits)
+        ]
 
     def all(self) -> Iterator[Memory]:
         return (record.memory for record in list(self._records.values()))
@@ -206,11 +214,15 @@ class Catalogue:
         return {memory.project for memory in self.all() if memory.project}
 
     def project_named(self, name: str) -> str | None:
-        """The project with this name, or one that notes spell differently ("aurora-west" for
-        "Aurora West"); None if there is neither."""
+        """The project with this name, as notes spell it: "aurora-west" for "Aurora West".
+
+        None if there is no such project.
+        """
         if self._in_project.get(name.casefold()):
             return name
-        return next((each for each in self.projects() if name_key(each) == name_key(name)), None)
+        return next(
+            (project for project in self.projects() if name_key(project) == name_key(name)), None
+        )
 
     def types(self) -> list[str]:
         """The types of all notes."""
@@ -237,8 +249,11 @@ class Catalogue:
         self._records[path] = record
         memory_id = record.memory.id
         self._path_of_id[memory_id] = path
-        others = self._alike.get(memory_id[:ALIKE], ())
-        self._alike[memory_id[:ALIKE]] = (*(o for o in others if o != memory_id), memory_id)
+        others = self._ids_by_prefix.get(memory_id[:PREFIX_DIGITS], ())
+        self._ids_by_prefix[memory_id[:PREFIX_DIGITS]] = (
+            *(o for o in others if o != memory_id),
+            memory_id,
+        )
         for key in record.link_keys:
             self._linking[key].add(path)
         for key in frontmatter_names(record.memory):
@@ -255,10 +270,10 @@ class Catalogue:
             return
         if self._path_of_id.get(record.memory.id) == path:
             del self._path_of_id[record.memory.id]
-            others = self._alike.pop(record.memory.id[:ALIKE], ())
-            left = tuple(other for other in others if other != record.memory.id)
-            if left:
-                self._alike[record.memory.id[:ALIKE]] = left
+            others = self._ids_by_prefix.pop(record.memory.id[:PREFIX_DIGITS], ())
+            remaining = tuple(other for other in others if other != record.memory.id)
+            if remaining:
+                self._ids_by_prefix[record.memory.id[:PREFIX_DIGITS]] = remaining
         for key in record.link_keys:
             self._linking[key].discard(path)
         for key in frontmatter_names(record.memory):

@@ -10,17 +10,18 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.generation import Progress, Report, ScanReport
 from indexer.name_registry import NameRegistry
+from indexer.progress import Progress, Report, ScanReport
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
 from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
-from memvault.vault.files import NoteStat, Vault
+from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import name_of, parse_note
+from memvault.vault.walk import NoteStat
 
 logger = logging.getLogger(__name__)
 
@@ -45,13 +46,15 @@ class NoteReading:
         )
 
     def _is_verified(self, memory: Memory) -> bool:
-        """Whether the person verified the note; ``verified: true`` written by a client does not
-        count."""
+        """Whether the person verified the note.
+
+        ``verified: true`` written by a client does not count.
+        """
         if self.provenance.is_person or not memory.verified:
             return memory.verified
-        own = self.provenance.own_properties
+        own_lines = self.provenance.own_properties
         return self.provenance.verifiable and any(
-            line.startswith(("verified ", "verified_by ")) for line in own
+            line.startswith(("verified ", "verified_by ")) for line in own_lines
         )
 
 
@@ -89,8 +92,8 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     if not is_own:  # a client wrote the title
         note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    given = claimed if is_uuid(claimed) else None
-    return NoteReading(note, stat, given, examined.provenance, examined.data)
+    claimed_id = claimed if is_uuid(claimed) else None
+    return NoteReading(note, stat, claimed_id, examined.provenance, examined.data)
 
 
 KEPT = 256  # notes kept as objects; others are pickled, which takes less memory and more time
@@ -108,8 +111,8 @@ class ReadingBuffer:
 
     def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
         for path in paths:
-            kept = self._kept.pop(path)
-            yield pickle.loads(kept) if isinstance(kept, bytes) else kept
+            reading = self._kept.pop(path)
+            yield pickle.loads(reading) if isinstance(reading, bytes) else reading
 
 
 LARGE_BYTES = 200_000  # of a note; a larger one takes seconds
@@ -145,7 +148,7 @@ class ChangeSet:
             for by_path in (self.memories, self.names, self.claims):
                 by_path.pop(path, None)
         self.gone.difference_update(paths)
-        self.restamped = [each for each in self.restamped if each.memory.path not in paths]
+        self.restamped = [record for record in self.restamped if record.memory.path not in paths]
 
     def give_id(self, path: str, memory_id: str) -> None:
         memory = self.memories[path]
@@ -258,15 +261,17 @@ class ChangeSetReader:
         Copies have longer names. An id derived from a note's path always belongs to that note.
         """
         names = self._names()
-        own = {id_of_path(path): path for path in pending.claims}
-        asked = {claim for claim in pending.claims.values() if claim}
+        path_of_id = {id_of_path(path): path for path in pending.claims}
+        claimed = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
             if claim := names.claim_of(path):
-                asked.add(claim)
-        asked |= {each for each in own if names.claimants(each)}
-        asked |= {each for each in map(id_of_path, pending.gone) if names.claimants(each)}
-        for memory_id in sorted(asked):
-            owner = own.get(memory_id) or names.path_of(memory_id)
+                claimed.add(claim)
+        claimed |= {path_id for path_id in path_of_id if names.claimants(path_id)}
+        claimed |= {
+            path_id for path_id in map(id_of_path, pending.gone) if names.claimants(path_id)
+        }
+        for memory_id in sorted(claimed):
+            owner = path_of_id.get(memory_id) or names.path_of(memory_id)
             if owner is not None and owner not in pending.claims and not self.is_there(owner):
                 pending.gone.add(owner)  # deleted: its event comes later, but its id is free now
             self._settle_id(memory_id, None if owner in pending.gone else owner, pending)
@@ -278,8 +283,8 @@ class ChangeSetReader:
         moved = {path for path in others if not self.is_there(path)}
         pending.gone |= moved  # deleted; their events come later
         others -= moved
-        here = {path for path, claim in pending.claims.items() if claim == memory_id}
-        claimants = sorted(others | here, key=lambda path: (len(path), path))
+        claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
+        claimants = sorted(others | claiming, key=lambda path: (len(path), path))
         holder = owner or next(iter(claimants), None)
         for path in claimants:
             wanted = memory_id if path == holder else id_of_path(path)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from indexer.catalogue import FORMAT, Catalogue
 from memvault.model.priority import make_way
 from memvault.stores.open import Stores
-from memvault.vault.files import NoteStat, Vault
+from memvault.vault.files import Vault
+from memvault.vault.walk import NoteStat
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,10 @@ class Comparison:
         return ScanDifference(changed, gone, len(on_disk))
 
     def restamped(self) -> set[str]:
-        """The notes of which the journal says something new since they were indexed, such as whose
-        words they are; quick, as it opens no note."""
+        """The notes whose provenance the journal has changed since they were indexed.
+
+        Quick, as it opens no note.
+        """
         records = self.catalogue.records()
         stamps = self.vault.stamps((r.memory.path, r.claimed_id or "") for r in records)
         return {
@@ -82,8 +85,8 @@ class Comparison:
     def is_same_file(self, stat: NoteStat) -> bool:
         """Whether the note's record is of this file, though perhaps of other authors."""
         record = self.catalogue.record(stat.path)
-        now = (stat.size, stat.mtime_ns, FORMAT)
-        return record is not None and (record.size, record.mtime_ns, record.format) == now
+        state = (stat.size, stat.mtime_ns, FORMAT)
+        return record is not None and (record.size, record.mtime_ns, record.format) == state
 
     def _differs(self, stat: NoteStat) -> bool:
         record = self.catalogue.record(stat.path)

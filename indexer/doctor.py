@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from indexer.indexer import Indexer
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
+from memvault.vault.leftovers import leftovers, own_leftovers
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ def known_problems(indexer: Indexer) -> list[str]:
     if indexer.vault.is_missing():
         return [vault_missing(indexer.vault.root).message]
     findings = [*_troubled_notes(indexer), *_journal(indexer)]
-    return [f"{each.path}: {each.what}" if each.path else each.what for each in findings]
+    return [
+        f"{finding.path}: {finding.what}" if finding.path else finding.what for finding in findings
+    ]
 
 
 def _error(what: str, path: str | None = None) -> Finding:
@@ -89,7 +92,9 @@ def _mismatched(indexer: Indexer) -> list[Finding]:
         if extra:
             findings.append(_error(f"{len(extra)} notes in the {name} that the catalogue lacks"))
     missing = sorted(known.keys() - chunks)
-    return findings + [_error("missing from the vector index", known[one]) for one in missing]
+    return findings + [
+        _error("missing from the vector index", known[memory_id]) for memory_id in missing
+    ]
 
 
 def _troubled_notes(indexer: Indexer) -> list[Finding]:
@@ -135,7 +140,10 @@ def _journal(indexer: Indexer) -> list[Finding]:
 
 def _leftovers(indexer: Indexer) -> list[Finding]:
     advice = "compare it with the notes in its folder; delete it if it contains nothing of yours"
-    left = [(path, advice) for path in indexer.vault.leftovers()]
-    own = "memvault removes it about a minute after its engine starts"
-    left += [(path, own) for path in indexer.vault.own_leftovers()]
-    return [Finding("note", "an interrupted write left this file", how, path) for path, how in left]
+    advice_by_path = [(path, advice) for path in leftovers(indexer.vault)]
+    own_advice = "memvault removes it about a minute after its engine starts"
+    advice_by_path += [(path, own_advice) for path in own_leftovers(indexer.vault)]
+    return [
+        Finding("note", "an interrupted write left this file", how, path)
+        for path, how in advice_by_path
+    ]

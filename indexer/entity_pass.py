@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from itertools import islice
 
 from indexer.change_set import Unreadable, read_note
-from indexer.graph_writer import EntityCache
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote

@@ -14,41 +14,11 @@ import shutil
 import uuid
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from memvault.config.paths import StateFolder
 from memvault.model.errors import MemvaultError
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """``stage`` is reading, indexing, linking or entities; counts are notes."""
-
-    stage: str
-    done: int
-    total: int
-
-
-Report = Callable[[Progress], None]
-
-
-def report_nothing(_: Progress) -> None:
-    """Ignore the progress."""
-
-
-@dataclass(slots=True)
-class ScanReport:
-    """The result of a scan or a batch of changes."""
-
-    indexed: int = 0
-    relinked: int = 0  # unchanged notes whose edges changed because other notes did
-    unfinished: bool = False  # whether work is left for `Indexer.finish_some`
-    removed: int = 0
-    unchanged: int = 0
-    problems: dict[str, str] = field(default_factory=dict)  # by path: why it was not read
-
 
 logger = logging.getLogger(__name__)
 POINTER = "current"
@@ -140,11 +110,11 @@ class Generations:
         """Move a damaged generation aside, in place of the one kept earlier."""
         self._pointer.write(None)
         self._dropped(folder)
-        kept = self._folder / DAMAGED
-        shutil.rmtree(kept, ignore_errors=True)
+        damaged = self._folder / DAMAGED
+        shutil.rmtree(damaged, ignore_errors=True)
         # If a file in it is still open (Windows), the folder stays and is later removed as stale.
         with suppress(OSError):
-            folder.rename(kept)
+            folder.rename(damaged)
 
     def remove_stale(self, in_use: Collection[Path] = ()) -> None:
         """Delete generations that are neither live nor in use, as after an interrupted rebuild.

@@ -1,126 +1,31 @@
-"""The edges of notes (links, names, trained entities), without those of forgotten concepts."""
+"""Writes the nodes and edges of notes: links, names and what the trained pipeline found."""
 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
-
-from pydantic import TypeAdapter
 
 from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
+from indexer.entity_cache import EntityCache
 from indexer.name_registry import NameRegistry
-from memvault.model.errors import StorageError
-from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph, NotesIndexed
+from indexer.suppressed_nodes import SuppressedNodes
+from memvault.model.graph import EdgeOrigin, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.model.priority import make_way
-from memvault.stores.faults import is_corrupt
 from memvault.stores.graph import GraphStore
-from memvault.stores.keyvalue import KeyValueStore
-from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.text.spacy_pipeline import FoundEntity
 from memvault.vault.files import Vault
 
-NAMESPACE = "left_out"  # rows: id of the omitted node, tab, path of a note that names it
-
-
-class SuppressedNodes:
-    """Concepts that the graph omits (forgotten) or replaces (merged), and the notes naming them.
-
-    The notes are recorded, so that restoring a concept relinks only these.
-
-    Args:
-        forgotten: returns the ids of forgotten concepts.
-        joined: maps the ids of merged concepts to the nodes that replace them.
-    """
-
-    def __init__(
-        self,
-        store: KeyValueStore,
-        forgotten: Callable[[], frozenset[str]],
-        joined: Callable[[], Mapping[str, GraphNode]] = dict,
-    ) -> None:
-        self._store = store
-        self.forgotten = forgotten
-        self.joined = joined
-
-    def leave_out(self, graph: NoteGraph) -> NoteGraph:
-        """The note's graph without forgotten concepts and with merged ones replaced; records
-        both."""
-        graph = self._join(graph)
-        forgotten = self.forgotten()
-        named = {edge.target for edge in graph.edges} & forgotten
-        if not named:
-            return graph
-        self.record({target: {graph.node.path or ""} for target in named})
-        return replace(
-            graph,
-            edges=tuple(edge for edge in graph.edges if edge.target not in named),
-            entities=tuple(node for node in graph.entities if node.id not in named),
-        )
-
-    def _join(self, graph: NoteGraph) -> NoteGraph:
-        joined = self.joined()
-        ends = {edge.target for edge in graph.edges} & joined.keys() if joined else set()
-        if not ends:
-            return graph
-        self.record({target: {graph.node.path or ""} for target in ends})
-        new = {joined[end].id: joined[end] for end in ends}
-        known = {node.id for node in graph.entities if node.id not in ends}
-        return replace(
-            graph,
-            edges=_renumbered(
-                replace(edge, target=joined[edge.target].id) if edge.target in ends else edge
-                for edge in graph.edges
-            ),
-            entities=(
-                *(node for node in graph.entities if node.id not in ends),
-                *(new[key] for key in sorted(new.keys() - known - {graph.node.id})),
-            ),
-        )
-
-    def record(self, naming: Mapping[str, Collection[str]]) -> None:
-        """Record which notes, by path, name these nodes."""
-        rows = {f"{key}\t{path}": b"" for key, paths in naming.items() for path in paths}
-        if rows:
-            self._store.put_many(NAMESPACE, rows)
-
-    def returned(self) -> dict[str, set[str]]:
-        """The recorded nodes that are no longer forgotten or merged, with the paths of notes that
-        may name them."""
-        return self.recorded(lambda key: key not in self.forgotten() and key not in self.joined())
-
-    def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
-        """The recorded nodes whose ids ``which`` accepts, with the paths of notes that may name
-        them."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for row, _ in self._store.items(NAMESPACE):
-            key, _, path = row.partition("\t")
-            if which(key):
-                found[key].add(path)
-        return dict(found)
-
-    def drop(self, naming: Mapping[str, Collection[str]]) -> None:
-        """Delete these records."""
-        rows = [f"{key}\t{path}" for key, paths in naming.items() for path in paths]
-        self._store.delete(NAMESPACE, rows)
-
-
-def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
-    """The edges, with new ordinals for those that a merge made equal."""
-    taken: set[str] = set()
-    apart = []
-    for edge in edges:
-        while edge.id in taken:
-            edge = replace(edge, ordinal=edge.ordinal + 1)  # noqa: PLW2901
-        taken.add(edge.id)
-        apart.append(edge)
-    return tuple(apart)
+logger = logging.getLogger(__name__)
+BATCH = 128  # notes written together, at most
+# A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
+# 50,000 do not. Writing 20,000 again takes 9 s.
+EDGES_AT_ONCE = 10_000
+MAX_EDGES = 10_000  # of one note
+_FROM_TEXT = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
 
 
 def sentences_between_notes(graphs: Iterable[NoteGraph]) -> set[str]:
@@ -136,22 +41,13 @@ def sentences_between_notes(graphs: Iterable[NoteGraph]) -> set[str]:
     return found
 
 
-logger = logging.getLogger(__name__)
-BATCH = 128  # notes written together, at most
-# A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
-# 50,000 do not. Writing 20,000 again takes 9 s.
-EDGES_AT_ONCE = 10_000
-MAX_EDGES = 10_000  # of one note
-_READ_IN = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
-
-
 class GraphWriter:
     """Writes one vault's edges into one graph store. Used by one thread at a time.
 
     Args:
         names: returns the current names of the vault.
-        found: entities that the trained pipeline found.
-        hidden: concepts that the graph omits or replaces.
+        entities: those that the trained pipeline found.
+        suppressed: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
         report: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
@@ -164,8 +60,8 @@ class GraphWriter:
         catalogue: Catalogue,
         *,
         names: Callable[[], NameRegistry],
-        found: EntityCache,
-        hidden: SuppressedNodes,
+        entities: EntityCache,
+        suppressed: SuppressedNodes,
         embed: Callable[[Sequence[str]], object],
         max_note_bytes: int,
         report: Callable[[NotesIndexed], None],
@@ -174,14 +70,14 @@ class GraphWriter:
         self._graph = graph
         self._catalogue = catalogue
         self._names = names
-        self._found = found
-        self._hidden = hidden
+        self._entities = entities
+        self._suppressed = suppressed
         self._embed = embed
         self._max_note_bytes = max_note_bytes
         self._report = report
         self._unindexed: dict[str, int] = {}  # number of omitted edges, by path
         self._removed: frozenset[str] | None = None  # forgotten concepts when last applied
-        self._joined: Mapping[str, GraphNode] = {}  # merged concepts when last applied
+        self._merged: Mapping[str, GraphNode] = {}  # merged concepts when last applied
 
     @property
     def version(self) -> int:
@@ -210,16 +106,16 @@ class GraphWriter:
 
         The caller embeds their `sentences_between_notes`.
         """
-        some: list[NoteGraph] = []
+        batch: list[NoteGraph] = []
         edges = 0
         for graph in graphs:
-            if some and edges + len(graph.edges) > EDGES_AT_ONCE:
-                self._graph.replace(some)
-                some, edges = [], 0
-            some.append(graph)
+            if batch and edges + len(graph.edges) > EDGES_AT_ONCE:
+                self._graph.replace(batch)
+                batch, edges = [], 0
+            batch.append(graph)
             edges += len(graph.edges)
-        if some:
-            self._graph.replace(some)
+        if batch:
+            self._graph.replace(batch)
 
     def _bounded(self, graph: NoteGraph) -> NoteGraph:
         """The graph with at most `MAX_EDGES` edges; links come before names found in the text."""
@@ -227,7 +123,7 @@ class GraphWriter:
         if len(graph.edges) <= MAX_EDGES:
             return graph
         self._unindexed[graph.node.path or ""] = len(graph.edges) - MAX_EDGES
-        ordered = sorted(graph.edges, key=lambda edge: (edge.origin in _READ_IN, edge.line))
+        ordered = sorted(graph.edges, key=lambda edge: (edge.origin in _FROM_TEXT, edge.line))
         edges = tuple(ordered[:MAX_EDGES])
         ends = {edge.target for edge in edges}
         return replace(
@@ -239,37 +135,37 @@ class GraphWriter:
         self._removed = None
 
     def remove_forgotten(self) -> None:
-        """Remove forgotten concepts from the graph, put restored ones back, and report the notes
-        whose edges change."""
-        forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
-        if forgotten == self._removed and joined == self._joined:
+        """Remove forgotten concepts from the graph, and put restored ones back.
+
+        Reports the notes whose edges change.
+        """
+        forgotten, merged = self._suppressed.forgotten(), self._suppressed.merged()
+        if forgotten == self._removed and merged == self._merged:
             return
-        graph, known = self._graph, self._joined if self._removed is not None else {}
-        out = graph.nodes(forgotten | joined.keys())
-        gone = [key for key, node in out.items() if node.path is None]
+        graph, known = self._graph, self._merged if self._removed is not None else {}
+        nodes = graph.nodes(forgotten | merged.keys())
+        gone = [key for key, node in nodes.items() if node.path is None]
         edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
         naming: dict[str, set[str]] = {key: set() for key in gone}
         for edge in edges:
             memory = self._catalogue.by_id(edge.source)
             if memory is not None and edge.target in naming:
                 naming[edge.target].add(memory.path)
-        self._hidden.record(naming)
+        self._suppressed.record(naming)
         graph.remove(gone)
         linking = frozenset(path for paths in naming.values() for path in paths)
         self._report(NotesIndexed(linking, removed=frozenset(gone)))
-        returned = self._hidden.returned()
-        elsewhere = self._hidden.recorded(lambda key: joined.get(key) != known.get(key))
-        self.rewrite_edges(
-            {p for paths in (*returned.values(), *elsewhere.values()) for p in paths}
-        )
-        self._hidden.drop(returned)
-        self._removed, self._joined = forgotten, joined
+        returned = self._suppressed.returned()
+        remapped = self._suppressed.recorded(lambda key: merged.get(key) != known.get(key))
+        self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})
+        self._suppressed.drop(returned)
+        self._removed, self._merged = forgotten, merged
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         make_way()
-        found = self._found.get(note.content_hash) or ()
-        graph = self._names().graph_of(note, memory, found)
-        return self._bounded(self._hidden.leave_out(graph))
+        entities = self._entities.get(note.content_hash) or ()
+        graph = self._names().graph_of(note, memory, entities)
+        return self._bounded(self._suppressed.leave_out(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:
@@ -281,47 +177,3 @@ class GraphWriter:
                 continue
             if memory is not None and reading is not None:
                 yield self._graph_of(reading.note, memory)
-
-
-_ENTITIES = "entities:1"  # raise the number when the pipeline changes
-_entities = TypeAdapter(tuple[FoundEntity, ...])
-
-
-class EntityCache:
-    """Lists of entities by content hash, in a file that outlives the indexes."""
-
-    def __init__(self, file: Path) -> None:
-        self._store = SqliteKeyValueStore(file)
-
-    def get(self, content_hash: str) -> tuple[FoundEntity, ...] | None:
-        """None if the pipeline has not read this text yet."""
-        value = self._store.get(_ENTITIES, content_hash)
-        return None if value is None else _entities.validate_json(value)
-
-    def put(self, content_hash: str, entities: tuple[FoundEntity, ...]) -> None:
-        self._store.put(_ENTITIES, content_hash, _entities.dump_json(entities))
-
-    def remove(self, content_hash: str) -> None:
-        """Delete the entities of a text that is permanently deleted."""
-        self._store.delete(_ENTITIES, [content_hash])
-
-    def close(self) -> None:
-        self._store.close()
-
-
-def open_entity_cache(file: Path) -> EntityCache:
-    """The entity cache in this file; a damaged file is replaced by an empty one.
-
-    Raises:
-        StoreUnavailable: another process has the file open.
-        DiskFull: the file cannot be created.
-    """
-    try:
-        return EntityCache(file)
-    except StorageError as error:
-        if not is_corrupt(error):
-            raise
-        logger.error("The entity cache is damaged; starting with an empty one.")
-    for suffix in ("", "-wal", "-shm"):
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
-    return EntityCache(file)

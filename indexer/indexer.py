@@ -27,11 +27,14 @@ from indexer.batches import AHEAD, BATCH, BatchWriter, EarlyEmbedding
 from indexer.catalogue import Catalogue
 from indexer.change_set import ChangeSet, ChangeSetReader, read_note
 from indexer.comparison import Comparison
-from indexer.generation import Progress, Report, ScanReport, report_nothing
-from indexer.graph_writer import EntityCache, GraphWriter, SuppressedNodes
+from indexer.due_notes import LOOK_SECONDS, DueNotes
+from indexer.entity_cache import EntityCache
+from indexer.graph_writer import GraphWriter
 from indexer.name_registry import AffectedLinks, NameRegistry
+from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.relinking import Relinking
 from indexer.stored_notes import as_stored
+from indexer.suppressed_nodes import SuppressedNodes
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import preference_rows
 from memvault.model.errors import DiskFull, StoreUnavailable
@@ -52,7 +55,6 @@ Listener = Callable[[NotesIndexed], None]
 BatchListener = Callable[[int, float], object]  # takes how many notes, and the seconds they took
 FLUSH_AFTER = 2_000  # notes; a flush holds the interpreter for up to 0.2 s on a busy disk
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
-LOOK_SECONDS = 0.01  # between two checks whether other changes are done
 
 
 class Indexer:
@@ -60,7 +62,7 @@ class Indexer:
 
     Args:
         forgotten: returns the ids of forgotten concepts, which the graph omits.
-        joined: maps the ids of merged concepts to the nodes that replace them.
+        merged: maps the ids of merged concepts to the nodes that replace them.
     """
 
     def __init__(
@@ -68,11 +70,11 @@ class Indexer:
         vault: Vault,
         stores: Stores,
         embedder: Embedder,
-        found: EntityCache,
+        entities: EntityCache,
         settings: IndexSettings,
         *,
         forgotten: Callable[[], frozenset[str]] = frozenset,
-        joined: Callable[[], Mapping[str, GraphNode]] = dict,
+        merged: Callable[[], Mapping[str, GraphNode]] = dict,
     ) -> None:
         self.vault = vault
         self.stores = stores
@@ -90,9 +92,8 @@ class Indexer:
         self.max_note_bytes = settings.max_note_bytes
         self._embedder = embedder
         self._lock = AwaitedLock()
-        self._changes = 0  # that are being indexed
+        self._due = DueNotes(self._lock)
         self._scanning = False
-        self._due: dict[str, ChangeSet] = {}  # the newest change of each note to be indexed
         self._stopped = threading.Event()
         self._name_registry = NameRegistry(self.catalogue.records())
         self._reader = ChangeSetReader(
@@ -103,8 +104,8 @@ class Indexer:
             stores.graph,
             self.catalogue,
             names=lambda: self._name_registry,
-            found=found,
-            hidden=SuppressedNodes(stores.keyvalue, forgotten, joined),
+            entities=entities,
+            suppressed=SuppressedNodes(stores.keyvalue, forgotten, merged),
             embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
             report=self._report,
@@ -137,13 +138,11 @@ class Indexer:
                 self._forget_lost_indexes()
                 forced = self.catalogue.unflushed()
                 relink = self._remove_strays()[1] | self.catalogue.notes_to_relink()
-            differing = self.comparison.differing(self._due)
+            differing = self.comparison.differing(self._due.paths())
             changed = {
                 path
                 for path, stat in differing.changed.items()
-                if is_first
-                or path not in self._due
-                or self._due[path].stats.get(path, stat) != stat
+                if is_first or path not in self._due or self._due.stat(path, stat) != stat
             }
         result = self._apply(
             changed | (forced - differing.gone),
@@ -213,7 +212,7 @@ class Indexer:
         """Wait for the running changes; False after ``timeout`` seconds."""
         end = time.monotonic() + timeout
         while self._lock.acquire(timeout=max(0.0, end - time.monotonic())):
-            is_idle = not self._changes
+            is_idle = not self._due.is_any_running
             self._lock.release()
             if is_idle or time.monotonic() >= end:
                 return is_idle
@@ -264,7 +263,7 @@ class Indexer:
     def finish_some(self) -> bool:
         """Do one step of the work that `index` left for later; False when nothing is left."""
         with self._lock, making_way(self.let_pass):
-            if self._changes:  # the last of them finishes the work
+            if self._due.is_any_running:  # the last of them finishes the work
                 return False
             self.flush()
             _, goes_on = self._relinking.step()
@@ -289,7 +288,7 @@ class Indexer:
         if not self._lock.acquire(timeout=0.0):
             return 0
         try:
-            removed, linking = self._remove_strays() if not self._changes else (set(), set())
+            removed, linking = (set(), set()) if self._due.is_any_running else self._remove_strays()
             self.relink(linking)
             return len(removed)
         finally:
@@ -308,8 +307,10 @@ class Indexer:
             self._report(NotesIndexed(paths, removed=known))
 
     def _remove_strays(self) -> tuple[set[str], set[str]]:
-        """Remove nodes and chunks without a record; returns their ids, and the paths of notes
-        linking to them."""
+        """Remove nodes and chunks without a record.
+
+        Returns their ids, and the paths of the notes that link to them.
+        """
         nodes, chunks = self.comparison.strays()
         linking: set[str] = set()
         if nodes:
@@ -322,13 +323,13 @@ class Indexer:
         return nodes | chunks, linking
 
     def _until_stopped(self, report: Report) -> Report:
-        def tell(progress: Progress) -> None:
+        def report_or_stop(progress: Progress) -> None:
             make_way()
             report(progress)
             if self._stopped.is_set():
                 raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
 
-        return tell
+        return report_or_stop
 
     def _apply(
         self,
@@ -341,61 +342,33 @@ class Indexer:
         finish_later: bool = False,
     ) -> ScanReport:
         result, pending = ScanReport(), ChangeSet(gone=set(gone), stats=dict.fromkeys(gone))
-        with self._at_work(pending, {*paths, *gone}):
+        with self._due.taken_over(pending, {*paths, *gone}):
             with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
                 early = EarlyEmbedding(self._embedder, ahead)
                 self._reader.read(paths, pending, report, result, forced=forced, read=early.add)
                 with self._lock:
-                    pending.drop({p for p in (*paths, *gone) if self._due.get(p) is not pending})
+                    pending.drop({*paths, *gone} - self._due.paths_of(pending))
                     pending.drop(set(filter(self._reader.is_there, gone)))  # written meanwhile
                     self._reader.settle_ids(pending)
                     fresh = set(pending.memories) | pending.gone
-                    self._due.update(dict.fromkeys(fresh, pending))
+                    self._due.assign(fresh, pending)
                     self.catalogue.commit(pending.restamped)
                     affected, stale = self._learn_names(pending)
                     version = self._name_registry.version
-                    again = self._relinking.queue(affected, relink, fresh)
+                    to_relink = self._relinking.queue(affected, relink, fresh)
                     self._remove(pending, stale)
                 self._write(pending, ahead, early, report, result)
             result.removed = len(pending.gone)
             if finish_later:
-                many = len(again) > FEW_LINKED
+                many = len(to_relink) > FEW_LINKED
                 result.unfinished = bool(result.indexed or affected.names.phrases or many)
                 if not many:
                     with self._lock:
-                        self._relinking.rewrite_edges(again)
-                    result.relinked = len(again)
-            elif self._release(pending):
+                        self._relinking.rewrite_edges(to_relink)
+                    result.relinked = len(to_relink)
+            elif self._due.release(pending):
                 result.relinked = self._finish(fresh, version)
         return result
-
-    @contextmanager
-    def _at_work(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
-        """Take over these notes from earlier changes while the block runs.
-
-        Then waits until notes that later changes took over are indexed, too.
-        """
-        with self._lock:
-            self._changes += 1
-            self._due.update(dict.fromkeys(paths, pending))
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._release(pending)
-                self._changes -= 1
-        while not self._lock.is_held:
-            with self._lock:
-                if not self._due.keys() & paths:
-                    return
-            time.sleep(LOOK_SECONDS)
-
-    def _release(self, pending: ChangeSet) -> bool:
-        """Remove the change's notes from those due; returns whether no others are due."""
-        with self._lock:
-            for path in [path for path, due in self._due.items() if due is pending]:
-                del self._due[path]
-            return not self._due
 
     def _write(
         self,
@@ -407,27 +380,26 @@ class Indexer:
     ) -> None:
         """Write the notes that are still due to this change, batch by batch."""
         total = len(pending.memories)
-        tells = total > FEW and self.progress is None
+        shows_progress = total > FEW and self.progress is None
         try:
             began = time.perf_counter()
-            if tells:
+            if shows_progress:
                 self.progress = Progress("indexing", 0, total)
             for batch in self._batches.prepared(pending, ahead, early):
                 with self._lock.after_others():
-                    due = {path for path, due in self._due.items() if due is pending}
-                    written = self._batches.write(batch, due)
+                    written = self._batches.write(batch, self._due.paths_of(pending))
                     self._report(written)
                     if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
                         self.flush()
                 result.indexed += len(written.paths)
-                if tells:
+                if shows_progress:
                     self.progress = Progress("indexing", result.indexed, total)
                 began, before = time.perf_counter(), began
                 for listener in self.on_batch:
                     listener(len(written.paths), began - before)
                 report(Progress("indexing", result.indexed, total))
         finally:
-            if tells:
+            if shows_progress:
                 self.progress = None
 
     def _finish(self, fresh: Collection[str], version: int) -> int:
@@ -441,8 +413,8 @@ class Indexer:
         while goes_on:
             with self._lock.after_others():
                 is_latest = version == self._name_registry.version
-                some, goes_on = self._relinking.step(fresh if is_latest else ())
-            relinked += some
+                count, goes_on = self._relinking.step(fresh if is_latest else ())
+            relinked += count
         return relinked
 
     def _report(self, indexed: NotesIndexed) -> None:

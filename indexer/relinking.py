@@ -30,13 +30,13 @@ class Relinking:
             also: further notes to relink.
             fresh: notes that are about to be written anyway.
         """
-        again = set(also)
+        paths = set(also)
         if len(self._catalogue):
-            again |= self._depending_on(affected)
+            paths |= self._depending_on(affected)
             self._catalogue.queue_names(affected.names.phrases)
-        again -= fresh
-        self._catalogue.queue_relinking(again)
-        return again
+        paths -= fresh
+        self._catalogue.queue_relinking(paths)
+        return paths
 
     def step(self, fresh: Collection[str] = ()) -> tuple[int, bool]:
         """Find the notes that contain queued phrases, or relink some notes.
@@ -52,9 +52,9 @@ class Relinking:
             self._catalogue.mark_names_resolved(names)
             return 0, True
         waiting = self._next or sorted(self._catalogue.notes_to_relink())
-        some, self._next = waiting[:LINKED_AT_ONCE], waiting[LINKED_AT_ONCE:]
-        self.rewrite_edges(some)
-        return len(some), bool(self._next or self._catalogue.notes_to_relink())
+        batch, self._next = waiting[:LINKED_AT_ONCE], waiting[LINKED_AT_ONCE:]
+        self.rewrite_edges(batch)
+        return len(batch), bool(self._next or self._catalogue.notes_to_relink())
 
     def rewrite_edges(self, paths: Collection[str]) -> None:
         self._graphs.rewrite_edges(paths)

@@ -74,15 +74,15 @@ class LeaderLease:
                 logger.info("The lease could not be returned; it will expire.")
 
     def _ask(self) -> bool:
-        asked = time.monotonic()
+        requested_at = time.monotonic()
         try:
-            given = self._store().lease(LEASE, self._holder, LEASE_SECONDS)
+            is_granted = self._store().lease(LEASE, self._holder, LEASE_SECONDS)
         except MemvaultError as error:
             logger.warning("The lease for indexing could not be renewed: %s", error.message)
             return self.held and time.monotonic() < self._until
-        if given:
-            self._until = asked + LEASE_SECONDS
-        return given
+        if is_granted:
+            self._until = requested_at + LEASE_SECONDS
+        return is_granted
 
 
 def is_anyone_indexing(store: KeyValueStore) -> bool:

@@ -107,8 +107,10 @@ def _event_observer(lost: Callable[[], None], limited: Callable[[], None]) -> Ba
 
 
 class _Gatherer(FileSystemEventHandler):
-    """Collects the paths that events name. A folder's event asks for a whole scan, one of the
-    journal for a look at what it says of notes."""
+    """Collects the paths that events name.
+
+    The event of a folder requests a scan, that of a journal file a look at the notes it names.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -154,8 +156,9 @@ class _Gatherer(FileSystemEventHandler):
     def next_change(
         self, debounce: float, stopped: Callable[[], bool]
     ) -> tuple[set[str], bool, bool] | None:
-        """Wait for events and then for a pause; returns the paths, whether the journal changed, and
-        whether a scan is needed.
+        """Wait for events and then for a pause between them.
+
+        Returns the paths, whether the journal changed, and whether a scan is needed.
 
         Returns no paths after `RETRY_SECONDS` without events, so that the caller can check whether
         the vault still exists; None when stopped.
@@ -228,7 +231,7 @@ class Watcher:
     def lag_seconds(self) -> float:
         """Age of the oldest change that is not yet indexed; 0 without one."""
         waiting = (self._behind_since, self._gatherer.waiting_since)
-        since = min((each for each in waiting if each), default=0.0)
+        since = min((moment for moment in waiting if moment), default=0.0)
         return time.monotonic() - since if since else 0.0
 
     def stop(self) -> None:

@@ -27,7 +27,7 @@ from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import session_state
 from memvault.consolidation.dreams.record import DreamPhase
-from memvault.consolidation.faded_text import Stage
+from memvault.consolidation.faded_text import FadingStage
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import balanced_importance
 
@@ -110,7 +110,7 @@ class EngineCollector(Collector):
 
 def _immunity(container: Container) -> Iterator[Metric]:
     """Quarantine and importance, with the metric names of graph-tools 4.1."""
-    caught, released = container.quarantine.caught()
+    caught, released = container.quarantine.ever_held()
     held = container.guarded.held()
     families = (
         ("detected", "Texts that gave orders to models, by kind.", caught),
@@ -158,7 +158,7 @@ def _dreams(container: Container) -> Iterator[Metric]:
 
 def _faded(container: Container) -> Metric:
     stages = Counts(memory.faded for memory in container.live.catalogue.all())
-    counts = {stage.value: stages[stage] for stage in Stage}
+    counts = {stage.value: stages[stage] for stage in FadingStage}
     words = "Memories whose full text is archived."
     return _gauges("memvault_faded_memories", words, "stage", counts)
 

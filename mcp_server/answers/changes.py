@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from mcp_server.answers.base import Answer, Filled, Lines, Moment, Shape, optional, taken
-from memvault.curation.changes.curator import ChangeResult, UndoResult
-from memvault.curation.changes.history import description
+from memvault.curation.changes.change_text import description
+from memvault.curation.changes.curator import ChangeResult
+from memvault.curation.changes.undo import UndoResult
 from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, UTLState

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from indexer.generation import Progress, Report
+from indexer.progress import Progress, Report
 from mcp_server.metrics import Metrics
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.model.errors import MemvaultError, StorageError

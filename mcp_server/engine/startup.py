@@ -29,7 +29,7 @@ from memvault.text.openvino_model import EXPORTING
 from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
-    from indexer.generation import Report
+    from indexer.progress import Report
     from mcp_server.runtime.container import Container
     from memvault.curation.manifest.keeper import WrittenManifest
 

@@ -28,7 +28,7 @@ from mcp_server.pages.page_actions import (
 )
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import Answer, answers_to
-from memvault.curation.changes.history import done
+from memvault.curation.changes.change_text import summary
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import Actor, CurationTask, TaskType
@@ -129,7 +129,7 @@ class CuratePage:
                 return f"asks to merge this note into {into.title if into else 'another'}"
             case "undo_change":
                 found = map(container.curator.history.find, arguments["changes"])
-                names = [done(each) for each in found if each is not None]
+                names = [summary(change) for change in found if change is not None]
                 more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
                 return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
             case "reload_manifest":

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from memvault.consolidation.faded_text import Stage
+from memvault.consolidation.faded_text import FadingStage
 from memvault.model.memory import IMPORTANCE_NAMES
 from memvault.model.state import CognitivePulse
 
@@ -175,7 +175,7 @@ def task_kind(kind: str) -> str:
 
 def left(stage: str) -> str:
     """The part that remains of a memory faded to this stage, in words."""
-    return "keywords" if stage == Stage.KEYS else "a summary"
+    return "keywords" if stage == FadingStage.KEYS else "a summary"
 
 
 def did(kind: str) -> str:

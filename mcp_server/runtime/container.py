@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexer.generation import FilePointer, Generations, Report, ScanReport, report_nothing
-from indexer.graph_writer import open_entity_cache
+from indexer.entity_cache import open_entity_cache
+from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
+from indexer.progress import Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
@@ -37,13 +38,14 @@ from memvault.curation.actions import Actions
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.manifest.concepts import IndexedVault
+from memvault.curation.guarded_vault import GuardedVault
+from memvault.curation.manifest.concepts import ManifestIndex
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.proposals import Proposal, Proposals
 from memvault.curation.provenance import Provenances
-from memvault.curation.quarantine import GuardedVault, Quarantine
-from memvault.curation.tasks.finder import DismissedTasks
+from memvault.curation.quarantine import Quarantine
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
@@ -69,9 +71,10 @@ from memvault.stores.open import (
 from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
-from memvault.vault.files import LONGEST_WRITE_SECONDS, Vault
+from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
+from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
 from memvault.verification.claim_gate import GateLog
 from memvault.verification.immunity import Immunity
 
@@ -217,7 +220,9 @@ class Container:
         if self.reranker is not None:
             self.worker.run("load the reranker", self.reranker.load)
         self.worker.run(
-            "remove leftovers", self.vault.remove_own_leftovers, after=LONGEST_WRITE_SECONDS + 1.0
+            "remove leftovers",
+            lambda: remove_own_leftovers(self.vault),
+            after=LONGEST_WRITE_SECONDS + 1.0,
         )
         self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
@@ -300,7 +305,9 @@ class Container:
         return ManifestKeeper(
             self.vault,
             self.curator,
-            lambda: IndexedVault(self._merge_index(), self.live.graph_view, self.live.stores.graph),
+            lambda: ManifestIndex(
+                self._merge_index(), self.live.graph_view, self.live.stores.graph
+            ),
         )
 
     def apply_manifest(
@@ -406,7 +413,7 @@ class Container:
             reranker=self.reranker,
             answer_cache=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
-            joined=lambda: self.curator.joined,
+            merged=lambda: self.curator.merged_concepts,
             preference=self._preference,
             link_weight=self._link_weight,
             tuning=self._tuning,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from memvault.consolidation.dreams.record import Discovery
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.curation.tasks.dream_tasks import dream_tasks
-from memvault.curation.tasks.finder import DismissedTasks, TaskFinder
+from memvault.curation.tasks.finder import TaskFinder
 from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError

@@ -21,7 +21,7 @@ from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
-from memvault.consolidation.dreams.phase import Chain, Found, Phase, TimeOver
+from memvault.consolidation.dreams.phase import Chain, FoundAnswer, Phase, TimeOver
 from memvault.consolidation.dreams.record import (
     Discovery,
     DreamPhase,
@@ -297,12 +297,12 @@ class Dreaming:
                 for fact in key_facts(memories, read, embed, limit)
             ]
 
-        def ask(question: str) -> list[Found]:
+        def ask(question: str) -> list[FoundAnswer]:
             """Search by meaning alone: a full search loads models that an idle engine unloaded."""
             hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
             found = [(by_id(key), score) for key, score in hits]
             return [
-                Found(memory, score, evidence)
+                FoundAnswer(memory, score, evidence)
                 for memory, score in found
                 if memory is not None and (evidence := lead(memory)) is not None
             ]
@@ -342,10 +342,10 @@ class Dreaming:
     def _answer(
         self,
         live: Generation,
-        ask: Callable[[str], list[Found]],
+        ask: Callable[[str], list[FoundAnswer]],
         question: str,
         since: datetime,
-    ) -> Found | None:
+    ) -> FoundAnswer | None:
         """The best memory written since then that answers a question, or None.
 
         Runs a full search only if a search by meaning finds a new memory.
@@ -361,7 +361,7 @@ class Dreaming:
         (excerpt,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
         memory = hits[0].memory
         evidence = Evidence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
-        return Found(memory, hits[0].relevance, evidence)
+        return FoundAnswer(memory, hits[0].relevance, evidence)
 
     def _recent(self, limit: int) -> list[str]:
         """Ids of the memories last used or written, latest first."""

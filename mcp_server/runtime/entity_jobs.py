@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from indexer.entity_cache import EntityCache
 from indexer.entity_pass import EntityPass
-from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from mcp_server.runtime.worker import Worker, collect_recent
 from memvault.config.settings import IndexSettings

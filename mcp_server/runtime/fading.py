@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memvault.consolidation.faded_text import Original, Rarity, Stage, faded_body, is_worth_fading
+from memvault.consolidation.faded_text import (
+    FadingStage,
+    Original,
+    Rarity,
+    faded_body,
+    is_worth_fading,
+)
 from memvault.consolidation.fading import (
     HASTY_NOTICE,
     NOTICE,
@@ -47,8 +53,8 @@ _CONFLICTS = {
     TaskType.MALFORMED_FRONTMATTER, TaskType.MALFORMED_TEXT, TaskType.CONFLICTING_FACTS,
 }  # fmt: skip
 _REASONS = {
-    Stage.SUMMARY: "Old: reduced to a summary",
-    Stage.KEYS: "Older: reduced to keywords",
+    FadingStage.SUMMARY: "Old: reduced to a summary",
+    FadingStage.KEYS: "Older: reduced to keywords",
 }
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from indexer.catalogue import Catalogue
+from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
-from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from mcp_server.runtime.worker import Worker, settle
 from memvault.cognition.similarity_index import SimilarityIndex
@@ -79,7 +79,7 @@ def open_generation(
     reranker: Reranker | None,
     answer_cache: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
-    joined: Callable[[], Mapping[str, GraphNode]],
+    merged: Callable[[], Mapping[str, GraphNode]],
     preference: Preference,
     link_weight: LinkWeight,
     tuning: Callable[[], Tuning],
@@ -94,7 +94,7 @@ def open_generation(
     with _closed_on_failure(stores):
         indexer = Indexer(
             vault, stores, embedder, entity_cache, settings.index,
-            forgotten=forgotten, joined=joined,
+            forgotten=forgotten, merged=merged,
         )  # fmt: skip
     graph_view = GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(graph_view.apply)

@@ -9,9 +9,9 @@ from contextlib import contextmanager, nullcontext
 from datetime import datetime
 
 from indexer.doctor import Finding, examine, known_problems
-from indexer.generation import Progress, Report, ScanReport, report_nothing
-from indexer.graph_writer import EntityCache
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
+from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
 from mcp_server.runtime.entity_jobs import EntityJobs

@@ -78,7 +78,7 @@ class LearningService:
             clock=container.now,
         )
         if self.is_on:
-            container.curator.made = self._uses.changed
+            container.curator.on_change = self._uses.changed
             container.worker.run("learn from use", self._write, after=WRITE_SECONDS)
 
     @property
@@ -202,7 +202,9 @@ class LearningService:
         before anything was learnt."""
         if not self.is_on or not self.learnt.state.memories:
             return None
-        questions = {known for memory_id in ids for known in self.learnt.worths(memory_id)}
+        questions = {
+            known for memory_id in ids for known in self.learnt.rewards_by_question(memory_id)
+        }
         embedded = [known for known in questions if known in self._vectors]
         if not embedded:
             return self.learnt.weights(ids)

@@ -21,7 +21,7 @@ from mcp_server.answers.changes import (
 from mcp_server.tools.arguments import FULL, READS, MemoryId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import PhaseReport
-from memvault.curation.changes.history import description, explanation
+from memvault.curation.changes.change_text import description, explanation
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import is_uuid

@@ -34,7 +34,7 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
-from memvault.curation.tasks.pair_tasks import MIN_COSINE
+from memvault.curation.tasks.near_duplicates import MIN_COSINE
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,

@@ -21,8 +21,8 @@ from mcp_server.middleware.client_identity import is_person
 from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChanged
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools
-from memvault.curation.changes.curator import UndoResult
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.undo import UndoResult
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams
@@ -58,7 +58,7 @@ class UndoTools(Tools):
         """
         self._box.touch(session_id)
         actions, why = self._box.container.actions, why_of(rationale)
-        repeated = self._box.container.curator.made_before(ChangeKind.UNDONE, why)
+        repeated = self._box.container.curator.change_of_call(ChangeKind.UNDONE, why)
         hashes = () if repeated else self._named_changes(change, client, day)
         undone = actions.undo(hashes, why, preview=preview or not (repeated or is_person()))
         notice = None if repeated else self._wait_for_person(undone, why, preview=preview)

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from indexer.generation import Progress
+from indexer.progress import Progress
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.graph_writer import EntityCache
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from indexer.graph_writer import EntityCache
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
@@ -108,5 +108,5 @@ def _opened(
         found,
         settings.index,
         forgotten=lambda: curator.forgotten.hidden,
-        joined=lambda: curator.joined,
+        merged=lambda: curator.merged_concepts,
     )

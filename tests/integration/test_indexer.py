@@ -14,8 +14,8 @@ import pytest
 from indexer.batches import EARLY
 from indexer.catalogue import Catalogue
 from indexer.doctor import known_problems
-from indexer.generation import Progress
 from indexer.indexer import FEW, FEW_LINKED, Indexer
+from indexer.progress import Progress
 from indexer.relinking import LINKED_AT_ONCE
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path

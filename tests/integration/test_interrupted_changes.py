@@ -170,16 +170,17 @@ def test_a_change_whose_outcome_could_not_be_recorded_is_in_the_history_before_t
         if full[0]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    record = desk.curator._record
+    recorder = desk.curator._recorder
+    record = recorder.record
 
     def fill_then_record(*arguments: object) -> None:
         full[0] = str(arguments[0]) == "change_done"
         record(*arguments)  # type: ignore[arg-type]
 
-    desk.curator._record = fill_then_record  # type: ignore[method-assign]
+    recorder.record = fill_then_record  # type: ignore[method-assign]
     with stepping(step), pytest.raises(MemvaultError):
         CHANGES["preference"](desk)
-    desk.curator._record = record  # type: ignore[method-assign]
+    recorder.record = record  # type: ignore[method-assign]
     full[0] = False
     assert desk.read("permanent/preferences.md") == "- Tone: warm\n"  # nothing could be written
     CHANGES["store"](desk)

@@ -232,7 +232,7 @@ def test_forgetting_one_concept_needs_no_confirmation(mill: Caller) -> None:
         (lambda text: text[:600], "the manifest is truncated"),
         (lambda text: without(text, "## Active"), "line 1: the heading `## Active Concepts`"),
         (lambda text: without(text, "- "), "no concept is left"),
-        (lambda text: text.replace("- Sluice", "- Sluce"), "nothing is called 'Sluce'"),
+        (lambda text: text.replace("- Sluice", "- Sluce"), "nothing is named 'Sluce'"),
         (lambda text: text + "[MERGE: Sluice]\n", "[MERGE: Keep, Other]"),
         (
             lambda text: text + "[NOTE: Nobody] x\n",

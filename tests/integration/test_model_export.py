@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fastmcp import Client
 
-from indexer.generation import Progress
+from indexer.progress import Progress
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder, model_cache

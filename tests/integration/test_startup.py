@@ -20,7 +20,7 @@ import pytest
 from fastmcp import Client
 from starlette.testclient import TestClient
 
-from indexer.generation import Progress
+from indexer.progress import Progress
 from mcp_server.app import engine_app
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, ask, read_address

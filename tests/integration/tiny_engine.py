@@ -51,7 +51,7 @@ class TinyBackend:
         return {"path": "manifest.md"}
 
     def rebuild(self, report: object) -> None:
-        from indexer.generation import Progress
+        from indexer.progress import Progress
 
         assert callable(report)
         for done in range(4):

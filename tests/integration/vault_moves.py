@@ -18,8 +18,8 @@ from memvault.curation.changes.forgetting import stage_forgetting, stage_restori
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.fade import (
     FadedText,
     last_fading,

@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from mcp_server.pages.timeline import names_a_day
-from memvault.consolidation.faded_text import Stage
+from memvault.consolidation.faded_text import FadingStage
 from memvault.consolidation.fading import Fading
 from memvault.consolidation.rewards import Signal, SignalKind
 from tests.pages.browser import Browser, wait_until
@@ -213,7 +213,7 @@ def test_activity_lists_what_faded_only_if_it_is_asked_for(browser: Browser, sit
     memory = container.live.catalogue.by_id(id)
     assert memory is not None
     due = datetime.now(UTC)
-    fading = Fading(memory, Stage.SUMMARY, due, due)
+    fading = Fading(memory, FadingStage.SUMMARY, due, due)
     assert container.fading.fade(fading, container.fading.rarity()) is not None
     browser.open(f"{site.url}/activity")
     assert "Boat day" not in browser.one("main ol.list").text

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from memvault.cognition.similarity_index import Rows
+from memvault.cognition.vector_rows import Rows
+from memvault.curation.tasks.near_duplicates import BLOCK, MAX_NEAR, MIN_COSINE, Duplicates
 from memvault.curation.tasks.note_tasks import (
     STALE_AFTER,
     NoteFacts,
@@ -19,15 +20,12 @@ from memvault.curation.tasks.note_tasks import (
     malformed,
     outdated,
 )
-from memvault.curation.tasks.pair_tasks import (
-    BLOCK,
-    MAX_NEAR,
-    MIN_COSINE,
-    Duplicates,
+from memvault.curation.tasks.note_wording import (
     Similarity,
     Title,
     note_wording,
     similarity_of,
+    title_of,
 )
 from memvault.model.change import CurationTask
 from memvault.model.memory import Lifecycle, Memory, id_of_path
@@ -52,7 +50,7 @@ def memory(path: str, text: str = "") -> Memory:
 
 def alike(one: tuple[str, str], other: tuple[str, str]) -> Similarity:
     first, second = (
-        note_wording(Title.of(memory(path, text)), text.encode()) for path, text in (one, other)
+        note_wording(title_of(memory(path, text)), text.encode()) for path, text in (one, other)
     )
     assert similarity_of(first, second) is similarity_of(second, first)
     return similarity_of(first, second)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from memvault.curation.operations.edit import Edited, EditOperation, NoteEdit, stage_edit
+from memvault.curation.operations.edit import EditOperation, EditResult, NoteEdit, stage_edit
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import (
     InvalidParams,
@@ -26,7 +26,7 @@ from tests.unit.test_undo import a_desk
 NOTE = "---\ntags: [a]  # kept\n---\n# Plan\n\nIntro.\n\n## Tasks\n\n- One\n- Two\n\n## Notes\n\nEnd.\n"
 
 
-def edit(desk: Desk, operation: str, content: str, **more: Any) -> tuple[Edited, Change | None]:
+def edit(desk: Desk, operation: str, content: str, **more: Any) -> tuple[EditResult, Change | None]:
     target = desk.target("Plan.md")
     wanted = NoteEdit(EditOperation(operation), content, **more)
     done = desk.do(ChangeKind.EDITED, target, lambda staging: stage_edit(staging, target, wanted))

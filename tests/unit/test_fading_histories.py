@@ -19,9 +19,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from memvault.config.settings import FadingSettings
 from memvault.consolidation.faded_text import (
+    FadingStage,
     Original,
     Rarity,
-    Stage,
     faded_body,
     is_worth_fading,
 )
@@ -333,13 +333,13 @@ Sessions.TestCase.settings = examples(
 test_sessions = Sessions.TestCase
 
 
-@pytest.mark.parametrize("stage", list(Stage))
-def test_every_sentence_of_a_faded_text_is_in_the_original_note(stage: Stage) -> None:
+@pytest.mark.parametrize("stage", list(FadingStage))
+def test_every_sentence_of_a_faded_text_is_in_the_original_note(stage: FadingStage) -> None:
     data = b"# Talk\n\n" + b"\n".join(b"- Ilse sold %d masts to Tomas." % n for n in range(80))
     note = parsed(NAMES[0], data)
     body = faded_body(Original(note, read_memory(NAMES[0], data)), stage, embed, Rarity([]))
     own = [line[2:].partition(" (line ")[0] for line in body.splitlines() if " (line " in line]
-    assert bool(own) == (stage is Stage.SUMMARY)
+    assert bool(own) == (stage is FadingStage.SUMMARY)
     assert all(sentence.encode() in data for sentence in own)
 
 
@@ -351,7 +351,7 @@ def test_a_summary_of_a_conversation_says_who_said_what() -> None:
     data = f"# Talk\n\n{''.join(turns)}And the keel was lost, too.\n\n## Later\n\nThe reader notes this.\n"
     note = parsed(NAMES[0], data.encode())
     body = faded_body(
-        Original(note, read_memory(NAMES[0], data.encode())), Stage.SUMMARY, embed, Rarity([])
+        Original(note, read_memory(NAMES[0], data.encode())), FadingStage.SUMMARY, embed, Rarity([])
     )
     assert "- I lost the mast in the harbour. (Tomas, line 3)" in body
     assert "- I lost the chain in the harbour. (Ilse, line 5)" in body
@@ -368,6 +368,6 @@ def test_lines_that_look_like_an_order_only_together_are_not_left_together() -> 
         f"- Ilse sold {n} {each} to Tomas." for n, each in enumerate(kinds)
     )
     original = Original(parsed(NAMES[0], data.encode()), read_memory(NAMES[0], data.encode()))
-    assert is_order(faded_body(original, Stage.SUMMARY, embed, Rarity([])))
-    body = faded_body(original, Stage.SUMMARY, embed, Rarity([]), is_order=is_order)
+    assert is_order(faded_body(original, FadingStage.SUMMARY, embed, Rarity([])))
+    body = faded_body(original, FadingStage.SUMMARY, embed, Rarity([]), is_order=is_order)
     assert "Ilse sold" in body and not is_order(body)

@@ -21,11 +21,12 @@ from memvault.curation.changes.staging import Staging
 from memvault.model.change import ChangeKind
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault import write as write_module
-from memvault.vault.compose import MAX_NAME_BYTES, safe_name
+from memvault.vault.file_names import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.journal import Journal
-from memvault.vault.write import WriterLock
+from memvault.vault.leftovers import leftovers, own_leftovers, remove_own_leftovers
+from memvault.vault.writer_lock import WriterLock
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 
@@ -509,7 +510,7 @@ def test_leftovers_of_killed_writes_are_reported_and_kept(tmp_path: Path) -> Non
         tmp_path,
         {"a.md": "", "d/.memvault-x1.tmp": "half", ".memvault-x2.tmp": "half", "d/.mine.tmp": ""},
     )
-    assert vault.leftovers() == [".memvault-x2.tmp", "d/.memvault-x1.tmp"]
+    assert leftovers(vault) == [".memvault-x2.tmp", "d/.memvault-x1.tmp"]
     assert (tmp_path / ".memvault-x2.tmp").read_text() == "half"
     assert walked(vault) == ["a.md"]
 
@@ -543,7 +544,7 @@ def test_a_writer_that_never_ends_is_said_and_the_note_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Log.md").write_bytes(b"one\n")
-    monkeypatch.setattr(write_module, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("memvault.vault.writer_lock.TIMEOUT_SECONDS", 0.05)
     with WriterLock(tmp_path).held(), pytest.raises(StorageError, match="another memvault process"):
         Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")
     assert (tmp_path / "Log.md").read_bytes() == b"one\n"
@@ -568,8 +569,8 @@ def test_what_killed_writes_left_in_memvaults_own_folders_is_removed_once_it_is_
     for path in [*kept, *old]:
         if "new" not in path:
             os.utime(tmp_path / path, (1e9, 1e9))
-    assert vault.own_leftovers() == sorted([*old, f"{own}/.memvault-new.tmp"])
-    vault.remove_own_leftovers()
+    assert own_leftovers(vault) == sorted([*old, f"{own}/.memvault-new.tmp"])
+    remove_own_leftovers(vault)
     assert not any((tmp_path / path).exists() for path in old)
     assert all((tmp_path / path).exists() for path in kept)
     assert (tmp_path / own / ".memvault-link.tmp").is_symlink()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import GraphNode
@@ -326,7 +326,7 @@ def test_the_order_in_which_the_journals_files_are_read_does_not_matter(desk: Tr
     desk.restore("A.md")
     entries = list(desk.journal.entries())
     for order in (entries, entries[::-1], entries[1::2] + entries[::2]):
-        read = Forgotten(order)
+        read = Tombstones(order)
         assert [each.path for each in read.kept()] == ["B.md"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memvault.curation.operations.edit import stage_annotation
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.curation.operations.properties import (
     stage_importance,
@@ -110,20 +110,20 @@ def test_names_without_notes_become_one_and_no_note_is_touched(desk: Desk):
     change = desk.merge("JWT", into="Json Web Token")
     assert desk.tree() == before and change.files == ()
     into = desk.target("Json Web Token").node_ids[0]
-    assert desk.curator.joined[desk.target("JWT").node_ids[0]].id == into
+    assert desk.curator.merged_concepts[desk.target("JWT").node_ids[0]].id == into
     desk.open()
-    assert desk.curator.joined[desk.target("JWT").node_ids[0]].id == into
+    assert desk.curator.merged_concepts[desk.target("JWT").node_ids[0]].id == into
     desk.curator.undo([change.reversal_hash], WHY)
-    assert not desk.curator.joined
+    assert not desk.curator.merged_concepts
 
 
 def test_what_was_joined_to_a_name_joined_since_is_what_that_is_now(desk: Desk):
     desk.merge("One", into="Two")
     later = desk.merge("Two", into="Three")
     one, two, three = (desk.target(name).node_ids[0] for name in ("One", "Two", "Three"))
-    assert {desk.curator.joined[one].id, desk.curator.joined[two].id} == {three}
+    assert {desk.curator.merged_concepts[one].id, desk.curator.merged_concepts[two].id} == {three}
     desk.curator.undo([later.reversal_hash], WHY)
-    assert desk.curator.joined[one].id == two
+    assert desk.curator.merged_concepts[one].id == two
 
 
 def test_a_name_merged_into_a_note_becomes_its_alias(desk: Desk):

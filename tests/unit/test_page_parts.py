@@ -18,7 +18,7 @@ from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import pulse_plot
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
-from memvault.curation.tasks.finder import DismissedTasks
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.curation.tasks.note_tasks import NoteFacts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams

@@ -14,10 +14,11 @@ from indexer.change_set import read_note
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
+from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.curation.provenance import Provenances
-from memvault.curation.quarantine import GuardedVault, Quarantine
+from memvault.curation.quarantine import Quarantine
 from memvault.curation.sentence_digests import added
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from memvault.curation.changes.history import History
 from memvault.curation.changes.undo import undoable
-from memvault.curation.operations.edit import stage_annotation
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.properties import (
     stage_importance,
     stage_lifecycle,

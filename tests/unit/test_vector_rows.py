@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cognition.similarity_index import VectorRows, surroundings
+from memvault.cognition.similarity_index import surroundings
+from memvault.cognition.vector_rows import VectorRows
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Stage
 

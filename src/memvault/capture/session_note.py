@@ -23,8 +23,8 @@ from memvault.vault.compose import (
     lines_of,
     newline_of,
     note_text,
-    safe_name,
 )
+from memvault.vault.file_names import safe_name
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import without_speaker
 

@@ -54,19 +54,21 @@ for _group in (vaults, clients, web_clients, hooks, ask, changes, engine):
 
 def run(arguments: list[str]) -> int:
     """Run a command; returns its exit code: 0 done, 1 failed, 2 bad usage."""
-    given = take_global_options(arguments)
-    front = ["--debug"] if given.debug else []
-    front += [f"--vault={given.vault}"] if given.vault is not None else []
-    front += [f"--config={given.config}"] if given.config is not None else []
+    global_options = take_global_options(arguments)
+    front = ["--debug"] if global_options.debug else []
+    front += [f"--vault={global_options.vault}"] if global_options.vault is not None else []
+    front += [f"--config={global_options.config}"] if global_options.config is not None else []
     try:
-        app(args=[*front, *given.rest], prog_name="memvault")
+        app(args=[*front, *global_options.rest], prog_name="memvault")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 1
     except MemvaultError as error:
-        return _failed(error.message, given.debug, 2 if isinstance(error, InvalidParams) else 1)
+        return _failed(
+            error.message, global_options.debug, 2 if isinstance(error, InvalidParams) else 1
+        )
     except Exception as error:
         reason = f"internal error, {type(error).__name__}: {error}. --debug shows the traceback."
-        return _failed(reason, given.debug, 1)
+        return _failed(reason, global_options.debug, 1)
     return 0
 
 

@@ -127,15 +127,15 @@ def related(
     with engine_of(places_of(context)) as engine:
         arguments = {"node_id": note, "limit": 100, "verbosity_level": 1}
         answer = engine.call_tool("get_neighborhood", arguments)
-    notes = [each for each in answer["neighbors"] if each.get("path")][:most]
+    notes = [neighbor for neighbor in answer["neighbors"] if neighbor.get("path")][:most]
     if as_json:
         print_json(notes)
         return
     if not notes:
         console.print("No related notes found.")
-    for each in notes:
-        via = f" via {each['via']}" if each.get("via") else ""
-        relation = (f"{each['relation']}{via}", "dim")
-        print_line((each["title"], "bold"), "  ", (each["path"], "cyan"), "  ", relation)
-        if sentence := each.get("sentence"):
+    for neighbor in notes:
+        via = f" via {neighbor['via']}" if neighbor.get("via") else ""
+        relation = (f"{neighbor['relation']}{via}", "dim")
+        print_line((neighbor["title"], "bold"), "  ", (neighbor["path"], "cyan"), "  ", relation)
+        if sentence := neighbor.get("sentence"):
             print_text(" ".join(str(sentence).split()), indent=2)

@@ -132,7 +132,7 @@ def _changes(
     history = History(vault, Journal(vault), VersionStore(vault))
     changes = history.changes(day=day.date() if day else None, limit=None)
     if client is not None:
-        changes = [each for each in changes if client.casefold() == _author(each).casefold()]
+        changes = [change for change in changes if client.casefold() == _author(change).casefold()]
     return changes if note is None else _about(note, changes)
 
 
@@ -160,14 +160,14 @@ def _about(note: str, changes: Sequence[Change]) -> list[Change]:
 
 
 def _row(change: Change) -> tuple[str, str, str]:
-    from memvault.curation.changes.history import description
+    from memvault.curation.changes.change_text import description
 
     at = change.at.astimezone().strftime("%Y-%m-%d %H:%M")
     return change.reversal_hash[:_HASH_DIGITS], at, " ".join(description(change).split())
 
 
 def _as_dict(change: Change) -> dict[str, Any]:
-    from memvault.curation.changes.history import description
+    from memvault.curation.changes.change_text import description
 
     return {
         "reversal_hash": change.reversal_hash,
@@ -223,13 +223,13 @@ def undo(
 
 
 def _undone(engine: Any, arguments: dict[str, Any], *, preview: bool) -> dict[str, Any]:
-    given = {**arguments, "rationale": _REASON, "preview": preview}
-    return dict(engine.call_tool("undo_change", given))
+    call_arguments = {**arguments, "rationale": _REASON, "preview": preview}
+    return dict(engine.call_tool("undo_change", call_arguments))
 
 
 def _print_undone(answer: dict[str, Any]) -> None:
-    for each in answer["undone"]:
-        print_line((each["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", each["description"])
+    for change in answer["undone"]:
+        print_line((change["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", change["description"])
     moved = answer.get("moved") or ()
     for move in moved[:_MAX_MOVED]:
         print_line(f"    {move['path']} → {move['to']}")
@@ -264,16 +264,16 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Move a note to the vault's trash, from which it can be restored for 30 days."""
-    given: dict[str, Any] = {"target": note, "rationale": "Forgotten from the command line."}
+    arguments: dict[str, Any] = {"target": note, "rationale": "Forgotten from the command line."}
     if permanent:
-        given |= {"soft_delete": False, "reason": "user_requested"}
+        arguments |= {"soft_delete": False, "reason": "user_requested"}
     with engine_of(places_of(context)) as engine:
         if permanent and not (yes or as_json):
-            found = engine.call_tool("forget_concept", {**given, "preview": True})
+            found = engine.call_tool("forget_concept", {**arguments, "preview": True})
             place = next(iter(found["paths"]), found["name"])
             if not typer.confirm(f"Delete {place} for good?"):
                 return
-        answer = engine.call_tool("forget_concept", given)
+        answer = engine.call_tool("forget_concept", arguments)
     if as_json:
         print_json(answer)
     elif permanent:
@@ -294,9 +294,9 @@ def reconstruct(
 
     What you wrote into the note since then stays in it.
     """
-    given = {"target": note, "rationale": "Brought back from the command line."}
+    arguments = {"target": note, "rationale": "Brought back from the command line."}
     with engine_of(places_of(context)) as engine:
-        answer = dict(engine.call_tool("reconstruct_memory", given))
+        answer = dict(engine.call_tool("reconstruct_memory", arguments))
     if as_json:
         print_json(answer)
     else:
@@ -355,9 +355,9 @@ def _apply_manifest(places: Places, *, yes: bool, as_json: bool) -> None:
 def _print_preview(answer: dict[str, Any]) -> None:
     for change in answer["changes_detected"]:
         _print_manifest_change(change)
-    left = answer["changes_total"] - len(answer["changes_detected"])
-    if left > 0:
-        console.print(f"… and {left:,} more.")
+    more = answer["changes_total"] - len(answer["changes_detected"])
+    if more > 0:
+        console.print(f"… and {more:,} more.")
     for error in answer["errors"]:
         print_line((f"{answer['path']}, {error}", "red"))
     if answer["errors"]:

@@ -163,7 +163,7 @@ class Plugin:
                 values.append((["version"], 1))
             for event, entry in self.hooks.items():
                 present = self.hooks_file.get(["hooks", event]) or []
-                ours = [at for at, each in enumerate(present) if _runs_hook(each)]
+                ours = [at for at, group in enumerate(present) if _runs_hook(group)]
                 values.append((["hooks", event, ours[0] if ours else len(present)], entry))
             return self.hooks_file.put(values)
         except CannotEdit as error:
@@ -179,7 +179,7 @@ class Plugin:
         try:
             for event in self.hooks_file.get(["hooks"]) or {}:
                 present = self.hooks_file.get(["hooks", event]) or []
-                places = [at for at, each in enumerate(present) if _runs_hook(each)]
+                places = [at for at, group in enumerate(present) if _runs_hook(group)]
                 steps += [["hooks", event, at] for at in reversed(places)]
             if steps and self._is_whole_ours(len(steps)):
                 steps.insert(0, ["version"])
@@ -193,10 +193,10 @@ class Plugin:
     def _is_whole_ours(self, entries: int) -> bool:
         """Whether `install` created the hooks file, and it has only our ``entries``."""
         assert self.hooks_file is not None
-        whole, path = self.hooks_file.get([]), self.hooks_file.path
+        content, path = self.hooks_file.get([]), self.hooks_file.path
         backed_up = any(path.parent.glob(f"{path.name}.before-memvault*"))
-        there = sum(len(each) for each in whole.get("hooks", {}).values())
-        return set(whole) == {"version", "hooks"} and there == entries and not backed_up
+        group_count = sum(len(groups) for groups in content.get("hooks", {}).values())
+        return set(content) == {"version", "hooks"} and group_count == entries and not backed_up
 
     @property
     def _versioned(self) -> bool:
@@ -269,8 +269,8 @@ def _codex_files(hook: Hook, root: Path) -> Plugin:
     files = _skills(root)
     for name, text in _texts("commands"):
         fields, body = _split(text)
-        said = body.replace("$ARGUMENTS", "what the person names with this skill")
-        skill = f"---\nname: {name}\ndescription: {fields['description']}\n---\n\n{said}"
+        prompt = body.replace("$ARGUMENTS", "what the person names with this skill")
+        skill = f"---\nname: {name}\ndescription: {fields['description']}\n---\n\n{prompt}"
         files[root / "skills" / name / "SKILL.md"] = _marked(skill)
     for name, text in _texts("agents"):
         fields, body = _split(text)
@@ -348,7 +348,7 @@ def _placed(
 def _texts(kind: str) -> Iterator[tuple[str, str]]:
     """Names and texts of the skills, agents or commands in this package."""
     folder = package_files("memvault") / "plugin" / kind
-    for file in sorted(folder.iterdir(), key=lambda each: each.name):
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             yield file.name.removesuffix(".md"), file.read_text(encoding="utf-8")
 

@@ -269,8 +269,8 @@ class _Start:
 
     def over(self, before: _Start) -> _Start:
         """These arguments, with those that only the existing entry has."""
-        kept = _without_tools(before.others) if self.others else before.others
-        return _Start(self.vault, self.config or before.config, (*kept, *self.others))
+        others = _without_tools(before.others) if self.others else before.others
+        return _Start(self.vault, self.config or before.config, (*others, *self.others))
 
 
 def _without_tools(arguments: Iterable[str]) -> Iterator[str]:

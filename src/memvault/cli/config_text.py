@@ -188,11 +188,11 @@ def _insert(text: str, holder: _Node, step: str | int, value: Any) -> str:
         new = newline + indent + _member(text, step, value, indent)
     else:
         new = " " + _member(text, step, value, None)
-    kept = text[last.node.end : at]
+    following = text[last.node.end : at]
     return (
         text[: last.node.end]
         + ("" if has_comma else ",")
-        + kept
+        + following
         + new
         + ("," if has_comma else "")
         + text[at:]

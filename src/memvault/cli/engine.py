@@ -181,7 +181,7 @@ def _report_whether_indexed(places: Places, settings: Settings) -> None:
 
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:
-    from indexer.generation import Progress
+    from indexer.progress import Progress
     from mcp_server.runtime.container import Container
 
     stop = threading.Event()
@@ -258,7 +258,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     places = places_of(context)
     with engine_of(places, wait=False) as engine:
         address, answer = engine.address, engine.status()
-    shown = {
+    fields = {
         "engine": f"process {address.pid}, version {address.version}, since "
         + time.strftime("%Y-%m-%d %H:%M", time.localtime(address.started)),
         "page": f"http://{address.netloc}/",
@@ -267,16 +267,16 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         **answer,
     }
     if as_json:
-        print_json(shown)
+        print_json(fields)
         return
-    shown |= how_far(answer)
+    fields |= how_far(answer)
     if scanned := answer.get("last_scan"):
-        shown["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
-    problems = shown.get("problems") or []
+        fields["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
+    problems = fields.get("problems") or []
     if len(problems) > _MAX_PROBLEMS:
         more = f"and {len(problems) - _MAX_PROBLEMS:,} more: memvault doctor"
-        shown["problems"] = [*problems[:_MAX_PROBLEMS], more]
-    rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in shown.items()]
+        fields["problems"] = [*problems[:_MAX_PROBLEMS], more]
+    rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in fields.items()]
     print_table(rows, ("dim",))
 
 
@@ -329,8 +329,8 @@ def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[tuple[Text, Text]]
         mark = Text("error", "red") if severity == "error" else Text("note", "yellow")
         for finding in group:
             place = f"{finding['path']}: " if finding.get("path") else ""
-            told = Text.assemble((place, "cyan"), finding["what"])
-            yield mark, told if len(group) > 1 else told.append(f" - {advice}")
+            line = Text.assemble((place, "cyan"), finding["what"])
+            yield mark, line if len(group) > 1 else line.append(f" - {advice}")
         if len(group) > 1:
             yield Text(""), Text(f"For each of these {len(group):,}: {advice}.")
 

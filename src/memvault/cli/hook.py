@@ -112,9 +112,9 @@ def _without_engine(
     if event in KEPT and data.strip():
         from memvault.capture.hook_input import kept_input
 
-        kept = kept_input(data)
-        if kept is not None:
-            files.keep(client, event, kept)
+        kept_data = kept_input(data)
+        if kept_data is not None:
+            files.keep(client, event, kept_data)
     vault = options["vault"]
     if not os.path.isdir(vault):
         files.log(client, event, f"nothing done: there is no vault at {vault}")

@@ -38,8 +38,8 @@ def hook(
 
     `memvault connect CLIENT --hooks` writes this command into the client's configuration.
     """
-    given = context.find_root().params
-    options = [f"--{name}={given[name]}" for name in ("vault", "config") if given[name]]
+    parameters = context.find_root().params
+    options = [f"--{name}={parameters[name]}" for name in ("vault", "config") if parameters[name]]
     raise typer.Exit(run_hook_command(["hook", event, f"--client={client}", *options]))
 
 
@@ -52,7 +52,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     """Show which clients have hooks, which events are on, when each ran last, and how many captures
     are waiting."""
     files = _files(context)
-    last = {each["event"]: each for each in _logged(files)}
+    last = {line["event"]: line for line in _logged(files)}
     clients = clients_with_hooks()
     rows = [
         {
@@ -88,8 +88,8 @@ def log(
     if as_json:
         print_json(logged)
         return
-    for each in logged:
-        typer.echo(" ".join(each.values()))
+    for line in logged:
+        typer.echo(" ".join(line.values()))
     if not logged:
         typer.echo("No hook has run yet." if clients_with_hooks() else _NOT_INSTALLED)
 

@@ -63,8 +63,8 @@ class Places:
         """The file to read: ``--config``, else the vault's in its state folder, else the user's."""
         if self.config is not None:
             return self.config
-        own = self.state.config_file
-        return own if own.is_file() else user_config_file()
+        state_config = self.state.config_file
+        return state_config if state_config.is_file() else user_config_file()
 
 
 def find_places(vault: str | None, config: str | None) -> Places:
@@ -88,9 +88,9 @@ def find_places(vault: str | None, config: str | None) -> Places:
         return Places(path, StateFolder.of_vault(path), config_file)
     except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, not UTF-8
         reason = error.strerror if isinstance(error, OSError) else error
-        shown = str(named)[:200].encode("utf-8", "backslashreplace").decode()
+        printable = str(named)[:200].encode("utf-8", "backslashreplace").decode()
         raise InvalidParams(
-            f"The vault cannot be at {shown} ({reason}). Name its folder with --vault "
+            f"The vault cannot be at {printable} ({reason}). Name its folder with --vault "
             "or MEMVAULT_VAULT."
         ) from error
 

@@ -58,8 +58,8 @@ def init(
     """Make a vault with example notes and index it; your own notes in the folder stay untouched."""
     options = context.find_root().params
     places = find_places(vault or options["vault"], options["config"])
-    made = make_vault(places.vault)
-    print_line(f"Vault: {places.vault} ({made})")
+    created = make_vault(places.vault)
+    print_line(f"Vault: {places.vault} ({created})")
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
     console.print(f"{status['notes']:,} {'note' if status['notes'] == 1 else 'notes'} indexed.")
@@ -86,7 +86,7 @@ def make_vault(vault: Path) -> str:
     try:
         vault.mkdir(parents=True, exist_ok=True)
         if _has_notes(vault):
-            spelled = {each.name.casefold(): each.name for each in vault.iterdir()}
+            spelled = {entry.name.casefold(): entry.name for entry in vault.iterdir()}
             folders = [spelled.get(name, name) for name in _FOLDERS]
             for name in folders:
                 (vault / name).mkdir(exist_ok=True)
@@ -262,10 +262,10 @@ def _report_fields(report: ImportReport) -> dict[str, object]:
         "updated": report.updated,
         "unchanged": report.unchanged,
         "left_alone": [
-            {"title": left.title, "path": left.path, "reason": left.reason}
-            for left in report.left_alone
+            {"title": unchanged.title, "path": unchanged.path, "reason": unchanged.reason}
+            for unchanged in report.left_alone
         ],
-        "skipped": [{"name": each.name, "reason": each.reason} for each in report.skipped],
+        "skipped": [{"name": skipped.name, "reason": skipped.reason} for skipped in report.skipped],
     }
 
 

@@ -53,14 +53,16 @@ def clients(
     if page is not None:
         print_line(page)
         typer.launch(page)
-    for each in found["waiting"]:
-        print_line(f"{each['name']} ({each['host']}) waits with the number {each['number']}.")
-        if each["warning"]:
-            print_line(f"  {each['warning']}")
-        print_line(f"  If your browser shows it: memvault clients approve {each['number']}")
+    for waiting in found["waiting"]:
+        print_line(
+            f"{waiting['name']} ({waiting['host']}) waits with the number {waiting['number']}."
+        )
+        if waiting["warning"]:
+            print_line(f"  {waiting['warning']}")
+        print_line(f"  If your browser shows it: memvault clients approve {waiting['number']}")
     rows = [
-        (each["id"][:8], each["name"], each["host"], f"last seen {_at(each['last_seen'])}")
-        for each in found["clients"]
+        (client["id"][:8], client["name"], client["host"], f"last seen {_at(client['last_seen'])}")
+        for client in found["clients"]
     ]
     print_table(rows, ("cyan", "bold"))
     if not rows:

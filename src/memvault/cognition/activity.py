@@ -82,8 +82,8 @@ class Activity:
         """
         with self._lock:
             if id not in self._foreign:
-                given = MemoryActivity(agent_id=agent_id, utl_state=utl_state)
-                self._records[id] = self._records.get(id, UNUSED).merged(given)
+                record = MemoryActivity(agent_id=agent_id, utl_state=utl_state)
+                self._records[id] = self._records.get(id, UNUSED).merged(record)
                 self._unflushed.setdefault(id, 0)
         self._is_dirty = True
 
@@ -161,17 +161,17 @@ class Activity:
     def _flush(self) -> bool:
         """Write the changes to the store; False if some could not be written."""
         with self._lock:
-            taken, self._unflushed = self._unflushed, {}
-        if not taken:
+            counts, self._unflushed = self._unflushed, {}
+        if not counts:
             return True
         try:
             # Done first, or after a crash the record would count as checkpointed.
-            self._keyvalue.put_many(UNJOURNALED, dict.fromkeys(taken, b""))
-            self._add(self._keyvalue, taken)
+            self._keyvalue.put_many(UNJOURNALED, dict.fromkeys(counts, b""))
+            self._add(self._keyvalue, counts)
         except MemvaultError as error:
             logger.warning("the use of memories is not written yet: %s", error.message)
             with self._lock:
-                for id, count in taken.items():
+                for id, count in counts.items():
                     self._unflushed[id] = self._unflushed.get(id, 0) + count
             self._is_dirty = True
             return False
@@ -183,9 +183,9 @@ class Activity:
         If another process writes a record in between, the accesses are added to that.
         """
         waiting = iter(counts)
-        while left := set(islice(waiting, MEMORIES_PER_ENTRY)):
-            while left:
-                left = self._add_some(keyvalue, {id: counts[id] for id in left})
+        while ids := set(islice(waiting, MEMORIES_PER_ENTRY)):
+            while ids:
+                ids = self._add_some(keyvalue, {id: counts[id] for id in ids})
 
     def _add_some(self, keyvalue: KeyValueStore, counts: dict[str, int]) -> set[str]:
         """Add accesses; returns the ids that another process wrote meanwhile, to try again."""
@@ -193,15 +193,15 @@ class Activity:
         written: dict[str, tuple[bytes | None, bytes]] = {}
         sums: dict[str, MemoryActivity] = {}
         for id, count in counts.items():
-            found = self._understood(id, stored.get(id))
+            found = self._decoded(id, stored.get(id))
             if found is not None:
                 sums[id] = self._summed(id, found, count)
                 written[id] = (stored.get(id), _bytes(sums[id]))
-        left = keyvalue.swap(NAMESPACE, written)
-        self._take_over({id: sums[id] for id in sums.keys() - left})
-        return left
+        to_retry = keyvalue.swap(NAMESPACE, written)
+        self._take_over({id: sums[id] for id in sums.keys() - to_retry})
+        return to_retry
 
-    def _understood(self, id: str, value: bytes | None) -> MemoryActivity | None:
+    def _decoded(self, id: str, value: bytes | None) -> MemoryActivity | None:
         """The stored record; UNUSED if it is missing or unreadable.
 
         None for a record that a newer memvault wrote, which is kept.
@@ -224,16 +224,16 @@ class Activity:
         So a store that lost records gets them back.
         """
         with self._lock:
-            own, newer = self._records[id], self._unflushed.get(id, 0)
-        more = stored.access_count + count
-        known = own.model_copy(update={"access_count": own.access_count - newer})
-        return stored.model_copy(update={"access_count": more}).merged(known)
+            record, newer = self._records[id], self._unflushed.get(id, 0)
+        total = stored.access_count + count
+        known = record.model_copy(update={"access_count": record.access_count - newer})
+        return stored.model_copy(update={"access_count": total}).merged(known)
 
     def _take_over(self, sums: Mapping[str, MemoryActivity]) -> None:
         with self._lock:
-            for id, told in sums.items():
-                more = told.access_count + self._unflushed.get(id, 0)
-                self._records[id] = told.model_copy(update={"access_count": more}).merged(
+            for id, record in sums.items():
+                total = record.access_count + self._unflushed.get(id, 0)
+                self._records[id] = record.model_copy(update={"access_count": total}).merged(
                     self._records[id]
                 )
 
@@ -264,9 +264,9 @@ class Activity:
         with self._lock:
             known = {id: self._records[id] for id in ids if id in self._records}
         for id, value in stored.items():
-            told = self._understood(id, value)
-            if told is not None and told != UNUSED:
-                known[id] = known.get(id, UNUSED).merged(told)
+            record = self._decoded(id, value)
+            if record is not None and record != UNUSED:
+                known[id] = known.get(id, UNUSED).merged(record)
         return known
 
     def _unjournaled(self) -> list[str]:
@@ -287,9 +287,9 @@ class Activity:
     def _fill(self) -> None:
         """Fill the store from the journal, and mark it as filled."""
         try:
-            for id, told in self._journaled():
+            for id, record in self._journaled():
                 if id not in self._foreign:
-                    self._records[id] = self._records.get(id, UNUSED).merged(told)
+                    self._records[id] = self._records.get(id, UNUSED).merged(record)
             written = {id: _bytes(record) for id, record in self._records.items()}
             self._keyvalue.put_many(NAMESPACE, written)
             self._keyvalue.put(MARKS, FILLED, b"")

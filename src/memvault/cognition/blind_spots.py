@@ -42,8 +42,8 @@ def blind_spots(
     vectors = index.vectors(ids)
 
     def is_far(spot: BlindSpot) -> bool:
-        one, other = vectors.get(spot.first), vectors.get(spot.second)
-        return one is not None and other is not None and float(one @ other) < FAR_APART
+        first, second = vectors.get(spot.first), vectors.get(spot.second)
+        return first is not None and second is not None and float(first @ second) < FAR_APART
 
     def importance(spot: BlindSpot) -> float:
         return index.importance(spot.first) + index.importance(spot.second)
@@ -71,10 +71,13 @@ def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpo
 
 def _is_linked(spot: BlindSpot, view: GraphView) -> bool:
     """Whether two notes are linked directly or through one node other than the shared one."""
-    near = _beside(spot.first, view)
-    return spot.second in near or bool(near & _beside(spot.second, view) - {spot.shared})
+    neighbours = _neighbours(spot.first, view)
+    return spot.second in neighbours or bool(
+        neighbours & _neighbours(spot.second, view) - {spot.shared}
+    )
 
 
-def _beside(node_id: str, view: GraphView) -> set[str]:
+def _neighbours(node_id: str, view: GraphView) -> set[str]:
+    """The ids of the nodes that an edge joins with this node."""
     ends = {end for edge in view.touching(node_id) for end in (edge.source, edge.target)}
     return ends - {node_id}

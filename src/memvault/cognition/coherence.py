@@ -52,10 +52,10 @@ def similarities(groups: Sequence[Sequence[Vector | None]]) -> Floats:
 def shares(weights: Sequence[float] | None, count: int) -> Floats:
     """The weights scaled to sum to 1, (count,); equal if none are given or all are 0."""
     if weights is not None:
-        given = np.clip(np.asarray(weights, dtype=np.float64), 0.0, None)
-        total = float(given.sum())
+        clipped = np.clip(np.asarray(weights, dtype=np.float64), 0.0, None)
+        total = float(clipped.sum())
         if total > 0.0:
-            return given / total
+            return clipped / total
     return np.full(count, 1.0 / max(count, 1))
 
 
@@ -133,8 +133,10 @@ def coherences(
     part: list[float] = share.tolist()
     found = []
     for ids, cosines in zip(groups, kernels.tolist(), strict=True):
-        near = [around.get(key, _ALONE) for key in ids]
-        whole = _mean_hold(ids, cosines, near, part) * (1.0 - _opposed_share(ids, near, part))
+        surroundings = [around.get(key, _ALONE) for key in ids]
+        whole = _mean_hold(ids, cosines, surroundings, part) * (
+            1.0 - _opposed_share(ids, surroundings, part)
+        )
         found.append(min(max(whole, 0.0), 1.0))
     return found
 
@@ -142,34 +144,34 @@ def coherences(
 def _mean_hold(
     ids: Sequence[str],
     cosines: Sequence[Sequence[float]],
-    near: Sequence[Surroundings],
+    surroundings: Sequence[Surroundings],
     part: Sequence[float],
 ) -> float:
     """The weighted mean of ``hold`` over all pairs; 1 without pairs."""
     held = total = 0.0
     for row, key in enumerate(ids):
         make_way()
-        own = near[row].neighbours
+        neighbours = surroundings[row].neighbours
         for column in range(row):
-            other = near[column].neighbours
+            other = surroundings[column].neighbours
             weight = part[row] * part[column]
             total += weight
-            if key in other or ids[column] in own:
+            if key in other or ids[column] in neighbours:
                 held += weight
                 continue
-            apart = 1.0 - min(max(cosines[row][column], 0.0), 1.0)
-            if not own.isdisjoint(other):
-                apart *= 1.0 - len(own & other) / sqrt(len(own) * len(other))
-            held += weight * (1.0 - apart)
+            distance = 1.0 - min(max(cosines[row][column], 0.0), 1.0)
+            if not neighbours.isdisjoint(other):
+                distance *= 1.0 - len(neighbours & other) / sqrt(len(neighbours) * len(other))
+            held += weight * (1.0 - distance)
     return held / total if total > 0.0 else 1.0
 
 
 def _opposed_share(
-    ids: Sequence[str], near: Sequence[Surroundings], part: Sequence[float]
+    ids: Sequence[str], surroundings: Sequence[Surroundings], part: Sequence[float]
 ) -> float:
     """The share, by weight, of the memories in conflict with another of them."""
     return sum(
         share
-        for each, share in zip(near, part, strict=True)
+        for each, share in zip(surroundings, part, strict=True)
         if each.against and not each.against.isdisjoint(ids)
     )

@@ -58,11 +58,11 @@ def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[st
 def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
     """The angle between a memory and the mean of a group, in [0, pi]; 0 without vectors."""
     vectors = index.vectors([memory_id, *group])
-    own = vectors.pop(memory_id)
+    own_vector = vectors.pop(memory_id)
     mean = mean_vector([vector for vector in vectors.values() if vector is not None])
-    if own is None or mean is None:
+    if own_vector is None or mean is None:
         return 0.0
-    return float(np.arccos(np.clip(own @ mean, -1.0, 1.0)))
+    return float(np.arccos(np.clip(own_vector @ mean, -1.0, 1.0)))
 
 
 def learnt_together(
@@ -76,14 +76,16 @@ def learnt_together(
     """
     if not ids:
         return UTLState(delta_s=0.0, delta_c=0.0, w_e=1.0, phi=0.0)
-    index, own, whole = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
-    lacking = 1.0 - whole.coherence
-    gained = max(0.0, own.coherence - whole.coherence) / lacking if lacking > 0.0 else 0.0
+    index, pulse, vault_pulse = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
+    lacking = 1.0 - vault_pulse.coherence
+    gained = max(0.0, pulse.coherence - vault_pulse.coherence) / lacking if lacking > 0.0 else 0.0
     vectors = [vector for vector in index.vectors(ids).values() if vector is not None]
     mean = mean_vector(vectors)
-    cosines = [] if mean is None else [float(np.clip(each @ mean, -1.0, 1.0)) for each in vectors]
+    cosines = (
+        [] if mean is None else [float(np.clip(vector @ mean, -1.0, 1.0)) for vector in vectors]
+    )
     return UTLState(
-        delta_s=own.entropy,
+        delta_s=pulse.entropy,
         delta_c=round(gained, 3),
         w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
         phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),

@@ -26,7 +26,7 @@ NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _LoadedNote:
     """The cached parts of a node, which change only with the note.
 
     They are valid while ``memory`` is the indexed object: indexing a note replaces it.
@@ -69,7 +69,7 @@ class MemoryNodes:
         self._lock = threading.Lock()
 
     @cached_property
-    def _kept(self) -> LRUCache[str, _Kept]:
+    def _cache(self) -> LRUCache[str, _LoadedNote]:
         return LRUCache(self._capacity())
 
     @property
@@ -77,7 +77,7 @@ class MemoryNodes:
         return self._reads
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._cache)
 
     def get(self, id: str) -> MemoryNode | None:
         """The node with this id; None if no indexed note has it.
@@ -89,49 +89,49 @@ class MemoryNodes:
         memory = self._memory_of(id)
         if memory is None:
             with self._lock:
-                self._kept.pop(id, None)
+                self._cache.pop(id, None)
             return None
-        kept = self._known(memory) or self._load(memory)
+        loaded = self._known(memory) or self._load(memory)
         use = self._activity().of(id)
         return MemoryNode(
             id=id,
-            content=kept.content,
-            embedding=kept.embedding,
+            content=loaded.content,
+            embedding=loaded.embedding,
             created_at=memory.created_at,
             last_accessed=use.last_accessed or memory.created_at,
             importance=memory.importance,
             access_count=use.access_count,
             johari_quadrant=self._meter.states([id])[id].quadrant,
-            utl_state=use.utl_state or kept.utl_state,
+            utl_state=use.utl_state or loaded.utl_state,
             agent_id=use.agent_id,
             metadata=memory.metadata,
         )
 
-    def _known(self, memory: Memory) -> _Kept | None:
+    def _known(self, memory: Memory) -> _LoadedNote | None:
         with self._lock:
-            kept = self._kept.get(memory.id)
-            if kept is None or kept.memory is not memory:
+            loaded = self._cache.get(memory.id)
+            if loaded is None or loaded.memory is not memory:
                 return None
             self._reads += CacheStats(hits=1)
-            return kept
+            return loaded
 
-    def _load(self, memory: Memory) -> _Kept:
+    def _load(self, memory: Memory) -> _LoadedNote:
         content = _body(self._read(memory.path))
         vector = self._meter.similarity_index.vectors([memory.id])[memory.id]
         stored = self._activity().of(memory.id).utl_state
-        kept = _Kept(
+        loaded = _LoadedNote(
             memory,
             content,
             NO_VECTOR if vector is None else vector,
             stored or learned_memory(self._meter, memory.id).state,
         )
         with self._lock:
-            is_full = len(self._kept) == self._kept.maxsize and memory.id not in self._kept
-            self._kept[memory.id] = kept
+            is_full = len(self._cache) == self._cache.maxsize and memory.id not in self._cache
+            self._cache[memory.id] = loaded
             self._reads += CacheStats(misses=1, evictions=int(is_full))
         if is_full:
             logger.debug("The least recently used memory was evicted from the cache.")
-        return kept
+        return loaded
 
 
 def _body(data: bytes) -> str:

@@ -210,12 +210,12 @@ class PulseMeter:
             related, fresh = dict[str, Sequence[str]](), dict[str, MemoryState]()
             for first in range(0, len(missing), STEP):
                 make_way()
-                some = {
+                related_ids = {
                     key: similarity_index.related(key, LOCAL)
                     for key in missing[first : first + STEP]
                 }
-                fresh.update(_measured(similarity_index, some))
-                related.update(some)
+                fresh.update(_measured(similarity_index, related_ids))
+                related.update(related_ids)
             known.update(fresh)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
@@ -233,10 +233,10 @@ class PulseMeter:
     def _measure_some(self) -> float | None:
         """Measure some of the queued memories; returns the pause before the next ones, if any."""
         with self._lock:
-            some = list(islice(self._to_measure, AT_ONCE))
-            for key in some:
+            ids = list(islice(self._to_measure, AT_ONCE))
+            for key in ids:
                 del self._to_measure[key]
-        self._look_up([key for key in some if self.similarity_index.is_memory(key)])
+        self._look_up([key for key in ids if self.similarity_index.is_memory(key)])
         return PAUSE_SECONDS if self._to_measure else None
 
     def _version(self, similarity_index: SimilarityIndex) -> Version:
@@ -274,19 +274,19 @@ class PulseMeter:
     def _measure_vault_now(self) -> _Vault:
         similarity_index = self.similarity_index
         version = self._version(similarity_index)
-        every = similarity_index.memory_ids()
-        sample = every[:: max(1, -(-len(every) // SAMPLE))]
+        ids = similarity_index.memory_ids()
+        sample = ids[:: max(1, -(-len(ids) // SAMPLE))]
         if not sample:
             nothing = MemoryState(0.0, 0.0)
             self._vault = _Vault(version, nothing, nothing, {})
             return self._vault
         state = measured_together(similarity_index, sample)
-        own = self._look_up(sample)[0].values()
+        states = self._look_up(sample)[0].values()
         median = MemoryState(
-            statistics.median(each.entropy for each in own),
-            statistics.median(each.coherence for each in own),
+            statistics.median(memory.entropy for memory in states),
+            statistics.median(memory.coherence for memory in states),
         )
-        counts = Counter(each.on_scale(median).quadrant for each in own)
+        counts = Counter(memory.on_scale(median).quadrant for memory in states)
         quadrants = {quadrant: counts[quadrant] / len(sample) for quadrant in JohariQuadrant}
         self._vault = _Vault(version, state, median, quadrants)
         return self._vault
@@ -366,4 +366,4 @@ def _states(
     effective = np.exp(entropies(kernels, share) * np.log(count))
     spread = ((effective - 1.0) / (count - 1.0)).tolist()
     joined = coherences(groups, np.zeros_like(kernels), around, share)
-    return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
+    return [MemoryState(*measures) for measures in zip(spread, joined, strict=True)]

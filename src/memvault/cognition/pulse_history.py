@@ -41,7 +41,7 @@ class PulseLog:
         except OSError as error:
             logger.error("the journal cannot be read: %s", error.strerror)
             found = []
-        self._points = sorted(found, key=lambda each: each.at)
+        self._points = sorted(found, key=lambda pulse: pulse.at)
 
     def points(self, since: datetime) -> Sequence[PulsePoint]:
         """The points since a moment, and the last one before it, oldest first."""

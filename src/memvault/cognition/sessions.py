@@ -53,16 +53,16 @@ class Session:
         """The number of pulse reads since the session's last tool call."""
         return self._pulse_reads
 
-    def level(self, asked: int | None) -> VerbosityLevel:
+    def level(self, requested: int | None) -> VerbosityLevel:
         """The requested verbosity, or the session's default."""
-        return self.verbosity if asked is None else VerbosityLevel(asked)
+        return self.verbosity if requested is None else VerbosityLevel(requested)
 
     def accessed(self, ids: Iterable[str]) -> None:
         """Add these memories, best first, to the working set."""
         with self._lock:
-            for each in reversed(list(ids)):
-                self._accessed[each] = None
-                self._accessed.move_to_end(each)
+            for memory_id in reversed(list(ids)):
+                self._accessed[memory_id] = None
+                self._accessed.move_to_end(memory_id)
             while len(self._accessed) > WORKING_SET:
                 self._accessed.popitem(last=False)
 
@@ -167,7 +167,11 @@ class Sessions:
         """The most recently active sessions that have not expired, latest first."""
         with self._lock:
             now = self._clock()
-            live = [each for each in self._sessions.values() if not self._has_expired(each, now)]
+            live = [
+                session
+                for session in self._sessions.values()
+                if not self._has_expired(session, now)
+            ]
         return list(reversed(live))[:most]
 
     def _has_expired(self, session: Session, now: datetime) -> bool:
@@ -198,17 +202,17 @@ class SessionState:
 
 def pulse_of_session(meter: PulseMeter, working_set: Sequence[str]) -> CognitivePulse:
     """The pulse of a working set; of the whole vault if the set is empty."""
-    there = [key for key in working_set if meter.similarity_index.is_memory(key)]
-    return meter.of(there) if there else meter.of_vault()
+    existing = [key for key in working_set if meter.similarity_index.is_memory(key)]
+    return meter.of(existing) if existing else meter.of_vault()
 
 
 def session_state(meter: PulseMeter, working_set: Sequence[str]) -> SessionState:
     """The state of a working set; an empty one has entropy 0 and coherence 0."""
-    there = [key for key in working_set if meter.similarity_index.is_memory(key)]
-    counts = Counter(state.quadrant for state in meter.states(there).values())
+    existing = [key for key in working_set if meter.similarity_index.is_memory(key)]
+    counts = Counter(state.quadrant for state in meter.states(existing).values())
     return SessionState(
-        tuple(there),
-        meter.of(there),
+        tuple(existing),
+        meter.of(existing),
         {quadrant: counts[quadrant] for quadrant in JohariQuadrant},
-        learnt_together(meter, there),
+        learnt_together(meter, existing),
     )

@@ -9,13 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from memvault.cognition.coherence import Surroundings
+from memvault.cognition.vector_rows import Rows, VectorRows
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 from memvault.model.note import ChunkSize, Vector, mean_vector
@@ -23,77 +22,6 @@ from memvault.model.priority import make_way
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.stores.vectors import VectorStore
-
-_FIRST_ROWS = 256
-_NONE = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The vectors of these memories as (n, dim) float32."""
-
-    ids: list[str]
-    matrix: npt.NDArray[np.float32]
-
-
-class VectorRows:
-    """Vectors by memory id, as 16-bit floats. Not thread-safe.
-
-    A vector of 384 dimensions takes 768 bytes, and cosines differ by less than 0.0002 from those of
-    32 bits. If it is full, further vectors are not kept.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._row_of: dict[str, int] = {}  # _NONE if the memory has no vector
-        self._free: list[int] = []
-        self._rows: npt.NDArray[np.float16] | None = None
-        self._used = 0
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._row_of
-
-    def get(self, key: str) -> Vector | None:
-        row = self._row_of[key]
-        if row == _NONE or self._rows is None:
-            return None
-        return np.asarray(self._rows[row], np.float32)
-
-    def rows(self, keys: Sequence[str]) -> Rows:
-        """The rows of these keys, in order, without those that have no vector."""
-        held = [key for key in keys if self._row_of[key] != _NONE]
-        if self._rows is None:
-            return Rows([], np.zeros((0, 0), np.float32))
-        taken = self._rows[[self._row_of[key] for key in held]]
-        return Rows(held, taken.astype(np.float32))
-
-    def put(self, key: str, vector: Vector | None) -> None:
-        self.forget(key)
-        if len(self._row_of) >= self._most:
-            return
-        if vector is None:
-            self._row_of[key] = _NONE
-            return
-        row = self._free.pop() if self._free else self._next_row(len(vector))
-        assert self._rows is not None
-        self._rows[row] = vector
-        self._row_of[key] = row
-
-    def forget(self, key: str) -> None:
-        row = self._row_of.pop(key, _NONE)
-        if row != _NONE:
-            self._free.append(row)
-
-    def _next_row(self, dimension: int) -> int:
-        if self._rows is None:
-            self._rows = np.zeros((_FIRST_ROWS, dimension), np.float16)
-        elif self._used == len(self._rows):
-            grown = np.zeros((self._used + self._used // 2, dimension), np.float16)
-            grown[: self._used] = self._rows
-            self._rows = grown
-        self._used += 1
-        return self._used - 1
-
 
 logger = logging.getLogger(__name__)
 MAX_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
@@ -157,15 +85,15 @@ class SimilarityIndex:
     def rows(self, ids: Sequence[str]) -> Rows:
         """The vectors of these memories as one matrix, without memories that have none."""
         with self._lock:
-            kept = self._rows.rows([key for key in ids if key in self._rows])
+            rows = self._rows.rows([key for key in ids if key in self._rows])
             missing = [key for key in ids if key not in self._rows and self.is_memory(key)]
         if not missing:
-            return kept
+            return rows
         found = {key: row for key, row in self._look_up(missing).items() if row is not None}
         if not found:
-            return kept
-        parts = [kept.matrix] if kept.ids else []
-        return Rows([*kept.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
+            return rows
+        parts = [rows.matrix] if rows.ids else []
+        return Rows([*rows.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
 
     def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
         """The surroundings of each node, from links in either direction."""
@@ -189,18 +117,19 @@ class SimilarityIndex:
         return sorted(weights, key=lambda key: (-weights[key], key))[:most]
 
     def _weights(self, memory_id: str) -> dict[str, float]:
-        apart: dict[str, float] = {}
+        unrelated: dict[str, float] = {}  # the product of 1 - weight, by memory
         for edge in self._view.touching(memory_id):
             other = edge.target if edge.source == memory_id else edge.source
             if other == memory_id:
                 continue
             if self.is_memory(other):
-                apart[other] = apart.get(other, 1.0) * (1.0 - edge.effective_weight())
+                unrelated[other] = unrelated.get(other, 1.0) * (1.0 - edge.effective_weight())
                 continue
             sharing = self._sharing(other) - {memory_id}
-            for each in sharing:
-                apart[each] = apart.get(each, 1.0) * (1.0 - 1.0 / (1.0 + len(sharing)))
-        return {key: 1.0 - rest for key, rest in apart.items()}
+            for memory in sharing:
+                factor = 1.0 - 1.0 / (1.0 + len(sharing))
+                unrelated[memory] = unrelated.get(memory, 1.0) * factor
+        return {key: 1.0 - share for key, share in unrelated.items()}
 
     def _sharing(self, entity_id: str) -> set[str]:
         """The memories that link to or name an entity; empty if there are more than MAX_SHARING."""
@@ -231,10 +160,10 @@ class SimilarityIndex:
             return
         ids = self.memory_ids()
         for first in range(0, len(ids), READ_AT_ONCE):
-            some = ids[first : first + READ_AT_ONCE]
-            read = self._store.vectors(some, ChunkSize.NOTE)
+            batch = ids[first : first + READ_AT_ONCE]
+            read = self._store.vectors(batch, ChunkSize.NOTE)
             with self._lock:
-                for key in some:
+                for key in batch:
                     if key not in self._rows and self.is_memory(key):  # not newer, not removed
                         self._rows.put(key, mean_vector(read.get(key, ())))
         self._loaded = True
@@ -255,16 +184,16 @@ class SimilarityIndex:
     def _near(self, node_id: str) -> set[str]:
         """The nodes linked with a node directly, or through an entity that few notes name."""
         make_way()
-        near = set()
+        nodes = set()
         for edge in self._view.touching(node_id):
-            near |= {edge.source, edge.target}
+            nodes |= {edge.source, edge.target}
         if not self.is_memory(node_id):
-            return near if len(near) <= MAX_SHARING + 2 else set()
-        for other in list(near):
+            return nodes if len(nodes) <= MAX_SHARING + 2 else set()
+        for other in list(nodes):
             if not self.is_memory(other):
                 sharing = self._view.touching(other)
-                near |= {e.source for e in sharing} if len(sharing) <= MAX_SHARING + 1 else set()
-        return near
+                nodes |= {e.source for e in sharing} if len(sharing) <= MAX_SHARING + 1 else set()
+        return nodes
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, Vector | None]:
         try:
@@ -288,14 +217,14 @@ def surroundings(node_id: str, edges: Iterable[GraphEdge]) -> Surroundings:
     """The surroundings of a node, from the edges that start or end at it."""
     neighbours, against, outdated = set[str](), set[str](), set[str]()
     for edge in edges:
-        own = edge.source == node_id
-        other = edge.target if own else edge.source
+        is_source = edge.source == node_id
+        other = edge.target if is_source else edge.source
         if other == node_id:
             continue
         neighbours.add(other)
         opposed, source_outdated, target_outdated = _opposition(edge.relation)
         if opposed:
             against.add(other)
-        if source_outdated if own else target_outdated:
+        if source_outdated if is_source else target_outdated:
             outdated.add(other)
     return Surroundings(neighbours, against, outdated)

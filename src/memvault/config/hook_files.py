@@ -38,8 +38,9 @@ class HookFiles:
         self.pending = os.path.join(self.folder, "pending")
 
     def switch(self, event: str) -> str:
-        """The path of a file that exists while the event's hook is off; ``all`` is for every
-        event."""
+        """The path of a file that exists while the event's hook is off.
+
+        ``all`` stands for every event."""
         return os.path.join(self.folder, f"{event}.off")
 
     def timeouts(self, event: str) -> str:

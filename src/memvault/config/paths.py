@@ -30,8 +30,8 @@ class StateFolder:
         real = vault.expanduser().resolve()
         digest = hashlib.blake2b(str(real).encode(), digest_size=5).hexdigest()
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", real.name).strip("-")[:40] or "vault"
-        given = os.environ.get("MEMVAULT_STATE")
-        home = base or (Path(given) if given else user_state_path("memvault"))
+        configured = os.environ.get("MEMVAULT_STATE")
+        home = base or (Path(configured) if configured else user_state_path("memvault"))
         return cls(home.expanduser() / f"{name}-{digest}")
 
     @property
@@ -95,8 +95,8 @@ class StateFolder:
 
 def model_cache() -> Path:
     """The folder of exported models, shared by all vaults of the user."""
-    given = os.environ.get("MEMVAULT_CACHE")
-    return (Path(given) if given else user_cache_path("memvault")) / "models"
+    configured = os.environ.get("MEMVAULT_CACHE")
+    return (Path(configured) if configured else user_cache_path("memvault")) / "models"
 
 
 def user_config_file() -> Path:

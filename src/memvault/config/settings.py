@@ -151,7 +151,7 @@ class HookSettings(BaseModel):
     start_tokens: int = Field(1_000, ge=0, le=10_000, description="given at a session's start")
     prompt_tokens: int = Field(300, ge=0, le=2_000, description="given with one prompt")
     notices: int = Field(
-        1, ge=0, le=100, description="conflicts and the like that are told in one session, at most"
+        1, ge=0, le=100, description="conflicts and the like that one session reports, at most"
     )
 
 
@@ -276,8 +276,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         # MEMVAULT_CACHE is the folder of exported models, not the table of this name.
         if isinstance(env_settings, EnvSettingsSource):
-            given = env_settings.env_vars
-            env_settings.env_vars = {k: v for k, v in given.items() if k != "memvault_cache"}
+            variables = env_settings.env_vars
+            env_settings.env_vars = {k: v for k, v in variables.items() if k != "memvault_cache"}
         return env_settings, init_settings
 
 

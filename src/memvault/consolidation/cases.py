@@ -54,16 +54,16 @@ def cases(state: LearnedState, today: int, capacity: int = CAPACITY) -> list[Cas
         if question and use.days
     ]
     if len(found) > capacity:
-        kept = nlargest(
+        in_use = nlargest(
             capacity,
             found,
             key=lambda case: (case.value > NEVER_EVICTED, case.recorded, case.value, case.question),
         )
-        oldest = min(case.recorded for case in kept)
+        oldest = min(case.recorded for case in in_use)
         logger.info(
             "the case bank is full: %d cases up to %s are left out", len(found) - capacity, oldest
         )
-        found = kept
+        found = in_use
     return sorted(found, key=lambda case: (-case.value, case.question, case.memory))
 
 
@@ -73,20 +73,22 @@ def by_value(found: Sequence[Case], most: int) -> list[Case]:
 
 
 def by_similarity(
-    found: Sequence[Case], vectors: Mapping[str, Vector], asked: Vector, least: float, most: int
+    found: Sequence[Case], vectors: Mapping[str, Vector], question: Vector, least: float, most: int
 ) -> list[Case]:
     """The cases of positive value with similar questions, by cosine times value.
 
     Args:
         vectors: by question, (dim,) L2-normalised; cases of other questions are left out.
-        asked: the vector of the current question, (dim,) L2-normalised.
+        question: the vector of the current question, (dim,) L2-normalised.
         least: the least cosine.
     """
     known = [case for case in found if case.value > 0.0 and case.question in vectors]
     if not known:
         return []
-    cosines = np.stack([vectors[case.question] for case in known]) @ asked
-    near = [
-        (float(c) * case.value, case) for c, case in zip(cosines, known, strict=True) if c >= least
+    cosines = np.stack([vectors[case.question] for case in known]) @ question
+    scored = [
+        (float(cosine) * case.value, case)
+        for cosine, case in zip(cosines, known, strict=True)
+        if cosine >= least
     ]
-    return [case for _, case in nlargest(most, near, key=lambda each: each[0])]
+    return [case for _, case in nlargest(most, scored, key=lambda pair: pair[0])]

@@ -60,7 +60,7 @@ class Distillate(BaseModel):
 def alignment(use: Use | None) -> float:
     """The share of gains among a memory's gains and losses from use; 0 if it was not used."""
     days = list(use.days.values()) if use is not None else []
-    gained = sum(max(0, each) for each in days)
+    gained = sum(max(0, reward) for reward in days)
     return gained / sum(map(abs, days)) if gained else 0.0
 
 
@@ -86,17 +86,17 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     total = int(lengths.sum())
     if not found or len(found) > MAX_SENTENCES or total <= WORDS[0]:
         return None
-    vectors = np.asarray(embed([each.text for each in found]), np.float32)
-    whole = _unit((vectors * lengths[:, None]).sum(axis=0))
-    order = diverse(np.clip(vectors @ whole, 0, 1).tolist(), vectors, len(found), VARIETY)
+    vectors = np.asarray(embed([sentence.text for sentence in found]), np.float32)
+    note_vector = _unit((vectors * lengths[:, None]).sum(axis=0))
+    order = diverse(np.clip(vectors @ note_vector, 0, 1).tolist(), vectors, len(found), VARIETY)
     for most in WORDS:
         chosen, spent = [], 0
         for at in order:
             if lengths[at] >= MIN_WORDS and spent + lengths[at] <= most:
                 chosen.append(at)
                 spent += int(lengths[at])
-        left = (vectors[chosen] * lengths[chosen, None]).sum(axis=0)
-        fidelity = float(_unit(left) @ whole)
+        chosen_sum = (vectors[chosen] * lengths[chosen, None]).sum(axis=0)
+        fidelity = float(_unit(chosen_sum) @ note_vector)
         if chosen and fidelity >= FIDELITY:
             return Distillate(
                 memory=memory.id, version=memory.content_hash, sentences=tuple(sorted(chosen)),
@@ -123,8 +123,8 @@ class DistillationLog:
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
-        if told := [each.model_dump(mode="json") for each in distilled]:
-            entry = JournalEntry(ts=now, kind=DISTILLED, actor=SYSTEM, data={DISTILLED: told})
+        if rows := [distillate.model_dump(mode="json") for distillate in distilled]:
+            entry = JournalEntry(ts=now, kind=DISTILLED, actor=SYSTEM, data={DISTILLED: rows})
             self._journal.append(entry)
 
     def of(self, memory: Memory) -> Distillate | None:
@@ -135,17 +135,21 @@ class DistillationLog:
         """The valid distillates of these memories."""
         with self._lock:
             self._refresh()
-            known = [(each, self._found.get(each.id)) for each in memories]
-        return [d[1] for each, d in known if d is not None and d[1].version == each.content_hash]
+            known = [(memory, self._found.get(memory.id)) for memory in memories]
+        return [
+            found[1]
+            for memory, found in known
+            if found is not None and found[1].version == memory.content_hash
+        ]
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
         for entry in entries:
-            for told in entry.data.get(DISTILLED, ()) if entry.kind == DISTILLED else ():
+            for row in entry.data.get(DISTILLED, ()) if entry.kind == DISTILLED else ():
                 try:
-                    each = Distillate.model_validate(told)
+                    distillate = Distillate.model_validate(row)
                 except ValidationError:
                     continue  # written by a newer memvault
-                known = self._found.get(each.memory)
+                known = self._found.get(distillate.memory)
                 if known is None or known[0] <= entry.ts:
-                    self._found[each.memory] = entry.ts, each
+                    self._found[distillate.memory] = entry.ts, distillate

@@ -38,7 +38,7 @@ ARCHIVED = "The full text is archived; `memvault reconstruct` or the note's page
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
-class Stage(StrEnum):
+class FadingStage(StrEnum):
     """How far a memory has faded."""
 
     SUMMARY = "summary"  # summary and keys
@@ -70,7 +70,7 @@ class Original:
 
 def faded_body(
     original: Original,
-    stage: Stage,
+    stage: FadingStage,
     embed: Embed,
     rarity: Rarity,
     *,
@@ -87,35 +87,35 @@ def faded_body(
     note = original.note
     has_title = bool(note.headings) and note.headings[0].text == note.title
     parts = [f"# {inert(note.title)}"] if has_title else []
-    said: list[str] = []
-    if stage is Stage.SUMMARY:
-        said_by = _said_by(note)
-        said = [
-            f"- {_ended(inert(each.text))} ({said_by.get(each, '')}line {each.line})"
-            for each in summary(note, embed, rarity)
-            if not is_order(each.text)
+    sentences: list[str] = []
+    if stage is FadingStage.SUMMARY:
+        speakers = _speaker_of(note)
+        sentences = [
+            f"- {_ended(inert(sentence.text))} ({speakers.get(sentence, '')}line {sentence.line})"
+            for sentence in summary(note, embed, rarity)
+            if not is_order(sentence.text)
         ]
     # Marked unlike the summary, or Markdown would join both lists.
-    told = [f"* {name}: {value}" for name, value in _keys(original, rarity)]
-    told = [line for line in told if not is_order(line)]
-    if is_order("\n".join([*said, *told])):
-        said, told = _harmless(said, told, is_order)
-    parts += ["\n".join(lines) for lines in (said, told) if lines]
+    keys = [f"* {name}: {value}" for name, value in _keys(original, rarity)]
+    keys = [line for line in keys if not is_order(line)]
+    if is_order("\n".join([*sentences, *keys])):
+        sentences, keys = _harmless(sentences, keys, is_order)
+    parts += ["\n".join(lines) for lines in (sentences, keys) if lines]
     return "\n\n".join([*parts, ARCHIVED]) + "\n"
 
 
 def _harmless(
-    said: list[str], told: list[str], is_order: Callable[[str], bool]
+    sentences: list[str], keys: list[str], is_order: Callable[[str], bool]
 ) -> tuple[list[str], list[str]]:
     """The lines without those that look like an order together with the lines before them."""
-    kept: list[str] = []
-    parts: tuple[list[str], list[str]] = [], []
-    for lines, part in zip((said, told), parts, strict=True):
+    before: list[str] = []
+    harmless: tuple[list[str], list[str]] = [], []
+    for lines, harmless_lines in zip((sentences, keys), harmless, strict=True):
         for line in lines:
-            if not is_order("\n".join([*kept, line])):
-                kept.append(line)
-                part.append(line)
-    return parts
+            if not is_order("\n".join([*before, line])):
+                before.append(line)
+                harmless_lines.append(line)
+    return harmless
 
 
 def is_worth_fading(note: ParsedNote) -> bool:
@@ -134,10 +134,10 @@ def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
     found = found[:: max(1, -(-len(found) // MAX_SENTENCES))]
     if not found:
         return []
-    vectors = np.asarray(embed([each.text for each in found]), np.float32)
+    vectors = np.asarray(embed([sentence.text for sentence in found]), np.float32)
     centroid = vectors.mean(axis=0)
     central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
-    rare = np.array([_information(each.text, rarity) for each in found])
+    rare = np.array([_information(sentence.text, rarity) for sentence in found])
     worth = (np.clip(central, 0.0, 1.0) + rare / (rare.max() or 1.0)) / 2
     chosen, spent = [], 0
     for at in diverse(worth.tolist(), vectors, len(found), VARIETY):
@@ -194,7 +194,7 @@ def _speakers(note: ParsedNote) -> list[str]:
     return [name for name, count in counted.items() if count > 1]
 
 
-def _said_by(note: ParsedNote) -> dict[Sentence, str]:
+def _speaker_of(note: ParsedNote) -> dict[Sentence, str]:
     """The speaker, with a comma, of each sentence that does not begin with its speaker."""
     names = set(_speakers(note))
     found: dict[Sentence, str] = {}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memvault.config.settings import FadingSettings
-from memvault.consolidation.faded_text import Stage
+from memvault.consolidation.faded_text import FadingStage
 from memvault.model.change import SYSTEM, Actor
 from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle, Memory
 from memvault.vault.frontmatter.properties import lifecycle_of_folder
@@ -52,8 +52,8 @@ class Aging:
     def since(self) -> datetime:
         """The moment from which its age counts."""
         memory = self.memory
-        kept = self.counted_from or max(self.saved, memory.created_at)
-        moments = (kept, memory.date, self.read)
+        counted_from = self.counted_from or max(self.saved, memory.created_at)
+        moments = (counted_from, memory.date, self.read)
         return max(moment for moment in moments if moment is not None)
 
 
@@ -62,7 +62,7 @@ class Fading:
     """The next fading step of a memory: its stage, and when it is due."""
 
     memory: Memory
-    stage: Stage
+    stage: FadingStage
     due: datetime
     since: datetime  # from when the memory's age counts
 
@@ -86,7 +86,7 @@ def hastened(settings: FadingSettings) -> FadingSettings:
 def may_fade(memory: Memory) -> bool:
     """Whether a memory can fade at all, at any age."""
     is_ephemeral = memory.lifecycle is Lifecycle.EPHEMERAL and memory.path.endswith(".md")
-    may = is_ephemeral and not memory.pinned and memory.faded != Stage.KEYS
+    may = is_ephemeral and not memory.pinned and memory.faded != FadingStage.KEYS
     return may and not _is_made_ephemeral_by_another(memory)
 
 
@@ -103,8 +103,8 @@ def next_fading(aging: Aging, settings: FadingSettings) -> Fading | None:
     memory = aging.memory
     if not may_fade(memory):
         return None
-    stage = Stage.KEYS if memory.faded == Stage.SUMMARY else Stage.SUMMARY
-    days = settings.keys_days if stage is Stage.KEYS else settings.summary_days
+    stage = FadingStage.KEYS if memory.faded == FadingStage.SUMMARY else FadingStage.SUMMARY
+    days = settings.keys_days if stage is FadingStage.KEYS else settings.summary_days
     days *= stretch(memory.importance, aging.links)
     return Fading(memory, stage, aging.since + timedelta(days=days), aging.since)
 
@@ -139,7 +139,7 @@ class FadingLog:
         Raises:
             StorageError, DiskFull: the journal cannot be written.
         """
-        new = [list(each.key) for each in fadings if self._announced_at(each) is None]
+        new = [list(fading.key) for fading in fadings if self._announced_at(fading) is None]
         if new:
             self._journal.append(
                 JournalEntry(ts=now, kind=ANNOUNCED, actor=SYSTEM, data={"fadings": new})

@@ -86,7 +86,7 @@ class Learning:
         self._marks: dict[str, int] = {}
         self._numbers: dict[str, int] = {}  # device → number of its last entry
         self._since_checkpoint = 0
-        self._worths: tuple[int, dict[str, dict[str, float]]] = (0, {})
+        self._by_question: tuple[int, dict[str, dict[str, float]]] = (0, {})
         self.state = LearnedState()
         self._load_checkpoint()
         try:
@@ -111,17 +111,17 @@ class Learning:
 
     def _flush(self) -> None:
         with self._lock:
-            taken, self._waiting = self._waiting, []
+            signals, self._waiting = self._waiting, []
         done = 0
         try:
-            while done < len(taken):
-                some = taken[done : done + SIGNALS_PER_ENTRY]
-                told = [each.model_dump(mode="json", exclude_defaults=True) for each in some]
-                self._append(LEARNED, SYSTEM, {"signals": told})
-                done += len(some)
+            while done < len(signals):
+                batch = signals[done : done + SIGNALS_PER_ENTRY]
+                rows = [signal.model_dump(mode="json", exclude_defaults=True) for signal in batch]
+                self._append(LEARNED, SYSTEM, {"signals": rows})
+                done += len(batch)
         finally:
             with self._lock:
-                self._waiting = taken[done:] + self._waiting
+                self._waiting = signals[done:] + self._waiting
 
     def reset(self, actor: Actor) -> str:
         """Forget everything that was learnt; returns the id of this reset."""
@@ -144,10 +144,10 @@ class Learning:
         return _resets(list(self._journal.entries((RESET, RESET_UNDONE))))
 
     def _latest_signals(self) -> Iterator[datetime]:
-        for asked in list(self.state.questions.values()):
-            yield from (at for at in (asked.last, asked.settled) if at is not None)
+        for question in list(self.state.questions.values()):
+            yield from (at for at in (question.last, question.settled) if at is not None)
         for uses in (self.state.memories, self.state.edges):
-            yield from (each.last for each in list(uses.values()) if each.last is not None)
+            yield from (use.last for use in list(uses.values()) if use.last is not None)
 
     def _append(self, kind: str, actor: Actor, data: dict[str, Any]) -> str:
         """Append an entry with the number that follows the last, then read it back."""
@@ -171,20 +171,20 @@ class Learning:
         """Count the entries appended since, here or by another process or device."""
         with self._reading, storage_errors(FOLDER.as_posix()):
             sizes = self._journal.sizes()
-            left = {file_of(name): size for name, size in sorted(sizes.items())}
-            if any(left.get(file_of(key), -1) < mark for key, mark in self._marks.items()):
+            size_of = {file_of(name): size for name, size in sorted(sizes.items())}
+            if any(size_of.get(file_of(key), -1) < mark for key, mark in self._marks.items()):
                 self._read_all()
             elif sizes != self._marks:
                 entries, marks = self._journal.entries_after(self._marks)
-                if self._follow(entries):
+                if self._can_be_added(entries):
                     self._marks = marks
                     for entry in entries:
                         self._count(entry)
                 else:
                     self._read_all()
-            self._worths = (0, {})
+            self._by_question = (0, {})
 
-    def _follow(self, entries: Sequence[JournalEntry]) -> bool:
+    def _can_be_added(self, entries: Sequence[JournalEntry]) -> bool:
         """Whether these entries can simply be added to the state.
 
         They must hold signals, and each must be the next entry of its device. Otherwise (a sync
@@ -212,9 +212,9 @@ class Learning:
         device, number = str(entry.data.get("device")), int(entry.data.get("number", 0))
         self._numbers[device] = max(self._numbers.get(device, 0), number)
         self._since_checkpoint += 1
-        for told in entry.data.get("signals", ()):
+        for row in entry.data.get("signals", ()):
             with suppress(ValidationError):  # a kind from a newer memvault
-                (state or self.state).add(Signal.model_validate(told))
+                (state or self.state).add(Signal.model_validate(row))
 
     def _load_checkpoint(self) -> None:
         with suppress(MemvaultError, ValidationError):
@@ -261,12 +261,12 @@ class Learning:
         found = self.state.memories.get(memory_id)
         return found.utility(self._today()) if found is not None else 0.0
 
-    def worths(self, memory_id: str) -> dict[str, float]:
+    def rewards_by_question(self, memory_id: str) -> dict[str, float]:
         """The sums of a memory's rewards by their question, decayed by their age."""
         today = self._today()
-        if self._worths[0] != today:
-            self._worths = (today, {})
-        known = self._worths[1]
+        if self._by_question[0] != today:
+            self._by_question = (today, {})
+        known = self._by_question[1]
         if memory_id not in known:
             contexts = list(self.state.contexts.get(memory_id, {}).items())
             known[memory_id] = {question: use.utility(today) for question, use in contexts}
@@ -283,18 +283,18 @@ class Learning:
             math.tanh(
                 sum(
                     worth * (fits.get(question, 0.0) if question else 1.0)
-                    for question, worth in self.worths(each).items()
+                    for question, worth in self.rewards_by_question(memory_id).items()
                 )
                 / SATURATION
             )
-            for each in ids
+            for memory_id in ids
         ]
 
-    def link_weight(self, one: str, other: str) -> float:
+    def link_weight(self, source: str, target: str) -> float:
         """The learnt weight of a link, from the rewards of walking it, in (-1, 1)."""
         if not self.state.edges:
             return 0.0
-        found = self.state.edges.get(" ".join(sorted((one, other))))
+        found = self.state.edges.get(" ".join(sorted((source, target))))
         return math.tanh(found.utility(self._today()) / SATURATION) if found is not None else 0.0
 
     def chains(self) -> list[tuple[tuple[str, ...], Use]]:
@@ -311,9 +311,13 @@ class Learning:
 
         The latest come first; the client is empty for the person.
         """
-        asked = list(self.state.questions.items())
-        found = [(q, a.last, a.client) for q, a in asked if a.last is not None and a.is_open]
-        return nlargest(MAX_UNANSWERED, found, key=lambda each: (each[1], each[0]))
+        questions = list(self.state.questions.items())
+        found = [
+            (text, question.last, question.client)
+            for text, question in questions
+            if question.last is not None and question.is_open
+        ]
+        return nlargest(MAX_UNANSWERED, found, key=lambda row: (row[1], row[0]))
 
     def rewards(self, client: str, within: timedelta | None = None) -> list[Reward]:
         """The rewards that a client was credited with, oldest first."""
@@ -321,7 +325,7 @@ class Learning:
         if within is None:
             return found
         since = self._clock() - within
-        return [each for each in found if each.at >= since]
+        return [reward for reward in found if reward.at >= since]
 
     def _today(self) -> int:
         return self._clock().astimezone(UTC).toordinal()

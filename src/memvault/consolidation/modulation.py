@@ -164,13 +164,13 @@ class Modulation:
         """
         with self._lock:
             self._rest()
-            known = self._session(session)
-            known.turn.clear()
+            state = self._session(session)
+            state.turn.clear()
             if found:
-                known.drives.decay()
+                state.drives.decay()
             else:
-                known.drives.update(RewardSignal(RewardType.CURIOSITY, 1.0))
-            drives = known.drives
+                state.drives.update(RewardSignal(RewardType.CURIOSITY, 1.0))
+            drives = state.drives
             typical = entropy if self._typical_entropy is None else self._typical_entropy
             if found:
                 self._typical_entropy = typical + TYPICAL_STEP * (entropy - typical)
@@ -195,17 +195,17 @@ class Modulation:
         """Record a reward; returns the combined value of the session's signals in this turn."""
         with self._lock:
             self._rest()
-            known = self._session(session)
-            known.drives.update(signal)
-            known.turn.append(signal)
-            known.expected += TYPICAL_STEP * (signal.value - known.expected)
+            state = self._session(session)
+            state.drives.update(signal)
+            state.turn.append(signal)
+            state.expected += TYPICAL_STEP * (signal.value - state.expected)
             if signal.type not in (RewardType.URGENCY, RewardType.CURIOSITY):
                 level = self._levels[Transmitter.DOPAMINE] + STEP * signal.value
                 self._levels[Transmitter.DOPAMINE] = _bounded(level)
                 self._why[Transmitter.DOPAMINE] = (
                     f"the last reward was {signal.value:+.2f} ({signal.type})"
                 )
-            return combined(known.turn)
+            return combined(state.turn)
 
     def expected(self, session: str) -> float:
         """The reward that a session expects: a running mean of its rewards."""
@@ -242,9 +242,15 @@ class Modulation:
             self._rest()
             return [
                 Knob(
-                    each, self._levels[each], name, self._value(each), least, most, self._why[each]
+                    transmitter,
+                    self._levels[transmitter],
+                    name,
+                    self._value(transmitter),
+                    least,
+                    most,
+                    self._why[transmitter],
                 )
-                for each, (name, least, most) in _KNOBS.items()
+                for transmitter, (name, least, most) in _KNOBS.items()
             ]
 
     def levels(self) -> dict[Transmitter, float]:
@@ -274,13 +280,6 @@ class Modulation:
             return most + level * (least - most)  # rewarded search explores less
         return least + level * (most - least)
 
-    def _turned(self) -> dict[Transmitter, tuple[str, float, float, float]]:
-        """The name, value and range of each knob."""
-        return {
-            each: (name, self._value(each), least, most)
-            for each, (name, least, most) in _KNOBS.items()
-        }
-
     def _move(self, transmitter: Transmitter, target: float, why: str) -> None:
         level = self._levels[transmitter]
         self._levels[transmitter] = _bounded(level + STEP * (_bounded(target) - level))
@@ -289,10 +288,10 @@ class Modulation:
     def _rest(self) -> None:
         """Move the levels towards rest, according to the time that has passed."""
         now = self._clock()
-        left = math.exp2((self._at - now) / HALF_LIFE_SECONDS)
+        remaining = math.exp2((self._at - now) / HALF_LIFE_SECONDS)
         self._at = now
-        for each, level in self._levels.items():
-            self._levels[each] = REST + (level - REST) * left
+        for transmitter, level in self._levels.items():
+            self._levels[transmitter] = REST + (level - REST) * remaining
 
     def _session(self, session: str) -> _Session:
         found = self._sessions.setdefault(session, _Session())

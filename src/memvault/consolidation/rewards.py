@@ -61,9 +61,7 @@ USES = frozenset({SignalKind.OPENED, SignalKind.CITED})
 OF_STORING = frozenset(
     {SignalKind.NOVEL, SignalKind.COHERENT, SignalKind.DUPLICATE, SignalKind.UNCONNECTED}
 )
-"""What only tells its client something: a memory is not better found for having been new."""
-
-
+"""These reward only their client: no search ranks a memory higher because it was new."""
 OF_QUESTIONS = frozenset({SignalKind.UNANSWERED, SignalKind.SETTLED})
 
 
@@ -149,7 +147,7 @@ class Use:
         else:
             self.days[day] = signal.worth
             least = max(self.days) - NEGLIGIBLE_DAYS
-            for old in [each for each in self.days if each <= least]:
+            for old in [known for known in self.days if known <= least]:
                 del self.days[old]
         if not used:
             return
@@ -165,7 +163,7 @@ class Use:
 
 
 @dataclass(slots=True)
-class Asked:
+class UnansweredQuestion:
     """A question that found nothing: when and by whom it was last asked, when it was settled."""
 
     last: datetime | None = None
@@ -202,7 +200,7 @@ class LearnedState:
     chains: dict[str, Use] = field(default_factory=dict)
     pairs: dict[str, Use] = field(default_factory=dict)
     rewards: dict[str, list[Reward]] = field(default_factory=dict)
-    questions: dict[str, Asked] = field(default_factory=dict)
+    questions: dict[str, UnansweredQuestion] = field(default_factory=dict)
     since: datetime | None = None  # the last reset; earlier signals do not count
     signals: int = 0
 
@@ -211,7 +209,7 @@ class LearnedState:
             return
         self.signals += 1
         if signal.kind in OF_QUESTIONS:
-            self.questions.setdefault(signal.question, Asked()).add(signal)
+            self.questions.setdefault(signal.question, UnansweredQuestion()).add(signal)
         if signal.author and signal.author != signal.client:
             self._credit(signal)
         if signal.kind in OF_STORING or not signal.memory:
@@ -233,6 +231,6 @@ class LearnedState:
             at=signal.at, kind=signal.kind, thousandths=signal.thousandths,
             memory=signal.memory, session=signal.session,
         )  # fmt: skip
-        kept = self.rewards.setdefault(signal.author, [])
-        insort(kept, earned)
-        del kept[:-MAX_REWARDS]
+        rewards = self.rewards.setdefault(signal.author, [])
+        insort(rewards, earned)
+        del rewards[:-MAX_REWARDS]

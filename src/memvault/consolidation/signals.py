@@ -56,7 +56,7 @@ class _Connection:
 
     def shows(self, id: str) -> _Answer | None:
         """The last answer that showed a memory."""
-        return next((each for each in reversed(self.answers) if id in each.routes), None)
+        return next((answer for answer in reversed(self.answers) if id in answer.routes), None)
 
 
 class UseObserver:
@@ -110,15 +110,15 @@ class UseObserver:
             return
         answer = _Answer(shortened(question), {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
-            today = self._of_today(connection)
-            known = self._connections.setdefault(today, _Connection(client))
-            known.session = session
+            today = self._key_of_today(connection)
+            state = self._connections.setdefault(today, _Connection(client))
+            state.session = session
             self._connections.move_to_end(today)
             while len(self._connections) > MAX_CONNECTIONS:
                 self._connections.popitem(last=False)
-            known.answers.append(answer)
-            if len(known.answers) > MAX_ANSWERS:
-                del known.answers[0]
+            state.answers.append(answer)
+            if len(state.answers) > MAX_ANSWERS:
+                del state.answers[0]
 
     def read(self, connections: Sequence[str], ids: Iterable[str], *, cited: bool = False) -> None:
         """Record which memories were read.
@@ -127,49 +127,54 @@ class UseObserver:
         """
         signals: list[Signal] = []
         with self._lock:
-            found = [self._connections.get(self._of_today(each)) for each in connections]
+            found = [self._connections.get(self._key_of_today(name)) for name in connections]
             for key in ids:
                 showing = (c for c in found if c is not None and c.shows(key) is not None)
-                if (known := next(showing, None)) is not None:
-                    signals += self._read(known, key, cited=cited)
+                if (connection := next(showing, None)) is not None:
+                    signals += self._read(connection, key, cited=cited)
         self._observe(signals)
 
-    def _of_today(self, connection: str) -> str:
+    def _key_of_today(self, connection: str) -> str:
         """The key of a connection on this day.
 
         A connection may last for weeks, and reads count again on another day.
         """
         return f"{connection} {self._clock():%Y-%m-%d}"
 
-    def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
-        answer = known.shows(id)
-        if answer is None or len(known.read) >= MAX_READ:
+    def _read(self, connection: _Connection, id: str, *, cited: bool) -> list[Signal]:
+        answer = connection.shows(id)
+        if answer is None or len(connection.read) >= MAX_READ:
             return []
         signals = []
-        if id not in known.read:
-            opened = self._signal(SignalKind.OPENED, known, answer, id)
-            more = {"route": answer.routes[id], "beside": tuple(known.read[-MAX_READ_BEFORE:])}
-            signals.append(opened.model_copy(update=more))
-            known.read.append(id)
-            signals += self._passed_over(known, answer, id)
-        if cited and id not in known.cited:
-            known.cited.add(id)
-            signals.append(self._signal(SignalKind.CITED, known, answer, id))
+        if id not in connection.read:
+            opened = self._signal(SignalKind.OPENED, connection, answer, id)
+            fields = {
+                "route": answer.routes[id],
+                "beside": tuple(connection.read[-MAX_READ_BEFORE:]),
+            }
+            signals.append(opened.model_copy(update=fields))
+            connection.read.append(id)
+            signals += self._passed_over(connection, answer, id)
+        if cited and id not in connection.cited:
+            connection.cited.add(id)
+            signals.append(self._signal(SignalKind.CITED, connection, answer, id))
         return signals
 
-    def _passed_over(self, known: _Connection, answer: _Answer, id: str) -> Iterable[Signal]:
+    def _passed_over(self, connection: _Connection, answer: _Answer, id: str) -> Iterable[Signal]:
         for other in answer.routes:
             if other == id:
                 return
-            if other not in known.read and other not in known.ignored:
-                known.ignored.add(other)
-                yield self._signal(SignalKind.IGNORED, known, answer, other)
+            if other not in connection.read and other not in connection.ignored:
+                connection.ignored.add(other)
+                yield self._signal(SignalKind.IGNORED, connection, answer, other)
 
-    def _signal(self, kind: SignalKind, known: _Connection, answer: _Answer, id: str) -> Signal:
+    def _signal(
+        self, kind: SignalKind, connection: _Connection, answer: _Answer, id: str
+    ) -> Signal:
         return Signal(
-            at=self._clock(), kind=kind, thousandths=self._thousandths(kind), client=known.client,
-            session=known.session, author=author_of(self._memory_of(id)), memory=id,
-            question=answer.question,
+            at=self._clock(), kind=kind, thousandths=self._thousandths(kind),
+            client=connection.client, session=connection.session,
+            author=author_of(self._memory_of(id)), memory=id, question=answer.question,
         )  # fmt: skip
 
     def _thousandths(self, kind: SignalKind) -> int:
@@ -201,10 +206,10 @@ class UseObserver:
                 at=change.at, kind=kind, thousandths=self._thousandths(kind), client=giver,
                 session=change.actor.session, author=author, memory=memory,
             )
-            for kind, author, memory in self._judged(change)
+            for kind, author, memory in self._signals_of(change)
         )  # fmt: skip
 
-    def _judged(self, change: Change) -> list[tuple[SignalKind, str, str]]:
+    def _signals_of(self, change: Change) -> list[tuple[SignalKind, str, str]]:
         """The kind, author and memory of each signal of a change."""
         known = [m for key in change.node_ids if (m := self._memory_of(key)) is not None]
         known = known or [m for path in change.paths if (m := self._at_path(path)) is not None]
@@ -212,13 +217,13 @@ class UseObserver:
         match change.kind:
             case ChangeKind.CREATED if change.actor.kind == "client":
                 author = change.client or change.actor.name
-                return [(kind, author, m.id) for m in known for kind in self._of_stored(m.id)]
+                return [(kind, author, m.id) for m in known for kind in self._kinds_of_stored(m.id)]
             case ChangeKind.VERIFIED if by_person:
-                says = {True: SignalKind.VERIFIED, False: SignalKind.CONTRADICTED}
-                return [(says[m.verified], self._writer(m), m.id) for m in known]
+                kinds = {True: SignalKind.VERIFIED, False: SignalKind.CONTRADICTED}
+                return [(kinds[m.verified], self._writer(m), m.id) for m in known]
             case ChangeKind.LIFECYCLE_SET if by_person:
-                kept = [m for m in known if m.lifecycle is Lifecycle.PERMANENT]
-                return [(SignalKind.KEPT, self._writer(m), m.id) for m in kept]
+                permanent = [m for m in known if m.lifecycle is Lifecycle.PERMANENT]
+                return [(SignalKind.KEPT, self._writer(m), m.id) for m in permanent]
             case ChangeKind.RESTORED if by_person:
                 return [(SignalKind.KEPT, self._writer(m), m.id) for m in known]
             case ChangeKind.MERGED:
@@ -226,9 +231,9 @@ class UseObserver:
             case ChangeKind.UNDONE:
                 undone = self._changes(change.undoes)
                 return [
-                    (SignalKind.UNDONE, each.client or each.actor.name, "")
-                    for each in undone
-                    if each.actor.kind == "client" and each.kind is not ChangeKind.UNDONE
+                    (SignalKind.UNDONE, earlier.client or earlier.actor.name, "")
+                    for earlier in undone
+                    if earlier.actor.kind == "client" and earlier.kind is not ChangeKind.UNDONE
                 ]
         return []
 
@@ -236,7 +241,7 @@ class UseObserver:
         """The client that wrote a memory, even if the person verified it since."""
         return _writer(memory) or self._stored(memory.id).agent_id or ""
 
-    def _of_stored(self, id: str) -> list[SignalKind]:
+    def _kinds_of_stored(self, id: str) -> list[SignalKind]:
         state = self._stored(id).utl_state
         if state is None:
             return []

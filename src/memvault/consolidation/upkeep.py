@@ -39,7 +39,7 @@ class UpkeepReport:
 
 
 def packs_to_drop(
-    sizes: Mapping[str, int], made: Mapping[str, datetime], now: datetime, budget: int, days: int
+    sizes: Mapping[str, int], made_at: Mapping[str, datetime], now: datetime, budget: int, days: int
 ) -> list[str]:
     """The changes whose old versions to delete so that the rest fits the budget, oldest first.
 
@@ -52,10 +52,10 @@ def packs_to_drop(
         budget: most bytes of all versions.
     """
     excess = sum(sizes.values()) - budget
-    known = (each for each in sizes if each in made)
+    known = (pack for pack in sizes if pack in made_at)
     chosen = []
-    for pack in sorted(known, key=lambda each: (made[each], each)):
-        if excess <= 0 or now - made[pack] < timedelta(days=days):
+    for pack in sorted(known, key=lambda key: (made_at[key], key)):
+        if excess <= 0 or now - made_at[pack] < timedelta(days=days):
             break
         chosen.append(pack)
         excess -= sizes[pack]

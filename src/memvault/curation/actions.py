@@ -10,19 +10,20 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from memvault.curation.changes.curator import ChangeResult, Curator, UndoResult
+from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.forgetting import (
     Restored,
-    made_by_others,
     stage_forgetting,
     stage_restoring,
+    untouched_by_person,
 )
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.undo import undoable
+from memvault.curation.changes.undo import UndoResult, undoable
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
+from memvault.curation.operations.edit import EditResult, NoteEdit, stage_edit
 from memvault.curation.operations.fade import (
     FadedText,
     last_fading,
@@ -49,8 +50,9 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import day_of
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
-from memvault.vault.compose import compose_note, safe_name
+from memvault.vault.compose import compose_note
 from memvault.vault.documents import check_writable
+from memvault.vault.file_names import safe_name
 from memvault.vault.parse import content_hash
 
 Result = TypeVar("Result")
@@ -146,7 +148,7 @@ class Actions:
         self, brief: Brief, why: Attribution, kind: ChangeKind = ChangeKind.COMPRESSED
     ) -> ChangeResult[str]:
         """Write a brief; its sources go where the brief says."""
-        now, ids = self._curator.now(), tuple(each.id for each in brief.sources)
+        now, ids = self._curator.now(), tuple(source.id for source in brief.sources)
         return self._perform(
             lambda staging: stage_brief(staging, brief, now),
             kind, (brief.title,), ids, why,
@@ -164,7 +166,7 @@ class Actions:
 
     def edit(
         self, name: str, edit: NoteEdit, why: Attribution, *, preview: bool = False
-    ) -> ChangeResult[Edited]:
+    ) -> ChangeResult[EditResult]:
         return self._change(
             name, ChangeKind.EDITED, lambda s, t: stage_edit(s, t, edit), why, preview=preview
         )
@@ -311,7 +313,7 @@ class Actions:
         """Merge the sources into the target, which may be one of them."""
         known, into = self._indexed().known, self.target(target)
         others = [self.target(name) for name in sources]
-        names = tuple(dict.fromkeys(each.name for each in (into, *others)))
+        names = tuple(dict.fromkeys(concerned.name for concerned in (into, *others)))
         return self._perform(
             lambda staging: stage_merge(staging, known, others, into),
             ChangeKind.MERGED, names, into.node_ids, why, preview=preview,
@@ -352,7 +354,7 @@ class Actions:
             return False  # a concept exists because notes name it
         path = target.note.path
         data = (staging or self._curator.stage()).read(path)
-        return made_by_others(self._curator.history, path, data)
+        return untouched_by_person(self._curator.history, path, data)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore the forgotten note or concept with this hash, id, path or name."""

@@ -120,10 +120,12 @@ class Proposals:
         with self._lock:
             self._refresh()
             found = list(self._open.values())
-        open_ = [
-            each for each in found if not _is_settled(each, memory_of(each.note_id), is_undone)
+        waiting = [
+            proposal
+            for proposal in found
+            if not _is_settled(proposal, memory_of(proposal.note_id), is_undone)
         ]
-        return sorted(open_, key=lambda each: each.at, reverse=True)
+        return sorted(waiting, key=lambda proposal: proposal.at, reverse=True)
 
     def get(self, key: str) -> Proposal:
         """The open proposal with this key.
@@ -171,8 +173,8 @@ class Proposals:
 
 
 def _key(note_id: str, data: Mapping[str, Any]) -> str:
-    wanted = json.dumps(data[CALL], sort_keys=True) if CALL in data else ""
-    return f"{data.get(PROPOSAL)} {note_id} {wanted}".rstrip()
+    call = json.dumps(data[CALL], sort_keys=True) if CALL in data else ""
+    return f"{data.get(PROPOSAL)} {note_id} {call}".rstrip()
 
 
 def _is_settled(
@@ -195,5 +197,5 @@ def _verified_since(memory: Memory, proposal: Proposal) -> bool:
     """Whether the person verified the memory, for the first time or again, after the proposal."""
     if not proposal.was_verified:
         return memory.verified
-    on = read_date(memory.metadata.get("verified_on"))
-    return memory.verified and on is not None and on.date() >= proposal.at.date()
+    day = read_date(memory.metadata.get("verified_on"))
+    return memory.verified and day is not None and day.date() >= proposal.at.date()

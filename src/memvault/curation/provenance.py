@@ -85,7 +85,7 @@ class _Claims:
         self.entries += 1
         self.adoptions[key].is_valid = valid
 
-    def take(self, digests: Iterable[str] | None, origin: Origin) -> None:
+    def add(self, digests: Iterable[str] | None, origin: Origin) -> None:
         self.entries += 1
         if digests is None:
             self.whole = None if origin.is_person else origin
@@ -100,7 +100,7 @@ class _Claims:
     def of(self, unit: Unit) -> Origin:
         found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
         origins = [self.of_digest(digest) for digest in found]
-        return next((each for each in origins if not each.is_person), PERSON)
+        return next((origin for origin in origins if not origin.is_person), PERSON)
 
     def of_digest(self, digest: str) -> Origin:
         if self._is_adopted(digest):
@@ -108,7 +108,7 @@ class _Claims:
         return self.origins.get(digest, self.whole or PERSON)
 
     def is_late(self, unit: Unit) -> bool:
-        return any(each in self.late and not self._is_adopted(each) for each in unit.digests)
+        return any(digest in self.late and not self._is_adopted(digest) for digest in unit.digests)
 
     def _is_adopted(self, digest: str) -> bool:
         known = digest in self.origins
@@ -176,16 +176,18 @@ class Provenances:
     def _claims_of_former_path(
         self, found: Iterable[Unit], known: Sequence[_Claims]
     ) -> list[_Claims]:
-        """Claims of the path that a renamed note had, or whose note this is a copy of: foreign
-        sentences and most of the own sentences of that path occur here."""
-        here = {digest for unit in found for digest in unit.digests}
-        paths = {path for digest in here for path in self._places.get(digest, ())}
+        """The claims of the path from which this note was renamed or copied.
+
+        Foreign sentences and most of the person's sentences of that path occur in this note.
+        """
+        digests = {digest for unit in found for digest in unit.digests}
+        paths = {path for digest in digests for path in self._places.get(digest, ())}
         claims = {
             path: self._claims.get(f"path:{path}")
             for path in paths
-            if self._is_recognised(path, here)
+            if self._is_recognised(path, digests)
         }
-        return [each for each in claims.values() if each is not None and each not in known]
+        return [former for former in claims.values() if former is not None and former not in known]
 
     def _is_recognised(self, path: str, digests: set[str]) -> bool:
         own = self._own_sentences[path]
@@ -205,10 +207,10 @@ class Provenances:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
         for key in _keys(entry.path or "", entry.note_id or ""):
-            self._claims[key].take(digests, origin)
+            self._claims[key].add(digests, origin)
             if spoken := entry.data.get(SPOKEN):
-                said = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
-                self._claims[key].take(spoken, said)
+                speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
+                self._claims[key].add(spoken, speaker)
 
     def _apply_change(self, entry: JournalEntry) -> None:
         try:
@@ -243,13 +245,13 @@ class Provenances:
                 says_more = change.kind is not ChangeKind.FADED
                 if file.was_verified and says_more and not origin.is_person:
                     claims.late.update(file.added)
-                for each, digests in by_origin.items():
-                    claims.take(digests, each)
+                for written_by, digests in by_origin.items():
+                    claims.add(digests, written_by)
             self._remember_sentences(file.path, file.beside, self._claims[f"path:{file.path}"])
 
-    def _remember_sentences(self, path: str, beside: Iterable[str], claims: _Claims) -> None:
-        """Remember the sentences of others in a note of the person's, and some of theirs."""
-        own = frozenset(digest for digest in beside if claims.of_digest(digest).is_person)
+    def _remember_sentences(self, path: str, earlier: Iterable[str], claims: _Claims) -> None:
+        """Remember the sentences of others in the note, and the person's among the earlier ones."""
+        own = frozenset(digest for digest in earlier if claims.of_digest(digest).is_person)
         others = [digest for digest, origin in claims.origins.items() if not origin.is_person]
         if own and others:
             self._own_sentences[path] = own
@@ -261,10 +263,10 @@ class Provenances:
         if VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
-        for at in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
-            if at in self._claims:
-                self._claims[at].adopt(key)
-                self._adopters.setdefault(key, []).append(self._claims[at])
+        for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
+            if note in self._claims:
+                self._claims[note].adopt(key)
+                self._adopters.setdefault(key, []).append(self._claims[note])
 
     def _apply_undo(self, change: Change) -> bool:
         """Update the adoptions whose verifications this undo undoes or redoes.
@@ -273,13 +275,13 @@ class Provenances:
         are the client's.
         """
         self._undoings[change.reversal_hash] = change
-        redone = [each for key in change.undoes if (each := self._undoings.get(key))]
+        redone = [undo for key in change.undoes if (undo := self._undoings.get(key))]
         self._set_adoptions_valid(change.undoes, valid=False)
-        is_persons = change.actor.kind == "person"
-        for each in redone:
-            if is_persons or each.actor.kind != "person":
-                self._set_adoptions_valid(each.undoes, valid=True)
-        return not is_persons and any(each.actor.kind == "person" for each in redone)
+        by_person = change.actor.kind == "person"
+        for undo in redone:
+            if by_person or undo.actor.kind != "person":
+                self._set_adoptions_valid(undo.undoes, valid=True)
+        return not by_person and any(undo.actor.kind == "person" for undo in redone)
 
     def _set_adoptions_valid(self, keys: Iterable[str], *, valid: bool) -> None:
         for key in keys:
@@ -294,8 +296,8 @@ def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
     if kind == ChangeKind.CAPTURED:
         return Origin(kind=OriginKind.CLIENT, name=actor.name)
     if actor.kind == "client":
-        wrote = OriginKind.WEB if data.get(WEB) else OriginKind.CLIENT
-        return Origin(kind=wrote, name=actor.name, session=actor.session)
+        origin = OriginKind.WEB if data.get(WEB) else OriginKind.CLIENT
+        return Origin(kind=origin, name=actor.name, session=actor.session)
     if actor.kind == "system" or kind in (ChangeKind.COMPRESSED, ChangeKind.DREAMED):
         return Origin(kind=OriginKind.MEMVAULT)
     return PERSON
@@ -308,12 +310,12 @@ def _keys(path: str, note_id: str) -> list[str]:
 def _note_ids(change: Change) -> dict[str, str]:
     """The ids of the notes that a change wrote, by path; empty unless it wrote one for each id."""
     paths = [file.path for file in change.files if file.added]
-    same = len(paths) == len(change.node_ids)
-    return dict(zip(paths, change.node_ids, strict=True)) if same else {}
+    is_one_each = len(paths) == len(change.node_ids)
+    return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
 def _origin(unit: Unit, known: Iterable[_Claims]) -> Origin:
-    """The person only if every account of the note leaves the sentence to them."""
+    """The origin of a sentence: the person, unless a claim of the note names somebody else."""
     origins = (claims.of(unit) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 

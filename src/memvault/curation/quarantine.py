@@ -1,35 +1,16 @@
-"""Quarantine: keeps others' text that looks like orders to a model out of answers; deletes nothing.
-
-The person's own words are never checked. A note that others wrote entirely is not indexed; in a
-note that the person also wrote in, only the lines of others are left out. The contents of the
-quarantine follow from the notes' texts, their provenance and the releases in the journal.
-"""
+"""The texts in quarantine, and those that the person released, as the journal records them."""
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b
 
-from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.provenance import Provenances
-from memvault.curation.sentence_digests import units
 from memvault.model.change import SYSTEM, Actor
-from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
-from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
-from memvault.vault.compose import bare_lines
-from memvault.vault.documents import PDF
-from memvault.vault.files import Examined, NoteStat, Vault
-from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
+from memvault.model.errors import NoteNotFound
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.verification.immunity import Finding, Immunity
 
 HELD, RELEASED = "quarantined", "quarantine_released"
-MAX_EVIDENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +52,10 @@ class Quarantine:
         """All held texts, newest first, including those of notes that no longer exist."""
         with self._lock:
             self._refresh()
-            found = [each for key, each in self._held.items() if key not in self._released]
-        return sorted(found, key=lambda each: each.at, reverse=True)
+            found = [text for key, text in self._held.items() if key not in self._released]
+        return sorted(found, key=lambda text: text.at, reverse=True)
 
-    def caught(self) -> tuple[list[QuarantinedText], int]:
+    def ever_held(self) -> tuple[list[QuarantinedText], int]:
         """All texts that were ever held, and how many of them are released."""
         with self._lock:
             self._refresh()
@@ -152,171 +133,4 @@ def _held(entry: JournalEntry, key: str) -> QuarantinedText:
         tuple(map(str, entry.data.get("evidence", ()))),
         bool(entry.data.get("whole")),
         entry.ts,
-    )
-
-
-_PDF_FILE = Origin(kind=OriginKind.IMPORT, name="PDF file")
-
-
-class GuardedVault(Vault):
-    """A vault whose reads leave out the texts in quarantine; used by the index and all answers.
-
-    Args:
-        vault: the same folder.
-    """
-
-    def __init__(
-        self, vault: Vault, provenances: Provenances, quarantine: Quarantine, immunity: Immunity
-    ) -> None:
-        super().__init__(vault.root, vault.max_document_bytes)
-        self.had_notes = lambda: vault.had_notes()  # noqa: PLW0108 - it is told later
-        self._provenances = provenances
-        self._quarantine = quarantine
-        self._immunity = immunity
-        self._findings: dict[str, Finding] = {}
-        self._hidden: dict[str, tuple[int, int, str]] = {}  # whole notes held: size, mtime, key
-
-    def walk(self) -> Iterator[NoteStat]:
-        """Like `Vault.walk`, without the notes that are known to be held as a whole."""
-        for stat in super().walk():
-            known = self._hidden.get(stat.path)
-            is_held = known is not None and known[:2] == (stat.size, stat.mtime_ns)
-            if known is None or not is_held or self._quarantine.is_released(known[2]):
-                yield stat
-
-    def read(self, path: str) -> bytes:
-        """Like `Vault.read`, with the lines in quarantine left empty.
-
-        Raises:
-            NoteQuarantined: the whole note is in quarantine.
-        """
-        return self.examined(path).data
-
-    def examined(self, path: str) -> Examined:
-        data = super().read(path)
-        provenance = self._provenances.of(path, claimed_id(data), data)
-        written_by = provenance
-        if provenance.is_person:
-            if not path.lower().endswith(PDF):
-                return Examined(data, provenance)
-            # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
-            lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
-            written_by = Provenance(origin=_PDF_FILE, spans=(lines,))
-        text = _foreign(data, written_by)
-        key = blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
-        finding = self._finding(path, text, written_by)
-        if not finding.adversarial or self._quarantine.is_released(key):
-            self._hidden.pop(path, None)
-            return Examined(data, provenance)
-        whole = not provenance.is_mixed
-        self._quarantine.hold(_new(key, path, data, written_by, finding, whole=whole))
-        if whole:
-            stat = self.stat(path)
-            if stat is not None and super().read(path) == data:
-                self._hidden[path] = (stat.size, stat.mtime_ns, key)
-            raise NoteQuarantined(
-                f"{path} is in quarantine: it contains what looks like orders to an AI model "
-                f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
-                path=path,
-            )
-        return Examined(own_lines(data, provenance), provenance)
-
-    def check_edits(self, plan: Plan, why: Attribution) -> None:
-        """Refuse a client's change that would hide the person's words in quarantine.
-
-        That is a change that rewrites a sentence of the person and adds text to be quarantined.
-
-        Raises:
-            NoteQuarantined: nothing was changed.
-        """
-        for edit in plan.edits if why.kind == "client" else ():
-            if edit.before is None or edit.after is None:
-                continue
-            provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
-            before, after = list(units(edit.before)), list(units(edit.after))
-            known = {unit.written for unit in before}
-            kept = {unit.written for unit in after}
-            own = f" {provenance.own} "
-            rewrites = any(
-                unit.written not in kept and (provenance.is_person or f" {unit.words} " in own)
-                for unit in before
-                if unit.is_body
-            )
-            new = "\n".join(unit.text for unit in after if unit.written not in known)
-            if rewrites and new and self._immunity.check(new).adversarial:
-                raise NoteQuarantined(
-                    f"What would replace the person's words in {edit.path} looks like orders to an "
-                    "AI model. Nothing was changed.",
-                    path=edit.path,
-                )
-
-    def stamp(self, path: str, note_id: str) -> str:
-        return self._provenances.stamp(path, note_id)
-
-    def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        return self._provenances.stamps(notes)
-
-    def held(self) -> list[QuarantinedText]:
-        """The held texts of notes that exist."""
-        return [each for each in self._quarantine.held() if self.stat(each.path) is not None]
-
-    def held_at(self, path: str) -> QuarantinedText | None:
-        """The held text of the note at this path, as the note is now."""
-        with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
-            self.examined(path)
-        return next((each for each in self._quarantine.held() if each.path == path), None)
-
-    def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
-        title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
-        key = f"{title}\0{text}"
-        found = self._findings.get(key)
-        if found is None:
-            if len(self._findings) > 10_000:
-                self._findings.clear()
-            found = self._findings[key] = self._immunity.check(text, title)
-        return found
-
-
-def _foreign(data: bytes, provenance: Provenance) -> str:
-    """The lines that others wrote, frontmatter included.
-
-    Without the keys that memvault writes, and without the person's sentences that memvault quotes
-    in its own lines.
-    """
-    lines = bare_lines(data.decode("utf-8", "replace"))
-    quoted = dict(provenance.own_parts)
-    for span in provenance.spans if quoted else ():
-        for number in range(span.first, span.last + 1):
-            if span.origin.kind is OriginKind.MEMVAULT and number in quoted:
-                lines[number - 1] = lines[number - 1].replace(quoted[number], "", 1)
-    head = len(split_frontmatter("\n".join(lines))[0].splitlines()) + 1
-    numbers = [number for span in provenance.spans for number in range(span.first, span.last + 1)]
-    return "\n".join(
-        lines[number - 1]
-        for number in numbers
-        if number > head or not _STAMPS.fullmatch(lines[number - 1])
-    )
-
-
-# Lines of the frontmatter that memvault itself writes.
-_STAMPS = re.compile(
-    r"id: [0-9a-f-]{36}|(?:created|date|verified_on): [0-9T:.Z+-]{10,32}|verified: (?:true|false)|"
-    r"(?:lifecycle|importance|modality|source): [\w-]{1,24}",
-    re.ASCII,
-)
-
-
-def _new(
-    key: str, path: str, data: bytes, provenance: Provenance, finding: Finding, *, whole: bool
-) -> QuarantinedText:
-    origin = provenance.spans[0].origin
-    return QuarantinedText(
-        key,
-        path,
-        claimed_id(data),
-        f"{origin.kind} {origin.name}".strip(),
-        finding.kinds,
-        tuple(each.excerpt for each in finding.evidence[:MAX_EVIDENCE]),
-        whole,
-        datetime.now(UTC),
     )

@@ -43,8 +43,11 @@ class Unit(NamedTuple):
 
     @property
     def digests(self) -> tuple[str, str, str]:
-        """Each of these in the journal makes the sentence its writer's: that of the sentence, that
-        of the sentence in its place, and the short one of its words in journals until format 25."""
+        """The digests by which the journal may record who wrote the sentence.
+
+        That of the sentence, that of the sentence in its place, and the short one of its words,
+        which journals have until format 25.
+        """
         return self.digest, _digest(f"{self.before}\n{self.written}"), _short_digest(self.words)
 
 
@@ -87,8 +90,11 @@ def says_verified(data: bytes) -> bool:
 
 
 def added(before: bytes | None, after: bytes) -> list[str]:
-    """Digests of the sentences that the later version has and the earlier has not, and of those
-    that it has in another order, in their new place; none for bytes that are no text."""
+    """The digests of the sentences that a version adds or moves.
+
+    An added sentence counts by its own digest, a moved one by its digest in its new place. Bytes
+    that are no text have none.
+    """
     if b"\0" in after[:_SNIFFED]:
         return []
     old, new = list(units(before)) if before else [], list(units(after))
@@ -99,21 +105,23 @@ def added(before: bytes | None, after: bytes) -> list[str]:
 
 
 def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
-    """The sentences of which each version has one, and which are not in the same order: all but a
-    longest increasing sequence of their places (patience sorting)."""
+    """The sentences that both versions have once, in another order.
+
+    These are all but a longest increasing sequence of their places (patience sorting).
+    """
     places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
-    again = Counter(unit.written for unit in new)
-    common = [u for u in new if counts[u.written] == 1 and again[u.written] == 1]
+    new_counts = Counter(unit.written for unit in new)
+    common = [u for u in new if counts[u.written] == 1 and new_counts[u.written] == 1]
     tops: list[int] = []  # the least last place of a sequence of each length
-    at: list[int] = []  # of each common sentence the length of the sequence that it ends
+    lengths: list[int] = []  # of each common sentence the length of the sequence that it ends
     for unit in common:
         place = places[unit.written]
         length = bisect_left(tops, place)
         tops[length : length + 1] = [place]
-        at.append(length)
+        lengths.append(length)
     moved, length = [], len(tops) - 1
-    for unit, own in zip(reversed(common), reversed(at), strict=True):
-        if own == length:
+    for unit, unit_length in zip(reversed(common), reversed(lengths), strict=True):
+        if unit_length == length:
             length -= 1
         else:
             moved.append(unit)

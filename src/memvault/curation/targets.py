@@ -55,7 +55,7 @@ def resolve(target: str, memories: MemoryLookup, graph: GraphStore) -> Target:
     node = graph.nodes([target]).get(target)
     if node is not None:
         return _concept(node, graph)
-    found = _called(target, memories, graph)
+    found = _matching(target, memories, graph)
     return _only(found, target, memories)
 
 
@@ -67,7 +67,7 @@ def resolve_note(target: str, memories: MemoryLookup) -> Memory:
     target = target.strip()
     note = memories.by_id(target) or _at_path(target, memories)
     if note is None:
-        note = _only(_notes_called(target, memories), target, memories).note
+        note = _only(_notes_named(target, memories), target, memories).note
     assert note is not None
     return note
 
@@ -76,20 +76,23 @@ def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
     if len(found) == 1:
         return found[0]
     if found:
-        ways = ", ".join(each.note.path if each.note else each.node_ids[0] for each in found[:10])
+        choices = ", ".join(
+            candidate.note.path if candidate.note else candidate.node_ids[0]
+            for candidate in found[:10]
+        )
         raise AmbiguousTarget(
             f"{len(found)} memories or concepts are named {target!r}; give the path or id of one: "
-            f"{ways}{', …' * (len(found) > 10)}",
+            f"{choices}{', …' * (len(found) > 10)}",
             candidates=[_candidate(each) for each in found],
         )
-    near = nearest_names(target, memories)
+    nearest = nearest_names(target, memories)
     hint = "search for what it says"
-    if near:
-        hint = f"the nearest names are {', '.join(near)}"
+    if nearest:
+        hint = f"the nearest names are {', '.join(nearest)}"
     raise NoteNotFound(
         f"No memory or concept has the id, path or name {target!r}; {hint}",
         target=target,
-        nearest=near,
+        nearest=nearest,
     )
 
 
@@ -113,15 +116,15 @@ def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
     First those that contain it, shortest first, then similar spellings, nearest first.
     """
     names = {
-        key: each
+        key: spelled
         for memory in memories.all()
-        for each in names_of_memory(memory)
-        if (key := name_key(each))
+        for spelled in names_of_memory(memory)
+        if (key := name_key(spelled))
     }
     wanted = name_key(name)
-    having = [key for key in names if wanted and f" {wanted} " in f" {key} "]
-    near = get_close_matches(wanted, names, MAX_NEAREST, cutoff=0.6)
-    keys = dict.fromkeys([*sorted(having, key=lambda key: (len(key), key)), *near])
+    containing = [key for key in names if wanted and f" {wanted} " in f" {key} "]
+    similar = get_close_matches(wanted, names, MAX_NEAREST, cutoff=0.6)
+    keys = dict.fromkeys([*sorted(containing, key=lambda key: (len(key), key)), *similar])
     return [names[key] for key in keys][:MAX_NEAREST]
 
 
@@ -130,33 +133,33 @@ def _at_path(target: str, memories: MemoryLookup) -> Memory | None:
     with_suffix = (path, *(path + suffix for suffix in sorted(NOTE_SUFFIXES, reverse=True)))
     # A bare name is tried as a title first, since several folders may have a note of that name.
     paths = with_suffix if "/" in path else (path,)
-    return next((memory for each in paths if (memory := memories.by_path(each))), None)
+    return next((memory for candidate in paths if (memory := memories.by_path(candidate))), None)
 
 
-def _called(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Target]:
+def _matching(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Target]:
     if target.startswith("#"):
         return _tag(target, graph)
-    notes = _notes_called(target, memories)
-    return notes or [*_named(target, graph), *_tag(target, graph)]
+    notes = _notes_named(target, memories)
+    return notes or [*_concept_named(target, graph), *_tag(target, graph)]
 
 
-def _notes_called(target: str, memories: MemoryLookup) -> list[Target]:
+def _notes_named(target: str, memories: MemoryLookup) -> list[Target]:
     stem, _, suffix = target.rpartition(".")
     key = name_key(stem if f".{suffix}" in NOTE_SUFFIXES else target)
     if not key:
         return []
-    names = [(note, {name_key(each) for each in names_of_memory(note)}) for note in memories.all()]
-    found = [note for note, own in names if key in own]
+    names = [(note, {name_key(name) for name in names_of_memory(note)}) for note in memories.all()]
+    found = [note for note, keys in names if key in keys]
     if not found:  # as people type it: "algebra linear" for "Álgebra linear"
         bare = without_accents(key)
-        found = [note for note, own in names if bare in map(without_accents, own)]
+        found = [note for note, keys in names if bare in map(without_accents, keys)]
     return [Target(note.title, note) for note in found]
 
 
-def _named(target: str, graph: GraphStore) -> list[Target]:
+def _concept_named(target: str, graph: GraphStore) -> list[Target]:
     nodes = graph.nodes(concept_ids([target]))
-    own = tuple(node for _, node in sorted(nodes.items()) if node.path is None)
-    return [Target(own[0].name, nodes=own)] if own else []
+    named = tuple(node for _, node in sorted(nodes.items()) if node.path is None)
+    return [Target(named[0].name, nodes=named)] if named else []
 
 
 def _tag(target: str, graph: GraphStore) -> list[Target]:
@@ -170,10 +173,10 @@ def _concept(node: GraphNode, graph: GraphStore) -> Target:
     if node.kind == NodeKind.TAG:
         return Target("#" + node.name, nodes=(node,))
     others = graph.nodes(concept_ids([node.name])).values()
-    nodes = {each.id: each for each in (node, *others) if each.path is None}
+    nodes = {other.id: other for other in (node, *others) if other.path is None}
     return Target(node.name, nodes=tuple(nodes[key] for key in sorted(nodes)))
 
 
 def _candidate(target: Target) -> dict[str, Any]:
-    own = {"id": target.node_ids[0], "name": target.name, "kind": target.kind}
-    return {**own, "path": target.note.path} if target.note else own
+    fields = {"id": target.node_ids[0], "name": target.name, "kind": target.kind}
+    return {**fields, "path": target.note.path} if target.note else fields

@@ -67,8 +67,8 @@ class FileChange(BaseModel):
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
     carried: tuple[str, ...] = ()  # digests of those that it had from another note of the change
-    beside: tuple[str, ...] = ()  # digests of some older ones, to recognise a renamed note by
-    was_verified: bool = False  # whether the note said so before
+    beside: tuple[str, ...] = ()  # digests of earlier sentences, which a renamed note still has
+    was_verified: bool = False  # whether it had ``verified: true`` before
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -148,8 +148,10 @@ class Change(BaseModel):
 
     @property
     def order(self) -> datetime:
-        """The time by which changes are sorted: later than that of the change before, even if the
-        clock was set back in between."""
+        """The time by which changes are sorted.
+
+        It is later than that of the change before, even if the clock was set back in between.
+        """
         return self.position or self.at
 
     @property
@@ -186,8 +188,9 @@ class TaskType(StrEnum):
 
 
 class TaskAction(BaseModel):
-    """A tool call that resolves a task once a person agrees. The caller adds a rationale and, where
-    the tool stores a note, its content."""
+    """A tool call that resolves a task once a person agrees.
+
+    The caller adds a rationale and, where the tool stores a note, its content."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -45,8 +45,8 @@ class EdgeLearning(BaseModel):
 
     def steered(self, reward: float) -> EdgeLearning:
         """A copy with the reward of a traversal, clamped to [-1, 1], then decayed."""
-        kept = min(1.0, max(-1.0, reward)) * STEERING_DECAY
-        return self.model_copy(update={"steering_reward": kept})
+        change = min(1.0, max(-1.0, reward)) * STEERING_DECAY
+        return self.model_copy(update={"steering_reward": change})
 
     def modulated(self, weight: float) -> float:
         """The effective weight of an edge of this weight, in [0, 1]."""
@@ -320,8 +320,8 @@ def stated_relation(words: str) -> str:
     on its own: "replaces [[X]]", but not "building blocks [[X]]".
     """
     name = relation_name(words)
-    said = [] if _NEGATION.search(name) else name.split()
-    parts = list(dropwhile(AROUND_VERBS.__contains__, said))
+    all_words = [] if _NEGATION.search(name) else name.split()
+    parts = list(dropwhile(AROUND_VERBS.__contains__, all_words))
     for first in range(max(0, len(parts) - _MAX_WORDS), len(parts)):
         name = " ".join(parts[first:])
         if name in _IN_TEXT and (first == 0 or " " in name):

@@ -1,15 +1,13 @@
-"""Memories: a note's metadata, its learning state and use, and the format they are stored in."""
+"""Memories: a note's metadata, its learning state, how it was used, and its tombstone."""
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date as datetime_date
 from datetime import datetime, time
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -22,87 +20,12 @@ from pydantic import (
     JsonValue,
     PlainSerializer,
     PlainValidator,
-    ValidationError,
 )
-from pydantic_core import from_json
 
-from memvault.model.errors import SerializationFailed, UnknownFormat
+from memvault.model.formats import Fields, StorageFormat
 from memvault.model.moments import day_of
 from memvault.model.note import Vector
 from memvault.model.provenance import Provenance
-
-Fields = dict[str, object]
-Migration = Callable[[Fields], Fields]
-Model = TypeVar("Model", bound=BaseModel)
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """The versioned storage format of one kind of value: a number, a space, JSON.
-
-    ``migrations[0]`` converts the fields of version 1 to those of version 2, and so on.
-    """
-
-    what: str  # the kind of value, for messages: "memory"
-    migrations: Sequence[Migration] = ()
-
-    @property
-    def current(self) -> int:
-        return len(self.migrations) + 1
-
-    def write(self, value: BaseModel, *, sparse: bool = False) -> bytes:
-        """The value in the current format; if ``sparse``, without fields at their default."""
-        return b"%d %s" % (self.current, value.model_dump_json(exclude_defaults=sparse).encode())
-
-    def read(self, kind: type[Model], data: bytes, id: str | None = None) -> Model:
-        """Decode a value, migrating it from an older version.
-
-        Args:
-            id: the value's id, for messages.
-
-        Raises:
-            UnknownFormat: the version is newer than this program; the message names id and
-                version (EC-CORE-018).
-            SerializationFailed: the bytes are not such a value (ERR-CORE-008).
-        """
-        number, _, rest = data.partition(b" ")
-        if not number.isdigit():
-            raise _unreadable(self.what, id)
-        try:
-            fields = from_json(rest)
-        except ValueError as error:
-            raise _unreadable(self.what, id) from error
-        return self.migrated(kind, int(number), fields, id)
-
-    def migrated(
-        self, kind: type[Model], version: int, fields: object, id: str | None = None
-    ) -> Model:
-        """The value of fields stored in format ``version``; raises as `read` does."""
-        if not isinstance(fields, dict):
-            raise _unreadable(self.what, id)
-        if not 1 <= version <= self.current:
-            raise UnknownFormat(
-                f"Internal error: Data serialization failed: {self.what} {id or fields.get('id')} "
-                f"has format version {version}, but this memvault reads up to {self.current}. "
-                "Update memvault.",
-                node_id=id or fields.get("id"),
-                format_version=version,
-            )
-        try:
-            for migrate in self.migrations[version - 1 :]:
-                fields = migrate(fields)
-            return kind.model_validate(fields)
-        except (ValidationError, KeyError, TypeError, ValueError) as error:
-            raise _unreadable(self.what, id, version) from error
-
-
-def _unreadable(what: str, id: str | None, version: int | None = None) -> SerializationFailed:
-    details = {"node_id": id, "format_version": version, "kind": what}
-    return SerializationFailed(
-        "Internal error: Data serialization failed",
-        **{key: value for key, value in details.items() if value is not None},
-    )
-
 
 MAX_CONTENT_CHARS = 65_536
 NAMESPACE = UUID("6f9a5a86-52a4-5d52-9f0b-6d5f0f6b7c11")
@@ -172,13 +95,16 @@ _MAX_DEVIATION = 0.38  # from the default; its square stays below that variance
 
 def importance_is_own(memory: Memory) -> bool:
     """Whether a memory's importance is the person's: set by them, or left at the default."""
-    own = memory.provenance.own_properties
-    return memory.provenance.is_person or any(line.startswith("importance ") for line in own)
+    lines = memory.provenance.own_properties
+    return memory.provenance.is_person or any(line.startswith("importance ") for line in lines)
 
 
 def balanced_importance(memory: Memory, now: datetime) -> float:
-    """The effective importance: one that a client set halves its distance from the default every
-    30 days; one that the person set stays."""
+    """The effective importance of a memory.
+
+    One that a client set halves its distance from the default every 30 days; one that the person
+    set stays.
+    """
     deviation = memory.importance - DEFAULT_IMPORTANCE
     if not deviation or importance_is_own(memory):
         return memory.importance
@@ -224,8 +150,11 @@ class UTLState(BaseModel):
 
     @property
     def learning_score(self) -> float:
-        """L in [0, 1], with f(x) = sqrt(x) between 0 and 1: the geometric mean of the two deltas
-        while affect and phase are neutral; 0 for phases above pi / 2."""
+        """L in [0, 1], with f(x) = sqrt(x) between 0 and 1.
+
+        It is the geometric mean of the two deltas while affect and phase are neutral, and 0 for
+        phases above pi / 2.
+        """
         drive = self.delta_s * self.delta_c * self.w_e * math.cos(self.phi)
         return math.sqrt(min(1.0, max(0.0, drive)))
 
@@ -302,10 +231,10 @@ class MemoryActivity(BaseModel):
 
     def merged(self, other: MemoryActivity) -> MemoryActivity:
         """Combine two records of one memory. Counts only grow, so the larger one is newer."""
-        moments = [each.last_accessed for each in (self, other) if each.last_accessed is not None]
+        times = [use.last_accessed for use in (self, other) if use.last_accessed is not None]
         return MemoryActivity(
             access_count=max(self.access_count, other.access_count),
-            last_accessed=max(moments, default=None),
+            last_accessed=max(times, default=None),
             agent_id=self.agent_id or other.agent_id,
             utl_state=self.utl_state or other.utl_state,
         )
@@ -319,7 +248,7 @@ def _from_1(fields: Fields) -> Fields:
     return fields | {"utl_state": dict(zip(UTLState.model_fields, values, strict=True))}
 
 
-ACTIVITY_FORMAT = Format("activity of memory", (_from_1,))
+ACTIVITY_FORMAT = StorageFormat("activity of memory", (_from_1,))
 
 
 def _uuid(text: str) -> str:
@@ -380,19 +309,19 @@ class MemoryNode(BaseModel):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemoryNode):
             return NotImplemented
-        mine, theirs = (each.model_dump(exclude={"embedding"}) for each in (self, other))
-        return mine == theirs and np.array_equal(self.embedding, other.embedding)
+        fields, other_fields = (node.model_dump(exclude={"embedding"}) for node in (self, other))
+        return fields == other_fields and np.array_equal(self.embedding, other.embedding)
 
     def __hash__(self) -> int:
         return hash(self.id)
 
     def to_bytes(self) -> bytes:
-        """The node in the current `Format`."""
+        """The node in the current `StorageFormat`."""
         return NODE_FORMAT.write(self)
 
     @classmethod
     def from_bytes(cls, data: bytes, id: str | None = None) -> MemoryNode:
-        """Decode a node; raises as `Format.read` does."""
+        """Decode a node; raises as `StorageFormat.read` does."""
         return NODE_FORMAT.read(cls, data, id)
 
 
@@ -404,4 +333,4 @@ def _memory_node_from_1(fields: Fields) -> Fields:
     return rest | {"utl_state": state}
 
 
-NODE_FORMAT = Format("memory", (_memory_node_from_1,))
+NODE_FORMAT = StorageFormat("memory", (_memory_node_from_1,))

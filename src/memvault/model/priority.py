@@ -20,8 +20,11 @@ _held: ContextVar[tuple[AwaitedLock, ...]] = ContextVar("held", default=())
 
 @contextmanager
 def making_way(let_pass: Callable[[], None] | None) -> Iterator[None]:
-    """Make `make_way` call ``let_pass`` in the block, and in threads that run in a copy of its
-    context; None for work that somebody waits for."""
+    """Make `make_way` call ``let_pass`` in the block.
+
+    This includes threads that run in a copy of its context. None is for work that somebody waits
+    for.
+    """
     token = _let_pass.set(let_pass)
     try:
         yield
@@ -37,8 +40,11 @@ def make_way() -> None:
 
 
 class AwaitedLock:
-    """A re-entrant lock that knows whether work that does not make way waits for it; if so, its
-    holder does not make way either."""
+    """A re-entrant lock that knows whether urgent work waits for it.
+
+    Urgent is work that does not make way. While it waits, the holder of the lock does not make way
+    either.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -61,13 +67,13 @@ class AwaitedLock:
 
     def acquire(self, timeout: float = -1.0) -> bool:
         """Like `threading.Lock.acquire`, in seconds."""
-        here = threading.get_ident()
+        thread = threading.get_ident()
         if _let_pass.get() is None:
-            self._waiting.add(here)
+            self._waiting.add(thread)
         try:
             return self._lock.acquire(timeout=timeout)
         finally:
-            self._waiting.discard(here)
+            self._waiting.discard(thread)
 
     def release(self) -> None:
         self._lock.release()

@@ -149,8 +149,10 @@ class Provenance(BaseModel):
         return found
 
     def own_heading(self, heading: str) -> str:
-        """A heading's path, or "" if others wrote part of it in the person's note: above the
-        person's words it would pass for theirs."""
+        """A heading's path, or "" if others wrote part of it in the person's note.
+
+        Above the person's words, such a heading would pass for theirs.
+        """
         parts = heading.split(" > ") if self.is_mixed else ()
         return heading if all(_holds(self.own, plain_words(part)) for part in parts) else ""
 
@@ -169,20 +171,24 @@ _FADED = re.compile(rb"(?:faded|archived): \"?[0-9a-z]+\"?")
 
 
 def own_lines(data: bytes, provenance: Provenance) -> bytes:
-    """A note's bytes without the sentences of others; every line keeps its number, and the lines
-    that say that the note has faded stay."""
+    """A note's bytes without the sentences of others.
+
+    Every line keeps its number, and the lines that say that the note has faded stay.
+    """
     parts = _LINE_END.split(data)  # lines, and between them their ends
-    kept = dict(provenance.own_parts)
+    own_parts = dict(provenance.own_parts)
     for span in provenance.spans:
         for number in range(span.first, min(span.last, len(parts) // 2 + 1) + 1):
             if not _FADED.fullmatch(parts[2 * (number - 1)]):
-                parts[2 * (number - 1)] = kept.get(number, "").encode()
+                parts[2 * (number - 1)] = own_parts.get(number, "").encode()
     return b"".join(parts)
 
 
 def written_form(text: str) -> str:
-    """A sentence as it was written, without what a formatter may change: letter case, spaces, marks
-    of lists, quotes, headings and emphasis. Signs, punctuation and targets of links stay."""
+    """A sentence without what a formatter may change.
+
+    That is letter case, spaces, and the marks of lists, quotes, headings and emphasis. Signs,
+    punctuation and targets of links stay."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     return " ".join(_EMPHASIS.sub("", _LINE_MARK.sub("", text)).casefold().split())

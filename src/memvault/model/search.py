@@ -130,8 +130,10 @@ class Mode(StrEnum):
 
 
 class Filters(BaseModel):
-    """Filters of a search; all given ones must match. Dates are compared in UTC. A list may be
-    named in the singular and be one value (``{"type": "book"}``), as models write it."""
+    """Filters of a search; all given ones must match.
+
+    Dates are compared in UTC. A list may be named in the singular and be one value
+    (``{"type": "book"}``), as models write it."""
 
     model_config = ConfigDict(extra="forbid")
 

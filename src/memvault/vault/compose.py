@@ -1,10 +1,9 @@
-"""Composes notes: frontmatter, titles, file names, and appended text."""
+"""Composes the text of notes: frontmatter, titles, and appended text."""
 
 from __future__ import annotations
 
 import codecs
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -192,64 +191,6 @@ def _first_words(content: str) -> str:
     return ""
 
 
-MAX_NAME_BYTES = 180  # of 255; the rest is for " 23.md" and for systems that decompose accents
-MAX_NAME_CHARS = 120  # Windows allows 260 for a whole path
-UNTITLED = "Untitled"
-
-# Windows forbids the first group; the second ends or splits wikilinks.
-_FORBIDDEN = re.compile(r'[<>:"/\\|?*]|[#^\[\]]')
-_SPACES = re.compile(r"\s+")
-_RESERVED = re.compile(
-    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=\.|\Z)", re.IGNORECASE
-)
-_NOTE_EXTENSION = re.compile(r"(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
-_JOINERS = frozenset("\u200c\u200d")
-
-
-def safe_name(title: str) -> str:
-    """A file name stem for a title, valid on Linux, macOS and Windows. Idempotent.
-
-    Forbidden characters become spaces; emoji and all scripts stay. At most 120 characters and 180
-    bytes of UTF-8. Never empty, hidden or reserved, and without path separators.
-    """
-    text = unicodedata.normalize("NFC", title)
-    text = _FORBIDDEN.sub(" ", text)
-    text = "".join(char for char in text if _is_writable(char))
-    while True:
-        cleaned = _clean(text)
-        if cleaned == text:
-            break
-        text = cleaned
-    return text or UNTITLED
-
-
-def _clean(text: str) -> str:
-    text = _SPACES.sub(" ", text)
-    text = text.strip(" .")
-    text = _NOTE_EXTENSION.sub("", text)
-    text = _shortened(text).strip(" .")
-    return f"_{text}" if _RESERVED.match(text) else text
-
-
-def _is_writable(char: str) -> bool:
-    """Whether the character is not control, unassigned, a lone surrogate or a direction mark."""
-    return char in _JOINERS or char.isspace() or unicodedata.category(char) not in {
-        "Cc", "Cf", "Cs", "Cn", "Co",
-    }  # fmt: skip
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= MAX_NAME_CHARS and len(text.encode("utf-8")) <= MAX_NAME_BYTES:
-        return text
-    text = text[:MAX_NAME_CHARS]
-    text = text.encode("utf-8")[:MAX_NAME_BYTES].decode("utf-8", errors="ignore")
-    head, _, tail = text.rpartition(" ")
-    text = head if head and len(tail) < 20 else text
-    while text and (unicodedata.combining(text[-1]) or text[-1] in "\u200d\u200c\ufe0f"):
-        text = text[:-1]
-    return text
-
-
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -318,8 +259,10 @@ _HTML = re.compile(r"<(?=[A-Za-z/!])")
 
 
 def inert(text: str) -> str:
-    """The text on one line, escaped so that a note shows it without links, tags, fields, comments
-    or HTML."""
+    """The text on one line, escaped so that it has no markup.
+
+    A note shows it without links, tags, fields, comments or HTML.
+    """
     text = text.replace("[[", "\\[\\[").replace("::", ":\\:").replace("%%", "%\\%")
     text = _TAG.sub(r"\1\\#", text)
     text = _HTML.sub(r"\\<", text)

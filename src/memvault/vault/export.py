@@ -46,12 +46,13 @@ class RestoreReport:
 
 
 def files_of(vault: Vault) -> Iterator[str]:
-    """The paths of all files of an export: notes and attachments, then the journal, then the full
-    texts of faded notes."""
+    """The paths of all files of an export.
+
+    Notes and attachments come first, then the journal, then the full texts of faded notes."""
     rules = IgnoreRules(vault.root)
     for folder, below, names in os.walk(vault.root):
-        here = Path(folder).relative_to(vault.root).as_posix()
-        prefix = "" if here == "." else f"{here}/"
+        relative_folder = Path(folder).relative_to(vault.root).as_posix()
+        prefix = "" if relative_folder == "." else f"{relative_folder}/"
         below[:] = sorted(
             name
             for name in below
@@ -210,21 +211,22 @@ def _decoded(item: Any, name: str) -> tuple[str, bytes]:
 
 
 def _check_path(path: str) -> None:
-    """Check that `files_of` could list the path: in the vault, and in no dot folder but the
-    journal's and the archive's.
+    """Check that `files_of` could list the path.
+
+    It must be in the vault, and in no dot folder except the journal's and the archive's.
 
     Raises:
         OutsideVault: it could not.
     """
     parts = path.split("/")
     kinds = {JOURNAL_FOLDER: (".jsonl", f".jsonl{COMPRESSED}"), ARCHIVE: (SUFFIX,)}
-    own = any(
+    is_own = any(
         PurePosixPath(path).parent == PurePosixPath(folder.as_posix()) and path.endswith(endings)
         for folder, endings in kinds.items()
     )
     is_hidden = any(part.startswith(".") for part in parts) and path != IGNORE_FILE
     is_odd = any(part in {"", ".", ".."} or set(part) & _FORBIDDEN for part in parts)
-    if is_odd or (is_hidden and not own):
+    if is_odd or (is_hidden and not is_own):
         raise OutsideVault(f"{path!r} is not a valid path in an export of memvault")
 
 

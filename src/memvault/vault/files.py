@@ -19,13 +19,11 @@ from memvault.model.errors import (
     VaultMissing,
 )
 from memvault.model.provenance import Provenance
-from memvault.vault.compose import safe_name
 from memvault.vault.documents import DocumentTexts, check_writable, is_document
-from memvault.vault.ignore import IgnoreRules, is_link, is_link_path
+from memvault.vault.file_names import safe_name
+from memvault.vault.ignore import IgnoreRules, is_link_path
+from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
 from memvault.vault.write import (
-    TEMPORARY_PREFIX,
-    TEMPORARY_SUFFIX,
-    WriterLock,
     move,
     publish,
     replace_unchanged,
@@ -33,25 +31,13 @@ from memvault.vault.write import (
     sync_folder,
     temporary_path_for,
 )
+from memvault.vault.writer_lock import WriterLock
 
 EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
 NOTE_SUFFIX = ".md"
 MAX_DOCUMENT_BYTES = 20_000_000
-OWN_FOLDERS = (".memvault/archive", ".memvault/history", ".memvault/journal")
-LONGEST_WRITE_SECONDS = 60.0  # an older temporary file is of a write that was killed
-
-
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
-
-
-@dataclass(frozen=True, slots=True)
-class NoteStat:
-    """Size and modification time of a file; ``path`` is relative to the vault."""
-
-    path: str
-    size: int
-    mtime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +55,6 @@ class Vault:
     target outside is not part of the vault.
 
     Attributes:
-        problems: by path, why a file or folder could not be read in the last walk.
-        unreadable: folders that could not be read in the last walk; empty text for the vault's own.
         had_notes: returns whether notes of this vault are indexed. If so, an empty folder is the
             mount point of a drive that is not connected.
     """
@@ -78,12 +62,11 @@ class Vault:
     def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
         self.max_document_bytes = max_document_bytes
         self._documents = DocumentTexts()
-        self._given = _absolute(root.expanduser())
-        self.root = Path(os.path.realpath(self._given))
-        self.problems: dict[str, str] = {}
-        self.unreadable: set[str] = set()
+        self._given_root = _absolute(root.expanduser())
+        self.root = Path(os.path.realpath(self._given_root))
         self.had_notes: Callable[[], bool] = lambda: False
         self._ignore = IgnoreRules(self.root)
+        self._walk = NoteWalk(self.root, self._ignore, max_document_bytes)
         self._writer = WriterLock(self.root)
 
     def is_missing(self) -> bool:
@@ -110,59 +93,32 @@ class Vault:
             VaultMissing: the vault's folder does not exist, or disappeared meanwhile.
         """
         self.check()
-        self.problems, self.unreadable = {}, set()
-        folders = [""]
-        while folders:
-            folder = folders.pop()
-            below = []
-            for entry in self._entries(folder):
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                try:
-                    if is_link(entry):
-                        continue
-                    if entry.is_dir():
-                        if not self._ignore.excludes_folder(path):
-                            below.append(path)
-                    elif entry.is_file() and not self._ignore.excludes_file(path):
-                        if _is_unicode(path):
-                            stat = _note_stat(path, entry.stat(follow_symlinks=False))
-                            if not os.access(entry.path, os.R_OK):
-                                self.problems[path] = "it cannot be read; allow reading it"
-                            if not self._is_too_large(stat):
-                                yield stat
-                        else:
-                            self.problems[_shown(path)] = "its name is not Unicode; rename it"
-                except OSError:
-                    self.problems[_shown(path)] = "it cannot be read"
-            folders.extend(reversed(below))
-        if self._ignore.problem:
-            self.problems["."] = self._ignore.problem
+        yield from self._walk.notes()
         self.check()
 
-    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
-        try:
-            with os.scandir(self.root / folder) as entries:
-                return sorted(entries, key=lambda entry: entry.name)
-        except FileNotFoundError:
-            return []
-        except OSError:
-            self.problems[_shown(folder) or "."] = "the folder cannot be read; allow reading it"
-            self.unreadable.add(folder)
-            return []
+    @property
+    def problems(self) -> dict[str, str]:
+        """By path, why a file or folder could not be read in the last walk."""
+        return self._walk.problems
+
+    @property
+    def unreadable(self) -> set[str]:
+        """Folders that could not be read in the last walk; empty text for the vault's own."""
+        return self._walk.unreadable
 
     def is_note(self, path: str) -> bool:
         """Whether `walk` lists this path, or would if the file existed."""
         try:
-            place = self._place(path)
+            place = self._unresolved(path)
         except OutsideVault:
             return False
-        if not _is_unicode(path) or self._ignore.excludes(path):
+        if not is_unicode(path) or self._ignore.excludes(path):
             return False
-        if is_document(path) and (stat := self.stat(path)) and self._is_too_large(stat):
+        if is_document(path) and (stat := self.stat(path)) and self._walk.is_too_large(stat):
             return False
         depth = len(self.root.parts)
-        above = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
-        return not any(map(is_link_path, above)) and not stat_module.S_ISDIR(_mode_of(place))
+        steps = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
+        return not any(map(is_link_path, steps)) and not stat_module.S_ISDIR(_mode_of(place))
 
     def may_hold_notes(self, folder: Path) -> bool:
         """Whether `walk` enters the folder at this absolute path, or would if it existed."""
@@ -170,13 +126,13 @@ class Vault:
         if relative is None:
             return False
         parts = relative.split("/")
-        above = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-        return not any(map(self._ignore.excludes_folder, above))
+        folders = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        return not any(map(self._ignore.excludes_folder, folders))
 
     def relative(self, path: Path) -> str | None:
         """The vault path of an absolute path, or None if it is outside."""
         absolute = _absolute(path)
-        for root in (self.root, self._given):
+        for root in (self.root, self._given_root):
             if absolute.is_relative_to(root):
                 return absolute.relative_to(root).as_posix()
         real = Path(os.path.realpath(absolute))
@@ -185,14 +141,13 @@ class Vault:
     def stat(self, path: str) -> NoteStat | None:
         """Size and modification time of a file, or None if it does not exist."""
         try:
-            found = self._inside(path).stat()
+            found = self.file_path(path).stat()
         except (OSError, OutsideVault):
             return None
-        return _note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
+        return note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
 
     def examined(self, path: str) -> Examined:
-        """A note as it may be shown: here the whole note, all of it the person's. Raises as
-        `read`."""
+        """A note as it may be shown: here the whole note, as the person's. Raises as `read`."""
         return Examined(self.read(path), Provenance())
 
     def stamp(self, path: str, note_id: str) -> str:
@@ -203,9 +158,6 @@ class Vault:
         """The `stamp` of each of these notes, by path and id."""
         return [self.stamp(path, note_id) for path, note_id in notes]
 
-    def _is_too_large(self, stat: NoteStat) -> bool:
-        return is_document(stat.path) and stat.size > self.max_document_bytes
-
     def read(self, path: str) -> bytes:
         """A note's bytes, or the text of a PDF file or canvas (`documents.note_text`).
 
@@ -215,7 +167,7 @@ class Vault:
             StorageError: it cannot be read.
             VaultMissing: the vault's folder does not exist.
         """
-        place = self._inside(path)
+        place = self.file_path(path)
         try:
             with _note_errors(path):
                 documents = self._documents
@@ -231,7 +183,7 @@ class Vault:
             OutsideVault, DiskFull, StorageError: nothing was written.
         """
         self.check()
-        place = self._inside(path)
+        place = self.file_path(path)
         with storage_errors(path), self._writer.held():
             place.parent.mkdir(parents=True, exist_ok=True)
             with temporary_path_for(place, data) as temporary:
@@ -257,7 +209,7 @@ class Vault:
         """
         self.check()
         check_writable(path)
-        place = self._inside(path)
+        place = self.file_path(path)
         with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
                 if attempt:
@@ -279,11 +231,11 @@ class Vault:
         """
         self.check()
         check_writable(source)
-        start, end = self._inside(source), self._inside(target)
+        old_place, new_place = self.file_path(source), self.file_path(target)
         with _note_errors(source), self._writer.held():
-            end.parent.mkdir(parents=True, exist_ok=True)
+            new_place.parent.mkdir(parents=True, exist_ok=True)
             try:
-                move(start, end)
+                move(old_place, new_place)
             except FileExistsError:
                 return False
         return True
@@ -295,7 +247,7 @@ class Vault:
             OutsideVault, StorageError: the file was not deleted.
         """
         check_writable(path)
-        place = self._inside(path)
+        place = self.file_path(path)
         with storage_errors(path), self._writer.held():
             place.unlink(missing_ok=True)
             if place.parent.is_dir():
@@ -307,7 +259,7 @@ class Vault:
     def remove_empty_folder(self, path: str) -> None:
         """Remove a folder if it is empty and not a link."""
         with contextlib.suppress(OSError):
-            if (place := self._inside(path)) == self.root / path:
+            if (place := self.file_path(path)) == self.root / path:
                 place.rmdir()
 
     def _swap(self, path: str, place: Path, before: bytes, after: bytes) -> bool:
@@ -318,8 +270,10 @@ class Vault:
                 return replace_unchanged(temporary, place, before, after)
 
     def _settled(self, path: str) -> bytes:
-        """The note's bytes; waits if they are empty, as editors that save in place first empty the
-        file."""
+        """The note's bytes; waits if they are empty.
+
+        Editors that save in place first empty the file.
+        """
         data = self.read(path)
         for _ in range(EDIT_ATTEMPTS):
             if data:
@@ -341,16 +295,18 @@ class Vault:
             existing = "/".join([*parts, part])
             if part.strip() in {"", ".", ".."} or part.startswith(".") or "\0" in part:
                 raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
-            is_there = _is_unicode(part) and _mode_of(self.root / existing) != 0
-            parts.append(part if is_there else self._spelled("/".join(parts), safe_name(part)))
+            is_there = is_unicode(part) and _mode_of(self.root / existing) != 0
+            parts.append(
+                part if is_there else self._existing_spelling("/".join(parts), safe_name(part))
+            )
         path = "/".join(parts)
         if path:
-            self._inside(path)
+            self.file_path(path)
             if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
                 raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
         return path
 
-    def _spelled(self, folder: str, name: str) -> str:
+    def _existing_spelling(self, folder: str, name: str) -> str:
         """The name of an existing subfolder that differs only in case, by default ``name``."""
         with contextlib.suppress(OSError):
             for entry in sorted((self.root / folder).iterdir()):
@@ -358,15 +314,15 @@ class Vault:
                     return entry.name
         return name
 
-    def _place(self, path: str) -> Path:
+    def _unresolved(self, path: str) -> Path:
         """The absolute path of a vault path, checked without touching the file system."""
         parts = path.replace("\\", "/").split("/") if os.name == "nt" else path.split("/")
         unsafe = any(part in {"", ".", ".."} or "\0" in part for part in parts)
         if unsafe or (os.name == "nt" and ":" in path):
-            raise OutsideVault(f"{_shown(path)!r} is not a path inside the vault")
+            raise OutsideVault(f"{printable(path)!r} is not a path inside the vault")
         return self.root.joinpath(*parts)
 
-    def _inside(self, path: str) -> Path:
+    def file_path(self, path: str) -> Path:
         """The absolute path of a vault path, with links resolved.
 
         Raises:
@@ -374,50 +330,12 @@ class Vault:
         """
         if not path:
             return self.root
-        place = self._place(path)
-        with storage_errors(_shown(path)):  # a folder may be replaced by a link meanwhile
+        place = self._unresolved(path)
+        with storage_errors(printable(path)):  # a folder may be replaced by a link meanwhile
             real = Path(os.path.realpath(place))
         if not real.is_relative_to(self.root):
-            raise OutsideVault(f"{_shown(path)!r} leads out of the vault")
+            raise OutsideVault(f"{printable(path)!r} leads out of the vault")
         return real
-
-    def leftovers(self) -> list[str]:
-        """Paths of the temporary files that killed writes left behind.
-
-        A file may hold text that a person saved at that moment, so memvault never deletes it.
-        """
-        found = []
-        for folder, names, files in os.walk(self.root):
-            names[:] = [name for name in names if not name.startswith(".")]
-            found += [
-                Path(folder, name).relative_to(self.root).as_posix()
-                for name in files
-                if _is_temporary(name)
-            ]
-        return sorted(found)
-
-    def own_leftovers(self) -> list[str]:
-        """Paths of the temporary files that killed writes left in memvault's own folders, where no
-        person saves anything."""
-        found = []
-        for folder in OWN_FOLDERS:
-            with contextlib.suppress(OSError, OutsideVault, StorageError):
-                for entry in self._inside(folder).iterdir():
-                    if _is_temporary(entry.name) and not is_link_path(entry) and entry.is_file():
-                        found.append(f"{folder}/{entry.name}")
-        return sorted(found)
-
-    def remove_own_leftovers(self) -> None:
-        """Remove the files of `own_leftovers` that no running write can need."""
-        for path in self.own_leftovers():
-            with contextlib.suppress(OSError, OutsideVault, StorageError):
-                place = self._inside(path)
-                if time.time() - place.stat().st_mtime > LONGEST_WRITE_SECONDS:
-                    place.unlink()
-
-
-def _is_temporary(name: str) -> bool:
-    return name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
 
 
 def vault_missing(root: Path) -> VaultMissing:
@@ -431,10 +349,6 @@ def vault_missing(root: Path) -> VaultMissing:
 def _absolute(path: Path) -> Path:
     """The absolute path; unlike `Path.resolve`, this does not follow links."""
     return Path(os.path.abspath(path))  # noqa: PTH100
-
-
-def _note_stat(path: str, found: os.stat_result) -> NoteStat:
-    return NoteStat(path, found.st_size, found.st_mtime_ns)
 
 
 def _mode_of(path: Path) -> int:
@@ -455,15 +369,3 @@ def _note_errors(path: str) -> Iterator[None]:
         if isinstance(error.__cause__, _NO_FILE):
             raise NoteNotFound(f"there is no note at {path}", path=path) from error
         raise
-
-
-def _is_unicode(path: str) -> bool:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", errors="replace").decode("utf-8")

@@ -67,9 +67,9 @@ class IgnoreRules:
         seen = [_stamp(file) for file in self._files]
         if seen != self._seen:
             self._seen, self.problem = seen, None
-            own = self._read() if seen[0] else []
-            self._listed = GitIgnoreSpec.from_lines(own)
-            self._spec = GitIgnoreSpec.from_lines([*self._template_folders(), *own])
+            patterns = self._read() if seen[0] else []
+            self._listed = GitIgnoreSpec.from_lines(patterns)
+            self._spec = GitIgnoreSpec.from_lines([*self._template_folders(), *patterns])
         return self._spec
 
     def _template_folders(self) -> Iterator[str]:
@@ -91,15 +91,15 @@ class IgnoreRules:
         except OSError:
             self.problem = f"{IGNORE_FILE} cannot be read; allow reading it"
             return []
-        kept = []
+        patterns = []
         for number, line in enumerate(text.splitlines(), start=1):
             try:
                 GitIgnoreSpec.from_lines([line])
             except ValueError:
                 self.problem = f"{IGNORE_FILE} line {number} is not a valid pattern and is ignored"
             else:
-                kept.append(line)
-        return kept
+                patterns.append(line)
+        return patterns
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

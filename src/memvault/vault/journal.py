@@ -172,8 +172,10 @@ class Journal:
         return max(0, before - len(packed))
 
     def entries(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry]:
-        """Every distinct entry, or those of some kinds, oldest file first. Invalid lines are
-        skipped and logged."""
+        """Every distinct entry, or those of some kinds, oldest file first.
+
+        Invalid lines are skipped and logged.
+        """
         for item in self._read(kinds):
             if isinstance(item, JournalEntry):
                 if kinds is None or item.kind in kinds:

@@ -1,22 +1,14 @@
-"""Resolves links between notes as Obsidian does, writes and redirects them."""
+"""Resolves links between notes as Obsidian does, and writes them."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
-
-from memvault.model.note import LinkStyle, ParsedNote
-from memvault.vault.compose import lines_of, note_text
-from memvault.vault.frontmatter.read import read_header
-from memvault.vault.markdown import parse_markdown
-from memvault.vault.markdown.inline_text import note_target
-from memvault.vault.markdown.wikilink import Wikilink, read_wikilink
-from memvault.vault.parse import parse_note
 
 _UNLINKABLE = re.compile(r"[\[\]#^|]")
 _SUFFIXES = (".md", ".markdown")
@@ -32,8 +24,10 @@ class _Entry(NamedTuple):
 
 
 def link_key(target: str) -> str:
-    """The part that two links to the same note share: the last part of the path, without
-    extension, ignoring case and Unicode form."""
+    """The part of a link target that all links to the same note share.
+
+    It is the last part of the path, without extension, ignoring case and Unicode form.
+    """
     return _fold(target.strip()).rstrip("/").rpartition("/")[2]
 
 
@@ -122,13 +116,13 @@ def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
     (``# ^ [ ] |``) becomes a Markdown link.
     """
     name = PurePosixPath(path).stem
-    whole = path.removesuffix(".md").removesuffix(".markdown")
-    if _UNLINKABLE.search(whole):
-        shown = name.replace("[", "\\[").replace("]", "\\]")
-        return f"[{shown}]({quote(path)})"
-    if whole == name or (links is not None and links.resolve(name, source) == path):
+    path_name = path.removesuffix(".md").removesuffix(".markdown")
+    if _UNLINKABLE.search(path_name):
+        alias = name.replace("[", "\\[").replace("]", "\\]")
+        return f"[{alias}]({quote(path)})"
+    if path_name == name or (links is not None and links.resolve(name, source) == path):
         return f"[[{name}]]"
-    return f"[[{whole}|{name}]]"
+    return f"[[{path_name}|{name}]]"
 
 
 def _rank(entry: _Entry, wanted: str, written: str, home: str) -> tuple[bool | int | str, ...]:
@@ -175,178 +169,3 @@ def _without_suffix(path: str) -> str:
 @lru_cache(maxsize=65_536)
 def _fold(path: str) -> str:
     return _nfc(_nfc(_without_suffix(path)).casefold())
-
-
-_CANDIDATE = re.compile(
-    r"(?P<hidden>%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)|(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
-    r"|(?P<embed>!?)(?P<wiki>\[\[)"
-    r"|(?P<image>!?)\[(?P<shown>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\("
-    r"(?P<dest><[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)",
-    re.DOTALL,
-)
-
-
-class NewTarget(NamedTuple):
-    """The new target of a link: vault path, name in wikilinks, and heading or block.
-
-    If ``name`` is None, only Markdown links are rewritten.
-    """
-
-    path: str
-    name: str | None
-    subpath: str | None
-
-
-class WrittenLink(NamedTuple):
-    """A link as written in a note; an embed (``![[…]]``) shows its target in place."""
-
-    target: str
-    subpath: str | None
-    is_embed: bool
-
-
-Redirect = Callable[[WrittenLink], NewTarget | None]
-Attached = Callable[[str], str | None]
-
-
-def rewrite_links(
-    path: str, data: bytes, redirect: Redirect, attached: Attached = lambda _: None
-) -> bytes:
-    """Redirect a note's links; every other byte stays.
-
-    The result is parsed again: if anything but the redirected links differs, the note is returned
-    unchanged.
-
-    Args:
-        redirect: the new target of a link, None to keep it.
-        attached: the new path of a Markdown image or file, None to keep it.
-
-    Raises:
-        MalformedFrontmatter: the note is UTF-16.
-    """
-    text = note_text(path, data)
-    before = parse_note(path, data)
-    changed = _Rewriter(text, before, redirect, attached).rewritten()
-    if changed == text:
-        return data
-    after_data = changed.encode("utf-8", "surrogateescape")
-    after = parse_note(path, after_data)
-    return after_data if _reads_alike(before, after, redirect) else data
-
-
-class _Rewriter:
-    def __init__(self, text: str, note: ParsedNote, redirect: Redirect, attached: Attached) -> None:
-        self._text = text
-        self._note = note
-        self._redirect = redirect
-        self._attached = attached
-        self._lines = lines_of(text)
-        self._in_table = _table_lines(text)
-
-    def rewritten(self) -> str:
-        """The text with rewritten links; code is unchanged."""
-        pieces = []
-        for first, last, is_text in self._stretches():
-            part = "".join(self._lines[first:last])
-            pieces.append(self._stretch(part, first) if is_text else part)
-        return "".join(pieces)
-
-    def _stretches(self) -> Iterator[tuple[int, int, bool]]:
-        """First line, end line (exclusive), both counted from 0, and whether it is text."""
-        at = 0
-        for code in sorted(self._note.code, key=lambda each: each.lines.first):
-            first, last = code.lines.first - 1, code.lines.last
-            if first > at:
-                yield at, first, True
-            if last > at:
-                yield max(at, first), last, False
-                at = last
-        yield at, len(self._lines), True
-
-    def _stretch(self, part: str, first: int) -> str:
-        pieces, at = [], 0
-        while found := _CANDIDATE.search(part, at):
-            pieces.append(part[at : found.start()])
-            at = found.end()
-            if found["hidden"] is not None:
-                pieces.append(found[0])
-            elif found["wiki"] is not None:
-                new, at = self._wikilink(part, found, first)
-                pieces.append(new)
-            else:
-                pieces.append(self._markdown(found))
-        return "".join([*pieces, part[at:]])
-
-    def _wikilink(self, part: str, found: re.Match[str], first: int) -> tuple[str, int]:
-        read = read_wikilink(part, found.start("wiki"))
-        if read is None:
-            return found[0], found.end()
-        link, end = read
-        whole = found["embed"] + part[found.start("wiki") : end]
-        led = self._redirect(WrittenLink(link.target, link.subpath, bool(found["embed"])))
-        if led is None or led.name is None:
-            return whole, end
-        line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
-        bar = r"\|" if line in self._in_table else "|"
-        heading = f"#{led.subpath}" if led.subpath else ""
-        # Obsidian shows a path including its folders.
-        reads_so = "/" not in led.name and Wikilink(led.name, led.subpath, None).text == link.text
-        shown = "" if reads_so else bar + link.text
-        return f"{found['embed']}[[{led.name}{heading}{shown}]]", end
-
-    def _markdown(self, found: re.Match[str]) -> str:
-        dest = found["dest"].removeprefix("<").removesuffix(">")
-        new = self._destination(dest, is_embed=bool(found["image"]))
-        if new is None:
-            # The shown text may contain links itself.
-            return found[0]
-        return found[0][: found.start("dest") - found.start()] + new
-
-    def _destination(self, dest: str, *, is_embed: bool) -> str | None:
-        target = note_target(dest)
-        if target is None:
-            path = self._attached(dest)
-            return None if path is None else quote(path)
-        if not target[0]:
-            return None
-        led = self._redirect(WrittenLink(target[0], target[1], is_embed))
-        if led is None:
-            return None
-        return quote(led.path) + (f"#{quote(led.subpath)}" if led.subpath else "")
-
-
-def _table_lines(text: str) -> frozenset[int]:
-    """Lines, counted from 0, in which a bar separates table cells."""
-    if "|" not in text:
-        return frozenset()
-    plain = "".join(line.rstrip("\r\n") + "\n" for line in lines_of(text)).removeprefix("\ufeff")
-    header = read_header(plain)
-    above = header.body_line - 1
-    return frozenset(
-        above + line
-        for token in parse_markdown(plain[header.body_start :])
-        if token.type == "tr_open" and token.map is not None
-        for line in range(*token.map)
-    )
-
-
-def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
-    """Whether text, code, properties and all links that were not redirected are equal."""
-    if (
-        [block.text for block in before.blocks] != [block.text for block in after.blocks]
-        or [each.text for each in before.headings] != [each.text for each in after.headings]
-        or [code.text for code in before.code] != [code.text for code in after.code]
-        or before.frontmatter.keys() != after.frontmatter.keys()
-        or len(before.links) != len(after.links)
-        or before.frontmatter_problem != after.frontmatter_problem
-    ):
-        return False
-    for old, new in zip(before.links, after.links, strict=True):
-        led = redirect(WrittenLink(old.target, old.subpath, old.style is LinkStyle.EMBED))
-        stays = (new.target, new.subpath) == (old.target, old.subpath)
-        if led is None and not stays:
-            return False
-        leads = new.target in (led.name, led.path.removesuffix(".md")) if led else True
-        if not (leads or stays) or (old.style, old.relation) != (new.style, new.relation):
-            return False
-    return True

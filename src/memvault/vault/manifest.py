@@ -83,8 +83,9 @@ def read_lines(text: str) -> list[Line]:
 
 
 def faults(lines: Sequence[Line]) -> list[Fault]:
-    """The errors of a manifest: it is empty, truncated or malformed. Invalid UTF-8 is expected as
-    surrogates."""
+    """The errors of a manifest: it is empty, truncated or malformed.
+
+    Invalid UTF-8 is expected as surrogates."""
     if not any(line.raw.strip() for line in lines):
         return [Fault(1, "the manifest is empty; `memvault manifest` writes a new one")]
     found = [
@@ -203,9 +204,9 @@ def _note(raw: str, rest: str) -> Line:
 
 
 def _faulty(raw: str, word: str) -> Line:
-    shown = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
+    example = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
     kind = LineKind.MERGE if word == "MERGE" else LineKind.NOTE
-    return Line(raw, kind, fault=f"this should read `{shown}`")
+    return Line(raw, kind, fault=f"this should read `{example}`")
 
 
 def _names(text: str) -> tuple[str, ...]:

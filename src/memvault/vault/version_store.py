@@ -1,5 +1,6 @@
-"""Stores old versions of changed notes, and full texts of faded notes, in the vault, so that they
-are synced with it."""
+"""Stores old versions of changed notes, and full texts of faded notes, in the vault.
+
+A sync tool copies them with the vault."""
 
 from __future__ import annotations
 
@@ -95,15 +96,15 @@ class VersionStore:
         file = self._file(pack)
         try:
             with zipfile.ZipFile(file) as kept:
-                left = {
+                remaining = {
                     name: kept.read(name) for name in kept.namelist() if name not in content_hashes
                 }
         except FileNotFoundError:
             return
         except (OSError, zipfile.BadZipFile) as error:
             raise StorageError(f"{self._name(file)} cannot be read: {error}") from error
-        if left:
-            self._write(file, left)
+        if remaining:
+            self._write(file, remaining)
         else:
             with storage_errors(self._name(file)):
                 file.unlink(missing_ok=True)

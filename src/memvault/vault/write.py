@@ -3,76 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import stat
-import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from memvault.model.errors import DiskFull, StorageError
-
-_AT_FDCWD = -100
-_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2  # Linux, renameat2(2)
-_RENAME_SWAP, _RENAME_EXCL = 2, 4  # macOS, renamex_np(2)
-_CANNOT = {
-    errno.EINVAL, errno.ENOSYS, errno.EPERM,
-    getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
-}  # fmt: skip
-
-
-def atomic_swap(one: Path, other: Path) -> bool:
-    """Swap the names of two existing files of one folder in one step.
-
-    Returns False, without any effect, if the system does not support it.
-    """
-    if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
-        names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
-        return bool(rename(*names, ctypes.c_uint(_RENAME_EXCHANGE)) == 0)
-    if sys.platform == "darwin" and (rename := _function("renamex_np")) is not None:
-        names_only = (os.fsencode(one), os.fsencode(other))
-        return bool(rename(*names_only, ctypes.c_uint(_RENAME_SWAP)) == 0)
-    return False
-
-
-def rename_if_free(source: Path, target: Path) -> bool:
-    """Rename a file in one step, never over another file.
-
-    Returns False, without any effect, if the system does not support it.
-
-    Raises:
-        FileExistsError: the target exists.
-        OSError: the file does not exist or cannot be moved.
-    """
-    if sys.platform == "win32":
-        source.rename(target)  # on Windows, this refuses an existing target
-        return True
-    if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
-        names = (_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target))
-        done = rename(*names, ctypes.c_uint(_RENAME_NOREPLACE)) == 0
-    elif sys.platform == "darwin" and (rename := _function("renamex_np")) is not None:
-        names_only = (os.fsencode(source), os.fsencode(target))
-        done = rename(*names_only, ctypes.c_uint(_RENAME_EXCL)) == 0
-    else:
-        return False
-    if not done:
-        number = ctypes.get_errno()
-        if number in _CANNOT:
-            return False
-        raise OSError(number, os.strerror(number), str(source), None, str(target))
-    return True
-
-
-@cache
-def _function(name: str) -> Any:
-    return getattr(ctypes.CDLL(None, use_errno=True), name, None)
-
+from memvault.vault.atomic_rename import atomic_swap, rename_if_free
 
 TEMPORARY_PREFIX = ".memvault-"
 TEMPORARY_SUFFIX = ".tmp"
@@ -242,77 +182,3 @@ def _mode_for(target: Path) -> int:
         mask = os.umask(0o077)
         os.umask(mask)
         return 0o666 & ~mask
-
-
-TIMEOUT_SECONDS = 10.0
-POLL_SECONDS = 0.002
-
-_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, getattr(errno, "ENOTSUP", errno.ENOSYS)}
-
-
-class WriterLock:
-    """Lock that memvault holds while it changes a file of the folder.
-
-    Editors take no lock; `replace_unchanged` detects their saves. But while it swaps a version
-    back, another memvault writer could mistake the displaced version for the person's.
-
-    The lock is flock(2) on the folder itself, so it ends with its process and needs no file. On
-    Windows, and on file systems without locks, it only excludes threads of this process.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._in_process = threading.RLock()
-        self._depth = 0
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the lock within the block; reentrant.
-
-        Raises:
-            StorageError: another process holds it for longer than `TIMEOUT_SECONDS`, or the
-                folder cannot be opened.
-        """
-        with self._in_process:
-            self._depth += 1
-            try:
-                with _locked(self._folder) if self._depth == 1 else contextlib.nullcontext():
-                    yield
-            finally:
-                self._depth -= 1
-
-
-if sys.platform == "win32":
-
-    def _locked(folder: Path) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
-else:
-    import fcntl
-
-    @contextlib.contextmanager
-    def _locked(folder: Path) -> Iterator[None]:
-        with storage_errors("the vault's folder"):
-            handle = os.open(folder, os.O_RDONLY)
-        try:
-            deadline = time.monotonic() + TIMEOUT_SECONDS
-            while not _take(handle):
-                if time.monotonic() > deadline:
-                    raise StorageError(
-                        "another memvault process has been writing to this vault for "
-                        f"{TIMEOUT_SECONDS:.0f} s; end it and try again"
-                    )
-                time.sleep(POLL_SECONDS)
-            yield
-        finally:
-            os.close(handle)  # releases the lock
-
-    def _take(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-        return True

@@ -16,7 +16,7 @@ from heapq import nsmallest
 
 import numpy as np
 
-from memvault.cognition.similarity_index import Rows
+from memvault.cognition.vector_rows import Rows
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.stores.graph_view import GraphView
 
@@ -46,7 +46,7 @@ class MissingLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkedNodes:
     """The neighbours of all nodes, and the names that are not links.
 
     Attributes:
@@ -63,7 +63,7 @@ class Linked:
     names: dict[str, int]
 
     @classmethod
-    def of(cls, view: GraphView, ids: Collection[str], go_on: GoOn) -> Linked:
+    def from_view(cls, view: GraphView, ids: Collection[str], go_on: GoOn) -> LinkedNodes:
         around: dict[str, set[str]] = defaultdict(set)
         sources: dict[str, set[str]] = defaultdict(set)
         named: dict[tuple[str, str], GraphEdge] = {}
@@ -92,19 +92,19 @@ class Linked:
         links = len(self.sources.get(target, ()))
         return (links + 0.5) / (links + self.names.get(target, 0) + 1.0)
 
-    def shared(self, one: str, other: str) -> tuple[float, str | None]:
+    def shared(self, first: str, second: str) -> tuple[float, str | None]:
         """Adamic-Adar of two nodes, and the rarest node that both are linked with."""
-        common = self.around.get(one, set()) & self.around.get(other, set())
+        common = self.around.get(first, set()) & self.around.get(second, set())
         if not common:
             return 0.0, None
-        value = sum(1.0 / math.log(1.0 + len(self.around[each])) for each in common)
-        return value, min(common, key=lambda each: (len(self.around[each]), each))
+        value = sum(1.0 / math.log(1.0 + len(self.around[node])) for node in common)
+        return value, min(common, key=lambda node: (len(self.around[node]), node))
 
 
-def are_linked(one: str, other: str, view: GraphView) -> bool:
+def are_linked(first: str, second: str, view: GraphView) -> bool:
     """Whether a link joins two nodes, in either direction."""
-    edges = view.touching(one)
-    return any(e.origin not in NAMED and other in (e.source, e.target) for e in edges)
+    edges = view.touching(first)
+    return any(e.origin not in NAMED and second in (e.source, e.target) for e in edges)
 
 
 def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, float]]:
@@ -116,8 +116,8 @@ def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, floa
     for first in range(0, count, AT_ONCE):
         go_on()
         cosines = matrix[first : first + AT_ONCE] @ matrix.T
-        own = np.arange(len(cosines))
-        cosines[own, first + own] = -np.inf
+        rows_of_block = np.arange(len(cosines))
+        cosines[rows_of_block, first + rows_of_block] = -np.inf
         best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
         for at, places in enumerate(best.tolist()):
             for place in places:
@@ -134,30 +134,34 @@ def missing_links(
         go_on: called between steps of a few milliseconds; may pause, and raises to stop.
     """
     place = {key: at for at, key in enumerate(rows.ids)}
-    linked = Linked.of(view, place.keys(), go_on)
-    near = {_pair(one, other): cosine for one, other, cosine in nearest(rows, NEAREST, go_on)}
-    for one, other in linked.naming:
-        cosine = float(rows.matrix[place[one]] @ rows.matrix[place[other]])
-        near.setdefault(_pair(one, other), cosine)
+    linked = LinkedNodes.from_view(view, place.keys(), go_on)
+    cosines = {
+        _pair(first, second): cosine for first, second, cosine in nearest(rows, NEAREST, go_on)
+    }
+    for first, second in linked.naming:
+        cosine = float(rows.matrix[place[first]] @ rows.matrix[place[second]])
+        cosines.setdefault(_pair(first, second), cosine)
     found: list[MissingLink] = []
-    for at, ((one, other), cosine) in enumerate(near.items()):
+    for at, ((first, second), cosine) in enumerate(cosines.items()):
         if at % EDGES_AT_ONCE == 0:
             go_on()
-        if 0.0 < cosine < SAME and other not in linked.around.get(one, ()):
-            link = _scored(one, other, cosine, linked)
+        if 0.0 < cosine < SAME and second not in linked.around.get(first, ()):
+            link = _scored(first, second, cosine, linked)
             found += [link] * (link.score > 0.0)
     return nsmallest(most, found, key=lambda link: (-link.score, link.source, link.target))
 
 
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return (one, other) if one < other else (other, one)
+def _pair(first: str, second: str) -> tuple[str, str]:
+    return (first, second) if first < second else (second, first)
 
 
-def _scored(one: str, other: str, cosine: float, linked: Linked) -> MissingLink:
-    ways = [way for way in ((one, other), (other, one)) if way in linked.naming]
-    source, target = max(ways, key=lambda way: linked.probability(way[1]), default=(one, other))
-    probability = linked.probability(target) if ways else 0.0
-    value, shared = linked.shared(one, other)
-    enough = bool(ways) or value >= MIN_SHARED
-    score = cosine * (value + NAME_WEIGHT * probability) * enough
+def _scored(first: str, second: str, cosine: float, linked: LinkedNodes) -> MissingLink:
+    named_pairs = [pair for pair in ((first, second), (second, first)) if pair in linked.naming]
+    source, target = max(
+        named_pairs, key=lambda pair: linked.probability(pair[1]), default=(first, second)
+    )
+    probability = linked.probability(target) if named_pairs else 0.0
+    value, shared = linked.shared(first, second)
+    is_related = bool(named_pairs) or value >= MIN_SHARED
+    score = cosine * (value + NAME_WEIGHT * probability) * is_related
     return MissingLink(source, target, score, linked.naming.get((source, target)), shared)

@@ -67,8 +67,8 @@ class Nrem(Phase):
             replayed=len(replayed),
             consolidated=len(stronger & set(replayed)),
             strengthened=tuple(
-                Strengthened(first=one, second=other, added=round(added, 4))
-                for (one, other), added in strongest[:MAX_STRENGTHENED]
+                Strengthened(first=first, second=second, added=round(added, 4))
+                for (first, second), added in strongest[:MAX_STRENGTHENED]
             ),
             found=tuple(found),
         )
@@ -78,12 +78,16 @@ class Nrem(Phase):
         together = {other for pair in self.together if key in pair for other in pair}
         others = {*self.index.related(key, RELATED), *together} - {key}
         vectors = self.index.vectors([key, *others])
-        own = vectors.get(key)
+        key_vector = vectors.get(key)
         gained: dict[tuple[str, str], float] = {}
         for other in others:
             vector = vectors.get(other)
-            near = own is not None and vector is not None and float(own @ vector) > RELATED_COSINE
-            if near or other in together:
+            is_similar = (
+                key_vector is not None
+                and vector is not None
+                and float(key_vector @ vector) > RELATED_COSINE
+            )
+            if is_similar or other in together:
                 pair = (key, other) if key < other else (other, key)
                 gained[pair] = LEARNING_RATE * self._activation(key) * self._activation(other)
         return gained
@@ -99,24 +103,24 @@ class Nrem(Phase):
             self.go_on()
             if chain.times <= SHORTCUT_TRAVERSALS or chain.reward <= SHORTCUT_REWARD:
                 continue
-            one, other = self.memory_of(chain.nodes[0]), self.memory_of(chain.nodes[-1])
-            if one and other and one.id != other.id and not self.linked(one.id, other.id):
+            start, end = self.memory_of(chain.nodes[0]), self.memory_of(chain.nodes[-1])
+            if start and end and start.id != end.id and not self.linked(start.id, end.id):
                 names = [node.name for key in chain.nodes[1:-1] if (node := self.view.node(key))]
                 reason = f"you went {chain.times} times from one to the other by {', '.join(names)}"
-                yield self.link(DiscoveryKind.SHORTCUT, (one, other), reason)
+                yield self.link(DiscoveryKind.SHORTCUT, (start, end), reason)
 
     def _strong(self, gained: Mapping[tuple[str, str], float]) -> Iterator[Discovery]:
         """Links between unlinked memories that many dreams have strengthened, strongest first."""
         strong = [
-            (self.strengths(one).get(other, 0.0) + added, one, other)
-            for (one, other), added in gained.items()
+            (self.strengths(first_id).get(second_id, 0.0) + added, first_id, second_id)
+            for (first_id, second_id), added in gained.items()
         ]
-        for strength, one, other in sorted(strong, reverse=True):
+        for strength, first_id, second_id in sorted(strong, reverse=True):
             self.go_on()
-            first, second = self.memory_of(one), self.memory_of(other)
+            first, second = self.memory_of(first_id), self.memory_of(second_id)
             if strength < STRONG:
                 return
-            if first and second and not self.linked(one, other):
+            if first and second and not self.linked(first_id, second_id):
                 reason = "they were used together, or are about the same, and in use for some time"
                 yield self.link(DiscoveryKind.LINK, (first, second), reason)
 
@@ -136,7 +140,7 @@ class Nrem(Phase):
             if cohesion >= CLUSTER_COSINE and not self._summed_up(rows.ids):
                 nearest = np.argsort(-(rows.matrix @ centre))[: CLUSTER_SIZES[1]]
                 scored.append((cohesion, [rows.ids[place] for place in nearest.tolist()]))
-        for _, ids in sorted(scored, key=lambda each: (-each[0], each[1])):
+        for _, ids in sorted(scored, key=lambda cluster: (-cluster[0], cluster[1])):
             self.go_on()
             memories = [memory for key in ids if (memory := self.memory_of(key)) is not None]
             subject = self._subject([memory.id for memory in memories])
@@ -155,9 +159,9 @@ class Nrem(Phase):
         """Large enough clusters of the recent memories and their related ones."""
         place: dict[str, int] = {}
         for key in recent:
-            for near in (key, *self.index.related(key, RELATED)):
-                if len(place) < CLUSTERED and self.may_link(near):
-                    place.setdefault(near, len(place))
+            for related in (key, *self.index.related(key, RELATED)):
+                if len(place) < CLUSTERED and self.may_link(related):
+                    place.setdefault(related, len(place))
             self.go_on()
         weights: dict[tuple[int, int], float] = defaultdict(float)
         for key, at in place.items():

@@ -33,7 +33,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundAnswer:
     """A memory that answers a question, with the answering sentence."""
 
     memory: Memory
@@ -73,10 +73,10 @@ class Phase(ABC):
     utility: Callable[[str], float]
     key_sentences: Callable[[Sequence[Memory], int], Sequence[Evidence]]
     lead: Callable[[Memory], Evidence | None]
-    ask: Callable[[str], Sequence[Found]]
+    ask: Callable[[str], Sequence[FoundAnswer]]
     questions: Callable[[], Sequence[tuple[str, tuple[str, ...]]]]
     unanswered: Sequence[tuple[str, datetime, str]]
-    answer: Callable[[str, datetime], Found | None]
+    answer: Callable[[str, datetime], FoundAnswer | None]
     known: Collection[str]
     go_on: GoOn
 
@@ -90,39 +90,39 @@ class Phase(ABC):
             return False
         return memory.lifecycle is not Lifecycle.EPHEMERAL
 
-    def linked(self, one: str, other: str) -> bool:
-        return are_linked(one, other, self.view)
+    def linked(self, first: str, second: str) -> bool:
+        return are_linked(first, second, self.view)
 
     def link(
         self,
         kind: DiscoveryKind,
         ends: tuple[Memory, Memory],
         reason: str,
-        said: tuple[list[Evidence], list[Evidence]] = ([], []),
+        sentences: tuple[list[Evidence], list[Evidence]] = ([], []),
     ) -> Discovery:
         """Propose a link, with a sentence from each note: the given one, or its first."""
-        both = [
+        evidence = [
             sentence
-            for memory, given in zip(ends, said, strict=True)
-            for sentence in given or self.leads(memory)
+            for memory, given in zip(ends, sentences, strict=True)
+            for sentence in given or self.first_sentence(memory)
         ]
         return Discovery(
             kind=kind,
             notes=tuple(memory.id for memory in ends),
             paths=tuple(memory.path for memory in ends),
             reason=reason,
-            evidence=tuple(both),
+            evidence=tuple(evidence),
         )
 
-    def leads(self, memory: Memory) -> list[Evidence]:
+    def first_sentence(self, memory: Memory) -> list[Evidence]:
         lead = self.lead(memory)
         return [lead] if lead is not None else []
 
-    def saying(self, memory: Memory, about: str | None) -> list[Evidence]:
+    def sentences_naming(self, memory: Memory, about: str | None) -> list[Evidence]:
         """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
-            is_it = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
-            source = edge_source(edge, self.view) if is_it else None
+            is_about = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
+            source = edge_source(edge, self.view) if is_about else None
             if source is not None and source.sentence:
                 return [Evidence(path=source.path, line=source.line, sentence=source.sentence)]
         return []
@@ -131,12 +131,12 @@ class Phase(ABC):
         self, found: list[Discovery], candidates: Iterator[Discovery | None], most: int
     ) -> None:
         """Add the first ``most`` candidates that were never proposed."""
-        known = {*self.known, *(each.key for each in found)}
+        known = {*self.known, *(earlier.key for earlier in found)}
         try:
-            for each in candidates:
-                if each is not None and each.key not in known:
-                    known.add(each.key)
-                    found.append(each)
+            for discovery in candidates:
+                if discovery is not None and discovery.key not in known:
+                    known.add(discovery.key)
+                    found.append(discovery)
                     most -= 1
                 if most <= 0:
                     break

@@ -80,8 +80,8 @@ class Discovery(BaseModel):
             return f"question {self.title}"
         if self.kind is DiscoveryKind.ANSWER:
             return f"answer {self.notes[0]} {self.title}"
-        what = "link" if self.is_link else str(self.kind)
-        return " ".join([what, *sorted(self.notes)])
+        kind = "link" if self.is_link else str(self.kind)
+        return " ".join([kind, *sorted(self.notes)])
 
 
 class Strengthened(BaseModel):
@@ -143,7 +143,7 @@ class DreamRecord:
         Raises:
             StorageError, DiskFull: it cannot be recorded; then its findings are lost.
         """
-        ids = tuple(dict.fromkeys(key for each in report.found for key in each.notes))
+        ids = tuple(dict.fromkeys(key for discovery in report.found for key in discovery.notes))
         entry = JournalEntry(
             ts=report.at, kind=DREAMED, actor=SYSTEM, rationale=rationale,
             data={"node_ids": ids, "report": report.model_dump(mode="json")},
@@ -165,7 +165,7 @@ class DreamRecord:
         with self._lock:
             self._refresh()
             found = sorted(self._found.items(), key=lambda item: (item[1][0], item[0]))
-            return [each for key, (_, each) in found if key not in self._kept]
+            return [discovery for key, (_, discovery) in found if key not in self._kept]
 
     def known(self) -> set[str]:
         """The keys of all proposals ever made."""
@@ -213,15 +213,15 @@ class DreamRecord:
                 continue  # written by a newer memvault
 
     def _take(self, report: PhaseReport) -> None:
-        insort(self._reports, report, key=lambda each: (each.at, each.phase))
-        for each in report.found:
+        insort(self._reports, report, key=lambda phase: (phase.at, phase.phase))
+        for discovery in report.found:
             first = (report.at, report.phase)
-            if each.key not in self._found or first < self._found[each.key][0]:
-                self._found[each.key] = (first, each)
+            if discovery.key not in self._found or first < self._found[discovery.key][0]:
+                self._found[discovery.key] = (first, discovery)
         day = report.at.toordinal()
         for pair in report.strengthened:
-            for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
-                days = self._gained.setdefault(one, {}).setdefault(other, {})
+            for memory_id, other in ((pair.first, pair.second), (pair.second, pair.first)):
+                days = self._gained.setdefault(memory_id, {}).setdefault(other, {})
                 days[day] = days.get(day, 0) + round(pair.added * _UNIT)
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import combinations
 
 from memvault.cognition.blind_spots import FAR_APART, MAX_AROUND, blind_spots
-from memvault.consolidation.dreams.links import NAMED, Linked, MissingLink, missing_links
+from memvault.consolidation.dreams.links import NAMED, LinkedNodes, MissingLink, missing_links
 from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
     Discovery,
@@ -40,7 +40,7 @@ class Rem(Phase):
     def run(self, now: datetime) -> PhaseReport:
         """Explore: links, blind spots, questions."""
         found: list[Discovery] = []
-        asked: list[bool] = []
+        answered: list[bool] = []  # of each question that was asked
         complete = True
         try:
             ids = [key for key in self.index.memory_ids() if self.may_link(key)]
@@ -48,34 +48,39 @@ class Rem(Phase):
             links = missing_links(self.view, rows, len(self.known) + 10 * MAX_LINKS, self.go_on)
             self.add(found, map(self._proposed, links), MAX_LINKS)
             self.add(found, self._blind_spots(set(ids)), MAX_SPOTS)
-            self.add(found, self._answered(asked), MAX_ANSWERS)
-            self.add(found, self._asked(asked), MAX_QUESTIONS)
-            self._walk(ids, random.Random(now.toordinal()), asked)
+            self.add(found, self._late_answers(answered), MAX_ANSWERS)
+            self.add(found, self._open_questions(answered), MAX_QUESTIONS)
+            self._walk(ids, random.Random(now.toordinal()), answered)
         except TimeOver:
             complete = False
         return PhaseReport(
             phase=DreamPhase.REM,
             at=now,
             complete=complete,
-            queries=len(asked),
-            unanswered=asked.count(False),
+            queries=len(answered),
+            unanswered=answered.count(False),
             found=tuple(found),
         )
 
     def _proposed(self, link: MissingLink) -> Discovery | None:
-        one, other = self.memory_of(link.source), self.memory_of(link.target)
-        if one is None or other is None or (link.naming and "[[" in link.naming.sentence):
+        source, target = self.memory_of(link.source), self.memory_of(link.target)
+        if source is None or target is None or (link.naming and "[[" in link.naming.sentence):
             return None  # brackets that are left in a plain sentence are code
         if link.naming is not None:
-            said = Evidence(path=one.path, line=link.naming.line, sentence=link.naming.sentence)
+            sentence = Evidence(
+                path=source.path, line=link.naming.line, sentence=link.naming.sentence
+            )
             reason = "one names the other without a link"
-            return self.link(DiscoveryKind.LINK, (one, other), reason, ([said], []))
+            return self.link(DiscoveryKind.LINK, (source, target), reason, ([sentence], []))
         node = self.view.node(link.shared or "")
         reason = "they are about similar things"
         if node is not None:
             reason += f" and both linked with {node.name}"
-        said_of = (self.saying(one, link.shared), self.saying(other, link.shared))
-        return self.link(DiscoveryKind.LINK, (one, other), reason, said_of)
+        sentences = (
+            self.sentences_naming(source, link.shared),
+            self.sentences_naming(target, link.shared),
+        )
+        return self.link(DiscoveryKind.LINK, (source, target), reason, sentences)
 
     def _blind_spots(self, ids: set[str]) -> Iterator[Discovery]:
         """Unlinked notes far apart in meaning that share a cause, else a person, event or day."""
@@ -83,30 +88,34 @@ class Rem(Phase):
             self.go_on()
             if spot.first in ids and spot.second in ids:
                 yield from self._spot(spot.first, spot.second, spot.shared, "cause or effect")
-        linked = Linked.of(self.view, ids, self.go_on)
+        linked = LinkedNodes.from_view(self.view, ids, self.go_on)
         sharing: dict[str, set[str]] = defaultdict(set)
-        for key, around in linked.around.items():
+        for key, neighbours in linked.around.items():
             node = self.view.node(key)
             if node is not None and node.kind in _SHARED_KINDS and self._is_certain(node):
-                sharing[key] = around & ids
+                sharing[key] = neighbours & ids
         for edge in (edge for edge in self.view.all() if edge.origin in NAMED):
             self.go_on()
             if edge.source in ids and edge.target in sharing:
                 sharing[edge.target].add(edge.source)
         rare = sorted(sharing.items(), key=lambda item: (len(item[1]), item[0]))
-        for shared, some in rare:
-            if not 2 <= len(some) <= MAX_AROUND:
+        for shared, note_ids in rare:
+            if not 2 <= len(note_ids) <= MAX_AROUND:
                 continue
             self.go_on()
-            vectors = self.index.vectors(some)
-            for one, other in combinations(sorted(some), 2):
-                first, second = vectors.get(one), vectors.get(other)
+            vectors = self.index.vectors(note_ids)
+            for first_id, second_id in combinations(sorted(note_ids), 2):
+                first, second = vectors.get(first_id), vectors.get(second_id)
                 if first is None or second is None or float(first @ second) >= FAR_APART:
                     continue
-                if linked.around.get(one, set()) & linked.around.get(other, set()) <= {shared}:
+                around = (linked.around.get(key, set()) for key in (first_id, second_id))
+                if set.intersection(*around) <= {shared}:
                     node = self.view.node(shared)
                     yield from self._spot(
-                        one, other, shared, _SHARED_KINDS[NodeKind(node.kind)] if node else ""
+                        first_id,
+                        second_id,
+                        shared,
+                        _SHARED_KINDS[NodeKind(node.kind)] if node else "",
                     )
 
     def _is_certain(self, node: GraphNode) -> bool:
@@ -118,19 +127,23 @@ class Rem(Phase):
             return True
         return any(edge.origin is not EdgeOrigin.ENTITY for edge in self.view.touching(node.id))
 
-    def _spot(self, one: str, other: str, shared: str, kind: str) -> Iterator[Discovery]:
-        first, second, node = self.memory_of(one), self.memory_of(other), self.view.node(shared)
-        if first and second and node and not self.linked(one, other):
+    def _spot(self, first_id: str, second_id: str, shared: str, kind: str) -> Iterator[Discovery]:
+        first, second = self.memory_of(first_id), self.memory_of(second_id)
+        node = self.view.node(shared)
+        if first and second and node and not self.linked(first_id, second_id):
             reason = f"they are about different things and have a {kind} in common: {node.name}"
-            said = (self.saying(first, shared), self.saying(second, shared))
-            yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, said)
+            sentences = (
+                self.sentences_naming(first, shared),
+                self.sentences_naming(second, shared),
+            )
+            yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, sentences)
 
-    def _answered(self, asked: list[bool]) -> Iterator[Discovery]:
+    def _late_answers(self, answered: list[bool]) -> Iterator[Discovery]:
         """Notes that may answer questions that found nothing when they were asked."""
         for question, at, client in self.unanswered[:QUERIES]:
             self.go_on()
             found = self.answer(question, at)
-            asked.append(found is not None)
+            answered.append(found is not None)
             if found is not None:
                 yield Discovery(
                     kind=DiscoveryKind.ANSWER,
@@ -142,23 +155,23 @@ class Rem(Phase):
                     evidence=(found.evidence,),
                 )
 
-    def _asked(self, asked: list[bool]) -> Iterator[Discovery]:
+    def _open_questions(self, answered: list[bool]) -> Iterator[Discovery]:
         """For each open question, a link to a note that may answer it, or the question itself."""
         for question, ids in self.questions()[:QUERIES]:
             self.go_on()
             concerned = [memory for key in ids if (memory := self.memory_of(key)) is not None]
             if not concerned:
                 continue
-            answers = [each for each in self.ask(question) if each.memory.id not in ids]
-            asked.append(bool(answers) and answers[0].relevance >= ANSWERED)
-            if asked[-1] and not self.linked(concerned[0].id, answers[0].memory.id):
+            answers = [answer for answer in self.ask(question) if answer.memory.id not in ids]
+            answered.append(bool(answers) and answers[0].relevance >= ANSWERED)
+            if answered[-1] and not self.linked(concerned[0].id, answers[0].memory.id):
                 yield self.link(
                     DiscoveryKind.LINK,
                     (concerned[0], answers[0].memory),
                     f"the second may answer what the first leaves open: {question}",
                     ([], [answers[0].evidence]),
                 )
-            elif not asked[-1]:
+            elif not answered[-1]:
                 title, _, reason = question.partition("?")
                 yield Discovery(
                     kind=DiscoveryKind.QUESTION,
@@ -166,36 +179,40 @@ class Rem(Phase):
                     paths=tuple(memory.path for memory in concerned[:2]),
                     title=f"{title}?",
                     reason=reason.strip(" .") or "no note answers it",
-                    evidence=tuple(each for one in concerned[:2] for each in self.leads(one)),
+                    evidence=tuple(
+                        sentence
+                        for memory in concerned[:2]
+                        for sentence in self.first_sentence(memory)
+                    ),
                 )
 
-    def _walk(self, ids: Sequence[str], dice: random.Random, asked: list[bool]) -> None:
+    def _walk(self, ids: Sequence[str], dice: random.Random, answered: list[bool]) -> None:
         """Walk from a memory to one far in meaning, and search for memories that connect both."""
         for start in dice.sample(ids, min(len(ids), QUERIES)):
-            if len(asked) >= QUERIES:
+            if len(answered) >= QUERIES:
                 return
             self.go_on()
             end = self._far_from(start, dice)
-            one, other = self.memory_of(start), self.memory_of(end)
-            if one is not None and other is not None and start != end:
-                answers = self.ask(f"{one.title} {other.title}")
-                asked.append(
+            first, second = self.memory_of(start), self.memory_of(end)
+            if first is not None and second is not None and start != end:
+                answers = self.ask(f"{first.title} {second.title}")
+                answered.append(
                     any(
-                        each.memory.id not in (start, end) and each.relevance >= ANSWERED
-                        for each in answers
+                        answer.memory.id not in (start, end) and answer.relevance >= ANSWERED
+                        for answer in answers
                     )
                 )
 
     def _far_from(self, start: str, dice: random.Random) -> str:
         """The end of a random walk from a memory, each step to one of the 3 farthest in meaning."""
-        own, at = self.index.vectors([start]).get(start), start
+        start_vector, at = self.index.vectors([start]).get(start), start
         for _ in range(WALK_STEPS):
-            near = self.index.related(at, WALK_CHOICES)
-            vectors = self.index.vectors(near)
+            related = self.index.related(at, WALK_CHOICES)
+            vectors = self.index.vectors(related)
             far = [
-                (float(own @ vector), key)
+                (float(start_vector @ vector), key)
                 for key, vector in vectors.items()
-                if own is not None and vector is not None and key != start
+                if start_vector is not None and vector is not None and key != start
             ]
             if not far:
                 break

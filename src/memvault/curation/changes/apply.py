@@ -1,4 +1,4 @@
-"""Makes the edits of a plan, and takes them back after a failure or a crash.
+"""Makes the edits of a plan, and reverts them after a failure or a crash.
 
 A file that somebody changed in the meantime is never touched.
 """
@@ -43,16 +43,16 @@ def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) ->
 
     A file that somebody changed since stays as it is.
     """
-    whole = True
+    is_complete = True
     for file in reversed(files):
         try:
-            _take_back_one(vault, file, version)
+            _revert_one(vault, file, version)
         except NoteConflict as error:
             logger.warning("%s stays as it is: %s", file.path, error.message)
         except MemvaultError as error:
             logger.warning("%s cannot be restored yet: %s", file.path, error.message)
-            whole = False
-    return whole
+            is_complete = False
+    return is_complete
 
 
 def edits_made(
@@ -89,20 +89,20 @@ def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
     others = [other.before for other in edits if other is not edit and other.before is not None]
-    stood = {digest for before in others for digest in added(None, before)} if new else set()
+    known = {digest for before in others for digest in added(None, before)} if new else set()
     return FileChange(
         path=edit.path,
         before=None if edit.before is None else content_hash(edit.before),
         after=None if edit.after is None else content_hash(edit.after),
         moved_to=edit.moved_to,
-        added=tuple(digest for digest in new if digest not in stood),
-        carried=tuple(digest for digest in new if digest in stood),
+        added=tuple(digest for digest in new if digest not in known),
+        carried=tuple(digest for digest in new if digest in known),
         beside=fingerprint(edit.before) if new and edit.before is not None else (),
         was_verified=edit.before is not None and says_verified(edit.before),
     )
 
 
-def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
+def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
     if file.moved_to is not None:
         _move(vault, file.moved_to, file.path, file.before)
     elif file.before is None:
@@ -119,20 +119,20 @@ def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
 
 def _state(vault: Vault, file: FileChange, version: Version) -> str:
     """The state of a file: ``before`` or ``after`` the change, or ``other``."""
-    found = _hash_at(vault, file.path)
+    current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
-        there = _hash_at(vault, file.moved_to)
-        if found is None and there is not None and there == file.before:
+        moved_hash = _hash_at(vault, file.moved_to)
+        if current_hash is None and moved_hash is not None and moved_hash == file.before:
             return "after"
-        if found != file.before:
+        if current_hash != file.before:
             return "other"
-        _drop_reserved(vault, file.moved_to, file.before)
+        _delete_reserving_file(vault, file.moved_to, file.before)
         return "before"
-    if found == file.before:
+    if current_hash == file.before:
         return "before"
-    if file.before is None and _drop_reserved(vault, file.path, file.after):
+    if file.before is None and _delete_reserving_file(vault, file.path, file.after):
         return "before"
-    if found != file.after:
+    if current_hash != file.after:
         return "other"
     is_lost = file.before is not None and version(file.before) is None
     return "other" if is_lost else "after"
@@ -158,7 +158,9 @@ def _delete(vault: Vault, path: str, expected: str | None) -> None:
 
 def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
     if not vault.move(path, target):
-        is_reserved = vault.stat(path) is not None and _drop_reserved(vault, target, expected)
+        is_reserved = vault.stat(path) is not None and _delete_reserving_file(
+            vault, target, expected
+        )
         if not is_reserved or not vault.move(path, target):
             raise changed_meanwhile(target)
     if expected is not None and _hash_at(vault, target) != expected:
@@ -166,7 +168,7 @@ def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
         raise changed_meanwhile(path)
 
 
-def _drop_reserved(vault: Vault, path: str, content: str | None) -> bool:
+def _delete_reserving_file(vault: Vault, path: str, content: str | None) -> bool:
     """Delete the empty file that reserved a name; False if there is none.
 
     Some file systems cannot create or move a file in one step, so its name is reserved by an empty

@@ -89,11 +89,11 @@ class ClientLimits:
     def _of_clients_today(self) -> list[Change]:
         """The changes of all clients within the last day, newest first."""
         changes = self._history.changes(since=self._now() - DAY, limit=None)
-        return [each for each in changes if each.actor.kind == "client"]
+        return [change for change in changes if change.actor.kind == "client"]
 
     def _check_rate(self, today: Sequence[Change], client: str, most: int) -> None:
-        since = self._now() - HOUR
-        names = [each.client for each in today if each.at >= since]
+        hour_ago = self._now() - HOUR
+        names = [change.client for change in today if change.at >= hour_ago]
         if most and (names.count(client) >= most or len(names) >= TOGETHER * most):
             raise RateLimited(
                 f"AI clients made {len(names):,} changes within an hour, and {most:,} of one client"
@@ -122,8 +122,8 @@ class ClientLimits:
         if not most or not any(new.values()):
             return
         for path, times in _written_again(today).items():
-            again = [digest for digest in new.get(path, ()) if times[digest] >= most]
-            if again:
+            repeated = [digest for digest in new.get(path, ()) if times[digest] >= most]
+            if repeated:
                 raise RateLimited(
                     f"AI clients wrote the same into {path} {most} times within a day, and others "
                     "took it out again. Nothing was changed. Ask the person what holds; they can "
@@ -137,13 +137,13 @@ class ClientLimits:
         if not most or len(stored) < most or new is None or new.after is None:
             return
         words = _words(new.after)
-        like = [path for path, other in self._texts(stored) if _alike(words, other)]
-        if len(like) >= most:
+        similar = [path for path, other in self._texts(stored) if _alike(words, other)]
+        if len(similar) >= most:
             raise RateLimited(
-                f"{client} stored {len(like)} memories within a day that say nearly this, the last"
-                f" as {like[0]}. Nothing was changed. Edit that one with edit_memory; the person"
-                " can raise limits.similar_per_day in the configuration.",
-                path=like[0],
+                f"{client} stored {len(similar)} memories within a day that say nearly this, the "
+                f"last as {similar[0]}. Nothing was changed. Edit that one with edit_memory; the "
+                "person can raise limits.similar_per_day in the configuration.",
+                path=similar[0],
             )
 
     def _texts(self, stored: Sequence[Change]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -163,33 +163,35 @@ class ClientLimits:
 
     def excesses(self) -> list[Excess]:
         """Clients' excessive activity within the last day, long before they reach a limit."""
-        active = [each for each in self._of_clients_today() if each.undone_by is None]
+        active = [change for change in self._of_clients_today() if change.undone_by is None]
         by_client: dict[str, list[Change]] = defaultdict(list)
         for change in active:
             by_client[change.client].append(change)
         found = []
         for client, changes in by_client.items():
-            what = [*self._flood(changes), *self._repeated(changes)]
-            what += _reversed(changes)
-            if what:
+            excesses = [*self._flood(changes), *self._repeated(changes)]
+            excesses += _reversed(changes)
+            if excesses:
                 day = changes[0].at.date().isoformat()
-                paths = dict.fromkeys(path for each in changes for path in each.paths)
-                shown = [path for path in paths if self._vault.stat(path) is not None][:MAX_PATHS]
-                found.append(Excess(client, day, " and ".join(what), tuple(shown)))
+                paths = dict.fromkeys(path for earlier in changes for path in earlier.paths)
+                existing = [path for path in paths if self._vault.stat(path) is not None]
+                found.append(
+                    Excess(client, day, " and ".join(excesses), tuple(existing[:MAX_PATHS]))
+                )
         return found
 
     def _flood(self, changes: Sequence[Change]) -> Iterator[str]:
-        since = self._now() - HOUR
-        count = sum(each.at >= since for each in changes)
+        hour_ago = self._now() - HOUR
+        count = sum(change.at >= hour_ago for change in changes)
         if count >= MANY_CHANGES:
             yield f"made {count:,} changes within an hour"
 
     def _repeated(self, changes: Sequence[Change]) -> Iterator[str]:
-        stored = [each for each in changes if each.kind is ChangeKind.CREATED]
+        stored = [change for change in changes if change.kind is ChangeKind.CREATED]
         if len(stored) < MANY_ALIKE:
             return
         texts = [words for _, words in self._texts(stored[:MAX_SEARCHED])]
-        count = max((sum(_alike(one, other) for other in texts) for one in texts), default=0)
+        count = max((sum(_alike(text, other) for other in texts) for text in texts), default=0)
         if count >= MANY_ALIKE:
             yield f"stored {count} nearly identical memories"
 
@@ -217,8 +219,8 @@ def _words(data: bytes) -> frozenset[str]:
     return frozenset(_WORD.findall(_HEADING.sub("", body).casefold()))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= ALIKE * len(one | other)
+def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    return len(first & second) >= ALIKE * len(first | second)
 
 
 def _links(data: bytes | None) -> int:

@@ -9,29 +9,26 @@ reverts the change, whichever the files allow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from memvault.curation.changes import apply as files
-from memvault.curation.changes.forgetting import (
-    Forgotten,
-    check_permanent,
-    check_restoring,
-    tombstones,
-)
-from memvault.curation.changes.history import History, joined_concepts
+from memvault.curation.changes.change_recorder import ChangeRecorder
+from memvault.curation.changes.crash_recovery import CrashRecovery
+from memvault.curation.changes.forgetting import check_permanent, check_restoring
+from memvault.curation.changes.history import History, merged_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.lock import ChangeLock
 from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.trash import Trash, versions_of
-from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
-from memvault.model.change import SYSTEM, Actor, Change, ChangeKind
+from memvault.curation.changes.tombstones import Tombstones, tombstones_of
+from memvault.curation.changes.trash import Trash
+from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo
+from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
@@ -41,7 +38,7 @@ from memvault.model.errors import (
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
-from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal import Journal
 from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # for a change whose notes somebody saves at the same time
@@ -50,16 +47,6 @@ START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class UndoResult:
-    """The result of an undo; ``change`` is None in a preview, or if nothing could be undone."""
-
-    undone: tuple[Change, ...]
-    conflicts: tuple[Conflict, ...]
-    plan: Plan
-    change: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +80,12 @@ class Curator:
         deleted: Callable[[Tombstone], None] = lambda _: None,
     ) -> None:
         self.vault = vault
-        self._journal = journal
-        self.forgotten = Forgotten.read(journal)
+        self.forgotten = Tombstones.read(journal)
         self._contents = VersionStore(vault)
         self._clock = clock
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
-        self.made: Callable[[Change], None] = lambda change: None  # called after each change
+        self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
         # The path that the note of an id was last seen at.
         self.located: Callable[[str], str | None] = lambda note_id: None
         self._lock = ChangeLock(vault)
@@ -107,7 +93,9 @@ class Curator:
         self._trash = Trash(
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
         )
-        self._joined: dict[str, GraphNode] | None = None
+        self._recorder = ChangeRecorder(journal, self.forgotten, self._contents)
+        self._recovery = CrashRecovery(vault, self._contents, self._recorder)
+        self._merged_concepts: dict[str, GraphNode] | None = None
         self._interrupted = False  # a change could be neither completed nor reverted
 
     def now(self) -> datetime:
@@ -123,12 +111,14 @@ class Curator:
             earlier[file.path] = self.history.content(file.before) if file.before else None
         return Staging(self.vault, earlier)
 
-    def made_before(self, kind: ChangeKind, why: Attribution) -> Change | None:
-        """The change of this kind that this very call made already, before the engine died and the
-        bridge sent the call again; None if it made none."""
-        made = self.history.made_by(why.call)
-        is_same = made is not None and made.kind is kind and made.actor.name == why.client
-        return made if is_same else None
+    def change_of_call(self, kind: ChangeKind, why: Attribution) -> Change | None:
+        """The change of this kind that the same call made already; None if it made none.
+
+        If the engine dies before it answers a call, the bridge sends the call again.
+        """
+        change = self.history.made_by(why.call)
+        is_same = change is not None and change.kind is kind and change.actor.name == why.client
+        return change if is_same else None
 
     def perform(
         self,
@@ -169,12 +159,12 @@ class Curator:
             alone: nothing else changes the vault during staging; for an operation that depends on
                 which notes exist.
         """
-        made = self.made_before(kind, why)
-        if made is not None:
-            staging = self.stage(as_before=made)
+        earlier = self.change_of_call(kind, why)
+        if earlier is not None:
+            staging = self.stage(as_before=earlier)
             result, names, node_ids = stage(staging)
             plan = staging.plan(kind, names, node_ids)
-            return ChangeResult(plan, result, None if preview else made)
+            return ChangeResult(plan, result, None if preview else earlier)
         for attempt in range(1, ATTEMPTS + 1):
             # Only the first attempt is staged while others change notes.
             with self._lock.alone() if alone or attempt > 1 else nullcontext():
@@ -202,11 +192,11 @@ class Curator:
         """
         if plan.changes_nothing:
             raise InvalidParams("No change: it already has this value")
-        check_permanent(any(each.permanent for each in plan.forgets), why.reason)
+        check_permanent(any(forgetting.permanent for forgetting in plan.forgets), why.reason)
         check_restoring(plan, why, self.history)
         with self._lock.alone():
             if self._interrupted:
-                self._recover()
+                self._recover_interrupted()
             self._check(plan)
             self.refuse(plan, why)
             change = self._change(plan, why)
@@ -218,7 +208,7 @@ class Curator:
         for tombstone in change.forgot:
             if tombstone.permanent:
                 self._delete_for_good(tombstone)
-        self.made(change)
+        self.on_change(change)
         return change
 
     def undo(
@@ -233,15 +223,24 @@ class Curator:
             InvalidParams: a change is undone already, or cannot be undone.
             NoteConflict, StorageError, DiskFull: nothing was done.
         """
-        made = self.made_before(ChangeKind.UNDONE, why)
-        if made is not None and not preview:
-            return self._undone_before(made)
-        wanted = {each.reversal_hash: each for each in map(self.history.change, reversal_hashes)}
+        earlier = self.change_of_call(ChangeKind.UNDONE, why)
+        if earlier is not None and not preview:
+            return self._undone_before(earlier)
+        wanted = {
+            change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
+        }
         for change in wanted.values():
-            _check_undoable(change, wanted)
-        newest_first = sorted(wanted.values(), key=lambda each: each.order, reverse=True)
+            check_undoable(change, wanted)
+        newest_first = sorted(wanted.values(), key=lambda change: change.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
-            undone = self._stage_undo(newest_first, why)
+            undone = stage_undo(
+                newest_first,
+                self.stage(),
+                self.history,
+                self.forgotten,
+                self.located,
+                for_client=why.kind == "client",
+            )
             if preview or not undone.undone:
                 return undone
             try:
@@ -255,12 +254,12 @@ class Curator:
         raise AssertionError("unreachable")
 
     @property
-    def joined(self) -> Mapping[str, GraphNode]:
-        """The current concept for the id of each concept that was joined to another."""
-        if self._joined is None:
+    def merged_concepts(self) -> Mapping[str, GraphNode]:
+        """The current concept for the id of each concept that was merged into another."""
+        if self._merged_concepts is None:
             with self._lock.threads:
-                self._joined = joined_concepts(fact for _, fact in self.history.facts())
-        return self._joined
+                self._merged_concepts = merged_concepts(fact for _, fact in self.history.facts())
+        return self._merged_concepts
 
     def recover(self) -> list[Change]:
         """Complete or take back the changes that a crash interrupted; returns those changes.
@@ -273,11 +272,17 @@ class Curator:
             return []
         try:
             with self._lock.alone(START_SECONDS):
-                return self._recover()
+                return self._recover_interrupted()
         except StorageError as error:
             logger.warning("interrupted changes are not recovered yet: %s", error.message)
             self._interrupted = True
             return []
+
+    def _recover_interrupted(self) -> list[Change]:
+        begun = self.history.begun()
+        self._interrupted, self._merged_concepts = False, None
+        self._interrupted = not self._recovery.recover(begun)
+        return begun
 
     def purge(self) -> list[Tombstone]:
         """Delete the forgotten notes whose 30 days are over.
@@ -315,7 +320,7 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(files.file_change(edit, plan.edits) for edit in plan.edits)
-        details = [each.model_dump() for each in (*changed, *plan.facts)]
+        details = [detail.model_dump() for detail in (*changed, *plan.facts)]
         key = reversal_hash(plan.kind, order, "\n".join(plan.names), [details, plan.undoes])
         return Change(
             reversal_hash=key,
@@ -331,69 +336,45 @@ class Curator:
             facts=plan.facts,
             merged_from=plan.merged_from,
             undoes=plan.undoes,
-            forgot=tombstones(plan, why, now, key),
+            forgot=tombstones_of(plan, why, now, key),
             restored=plan.restores,
             folders=self._new_folders(plan),
             memo=dict(plan.memo),
-            undoable=not any(each.permanent for each in plan.forgets),
+            undoable=not any(forgetting.permanent for forgetting in plan.forgets),
             call=why.call,
             position=order if order != now else None,
         )
 
     def _new_folders(self, plan: Plan) -> tuple[str, ...]:
-        arriving = [each.moved_to or each.path for each in plan.edits if each.arrives]
+        arriving = [edit.moved_to or edit.path for edit in plan.edits if edit.arrives]
         return tuple(folder for folder in _folders_of(arriving) if not self.vault.is_folder(folder))
 
     def _remove_empty_folders(self, undone: Sequence[Change]) -> None:
         """Remove these changes' folders that are empty now and were created by a change."""
-        left = _folders_of(path for change in undone for path in change.paths)
-        made = {folder for each in self.history.changes(limit=None) for folder in each.folders}
-        for folder in reversed(left):
-            if folder in made:
+        folders = _folders_of(path for change in undone for path in change.paths)
+        created = {
+            folder for change in self.history.changes(limit=None) for folder in change.folders
+        }
+        for folder in reversed(folders):
+            if folder in created:
                 self.vault.remove_empty_folder(folder)
 
     def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
-        made = 0
+        edits_made = 0
         try:
-            self._record(JournalPhase.BEGUN, change, actor)
+            self._recorder.record(JournalPhase.BEGUN, change, actor)
             for edit in plan.edits:
                 files.make_edit(self.vault, edit)
-                made += 1
-            self._record(JournalPhase.DONE, change, actor)
+                edits_made += 1
+            self._recorder.record(JournalPhase.DONE, change, actor)
+            self._merged_concepts = None
         except MemvaultError:
             versions = plan.versions
-            if files.revert_edits(self.vault, change.files[:made], versions.get):
-                self._withdraw(change)
+            if files.revert_edits(self.vault, change.files[:edits_made], versions.get):
+                self._recorder.withdraw(change)
             else:
                 self._interrupted = True  # tried again before the next change
             raise
-
-    def _record(self, phase: JournalPhase, change: Change, actor: Actor) -> None:
-        """Write a phase of a change to the journal.
-
-        The outcome repeats the forgotten and restored notes, since `Forgotten` reads no other
-        entry. It need not survive a power cut: recovery finds the outcome from the files.
-        """
-        data: dict[str, object] = {"reversal_hash": change.reversal_hash}
-        if phase is JournalPhase.BEGUN:
-            data["change"] = change.model_dump(mode="json", exclude_defaults=True)
-        elif phase is JournalPhase.DONE:
-            data["forgot"] = [each.model_dump(mode="json") for each in change.forgot]
-            data["restored"] = list(change.restored)
-        entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
-                             rationale=change.rationale)  # fmt: skip
-        self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
-        if phase is JournalPhase.DONE:
-            self.forgotten.take(entry)
-            self._joined = None
-
-    def _withdraw(self, change: Change) -> None:
-        """Record that nothing was done; if that fails, the next start finds it from the files."""
-        try:
-            self._record(JournalPhase.WITHDRAWN, change, SYSTEM)
-            self._contents.drop(change.reversal_hash, versions_of(change.files))
-        except StorageError as error:
-            logger.warning("the journal cannot be written: %s", error.message)
 
     def _drop_large(self, change: Change, plan: Plan) -> None:
         if change.actor.kind == "client":
@@ -405,84 +386,17 @@ class Curator:
             except StorageError as error:
                 logger.warning("%s", error.message)
 
-    # -- after a crash --------------------------------------------------------------------------
-
-    def _recover(self) -> list[Change]:
-        begun = self.history.begun()
-        self._interrupted = False
-        for change in begun:
-            try:
-                self._recover_one(change)
-            except StorageError as error:
-                logger.warning("%s is not recovered yet: %s", change.reversal_hash, error.message)
-                self._interrupted = True
-        return begun
-
-    def _recover_one(self, change: Change) -> None:
-        def version(content: str) -> bytes | None:
-            return self._contents.get(change.reversal_hash, content)
-
-        made = files.edits_made(self.vault, change.files, version)
-        if made is None:
-            self._record(JournalPhase.DONE, change, change.actor)
-            logger.info("completed the interrupted change %s", change.reversal_hash)
-        elif files.revert_edits(self.vault, made, version):
-            self._withdraw(change)
-            logger.info("took back the interrupted change %s", change.reversal_hash)
-        else:
-            raise StorageError("a file of it cannot be restored")
-
     # -- undoing --------------------------------------------------------------------------------
 
-    def _undone_before(self, made: Change) -> UndoResult:
+    def _undone_before(self, earlier: Change) -> UndoResult:
         """The result of an undo that was made already."""
-        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in made.files)
-        plan = Plan(made.kind, made.names, made.node_ids, moves)
-        undone = tuple(filter(None, map(self.history.find, made.undoes)))
-        return UndoResult(undone, (), plan, made)
-
-    def _stage_undo(self, newest_first: Sequence[Change], why: Attribution) -> UndoResult:
-        changes = self.history.changes(limit=None) if newest_first else []
-        later = takewhile(lambda each: each.order >= newest_first[-1].order, changes)
-        active = ActiveChanges(later, self.forgotten)
-        undoing = UndoStaging(
-            self.stage(),
-            self.history.content,
-            self.forgotten,
-            active,
-            self.located,
-            for_client=why.kind == "client",
-        )
-        undone: list[Change] = []
-        conflicts: list[Conflict] = []
-        for change in newest_first:
-            found = undoing.take_back(change)
-            conflicts.extend(found)
-            if not found:
-                undone.append(change)
-        plan = undoing.staging.plan(
-            ChangeKind.UNDONE,
-            tuple(dict.fromkeys(name for change in undone for name in change.names)),
-            tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
-        )
-        return UndoResult(tuple(undone), tuple(conflicts), plan)
+        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in earlier.files)
+        plan = Plan(earlier.kind, earlier.names, earlier.node_ids, moves)
+        undone = tuple(filter(None, map(self.history.find, earlier.undoes)))
+        return UndoResult(undone, (), plan, earlier)
 
 
 def _folders_of(paths: Iterable[str]) -> list[str]:
     """The visible folders that contain these files, parents first."""
     folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
     return sorted(folder for folder in folders if not folder.startswith("."))
-
-
-def _check_undoable(change: Change, wanted: Collection[str]) -> None:
-    if change.undone_by is not None and change.undone_by not in wanted:
-        raise InvalidParams(
-            f"This change is undone already, by {change.undone_by}; undo that one to redo it",
-            undone_by=change.undone_by,
-        )
-    if not change.undoable:
-        raise InvalidParams(
-            "This change cannot be undone: the note was deleted for good, or no version from "
-            "before is kept",
-            reversal_hash=change.reversal_hash,
-        )

@@ -1,4 +1,4 @@
-"""The changes of the vault that the journal records, newest first, and sentences about them."""
+"""The changes of the vault that the journal records, newest first."""
 
 from __future__ import annotations
 
@@ -16,85 +16,6 @@ from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
-
-MAX_NAMED = 3  # memories or changes that a sentence names
-
-_DONE = {
-    ChangeKind.CREATED: "Stored {names}",
-    ChangeKind.IMPORTED: "Imported {names}",
-    ChangeKind.IMPORT_UPDATED: "Updated {names} from its conversation",
-    ChangeKind.PREFERENCE_SET: "Set the preference {names}",
-    ChangeKind.MERGED: "Merged {names}",
-    ChangeKind.ANNOTATED: "Annotated {names}",
-    ChangeKind.BOOSTED: "Changed the importance of {names}",
-    ChangeKind.LIFECYCLE_SET: "Changed the lifecycle of {names}",
-    ChangeKind.ARCHIVED: "Moved the notes of the project {names} to the archive",
-    ChangeKind.VERIFIED: "Marked {names} as verified or wrong",
-    ChangeKind.PROPERTY_SET: "Changed the properties of {names}",
-    ChangeKind.FORGOTTEN: "Forgot {names}",
-    ChangeKind.PURGED: "Deleted {names} for good",
-    ChangeKind.RESTORED: "Restored {names}",
-    ChangeKind.EDITED: "Edited {names}",
-    ChangeKind.MANIFEST_APPLIED: "Applied the manifest to {names}",
-    ChangeKind.COMPRESSED: "Wrote a brief from {names}",
-    ChangeKind.CAPTURED: "Captured a session of {names}",
-    ChangeKind.FADED: "Let {names} fade",
-    ChangeKind.RECONSTRUCTED: "Brought back the full text of {names}",
-    ChangeKind.DREAMED: "Accepted what a dream proposed for {names}",
-    ChangeKind.UNDONE: "Undid a change of {names}",
-}
-
-
-def names_of(change: Change) -> str:
-    """The names of the memories that a change touches, else its paths."""
-    named = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
-    shown = named[:MAX_NAMED]
-    more = max(len(named), len(change.node_ids)) - len(shown)
-    if more > 0 and len(named) >= MAX_NAMED:
-        return f"{', '.join(shown)} and {more} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def who(change: Change) -> str:
-    """Who made a change: the client by name, the person, or memvault."""
-    if change.actor.kind == "client":
-        return change.actor.name or "a client"
-    return "you" if change.actor.kind == "person" else "memvault"
-
-
-def done(change: Change) -> str:
-    """A change in a few words, for a person."""
-    if change.kind is ChangeKind.MERGED and len(change.names) > 1:
-        others = change.model_copy(update={"names": change.names[1:]})
-        return f"Merged {names_of(others)} into “{change.names[0]}”"
-    return _DONE[change.kind].format(names=names_of(change))
-
-
-def description(change: Change) -> str:
-    """The change, who made it and why, in one line."""
-    why = f": {change.rationale.rstrip(' .')}" if change.rationale else ""
-    since = ", undone since" if change.undone_by else ""
-    return f"{done(change)}, by {who(change)}{since}{why}"
-
-
-def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> str:
-    """An explanation for a person of these changes, newest first.
-
-    Args:
-        held: number of texts in quarantine.
-    """
-    day = since.astimezone().strftime("%d %B %Y, %H:%M").lstrip("0")
-    texts = "1 text that looks" if held == 1 else f"{held} texts that look"
-    kept = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
-    if not changes:
-        return f"Nothing was forgotten or merged since {day}.{kept}"
-    shown = [f"{description(each)}." for each in changes[:MAX_NAMED]]
-    more = len(changes) - len(shown)
-    rest = f" {more} more such changes are in the log." if more else ""
-    back = [each for each in changes if each.undone_by is None and each.undoable]
-    can = " Whatever is marked as recoverable can be brought back." if back else ""
-    return f"Since {day}: {' '.join(shown)}{rest}{can}{kept}"
-
 
 SHORTEST_HASH = 4  # first digits that suffice to find a hash
 FEW = 8  # most new changes that are linked one by one
@@ -145,7 +66,7 @@ class History:
         for change in self._older_than(before):
             if since is not None and change.order < since:
                 break  # so are all others; their times are not later than their order
-            fits = (
+            is_match = (
                 (since is None or change.at >= since)
                 and (client is None or change.client == client)
                 and (day is None or change.at.astimezone().date() == day)
@@ -153,7 +74,7 @@ class History:
                 and (path is None or path in change.paths)
                 and (kinds is None or change.kind in kinds)
             )
-            if fits:
+            if is_match:
                 found.append(change)
                 if len(found) == limit:
                     break
@@ -256,9 +177,9 @@ class History:
                 self._packs = _packs(self._changes)
             packs = self._packs.get(wanted, [])
         for key in packs:
-            kept = self._contents.get(key, wanted)
-            if kept is not None and content_hash(kept) == wanted:
-                return kept
+            found = self._contents.get(key, wanted)
+            if found is not None and content_hash(found) == wanted:
+                return found
         places = {
             place
             for key in packs
@@ -322,7 +243,7 @@ class History:
         Returns False if changes other than this one and those that it undoes must be linked again.
         """
         key = change.reversal_hash
-        undone = [self._by_hash.get(each) for each in change.undoes]
+        undone = [self._by_hash.get(undone_key) for undone_key in change.undoes]
         is_newest = change.order > self._changes[0].order
         if key in self._by_hash or not is_newest or any(not each or each.undoes for each in undone):
             return False
@@ -333,7 +254,7 @@ class History:
                 for each in undone
                 if each is not None
             }
-            self._changes = tuple(self._by_hash[each.reversal_hash] for each in self._changes)
+            self._changes = tuple(self._by_hash[earlier.reversal_hash] for earlier in self._changes)
         self._changes = (change, *self._changes)
         return True
 
@@ -355,21 +276,25 @@ def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Ch
     """
     undone: dict[str, str] = {}
     found = []
-    for change in sorted(changes, key=lambda each: (each.order, each.reversal_hash), reverse=True):
+    for change in sorted(
+        changes, key=lambda change: (change.order, change.reversal_hash), reverse=True
+    ):
         undone_by = undone.get(change.reversal_hash)
         if undone_by is None:
             for key in change.undoes:
                 undone.setdefault(key, change.reversal_hash)
-        before = known.get(change.reversal_hash, change)
-        is_so = before.undone_by == undone_by
-        found.append(before if is_so else change.model_copy(update={"undone_by": undone_by}))
+        known_change = known.get(change.reversal_hash, change)
+        is_linked = known_change.undone_by == undone_by
+        found.append(
+            known_change if is_linked else change.model_copy(update={"undone_by": undone_by})
+        )
     return found
 
 
 def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
     packs: dict[str, list[str]] = defaultdict(list)
     for change in changes:
-        for version in {each for file in change.files for each in (file.before, file.after)}:
+        for version in {content for file in change.files for content in (file.before, file.after)}:
             if version is not None:
                 packs[version].append(change.reversal_hash)
     return packs
@@ -379,10 +304,10 @@ def _is(data: bytes, wanted: str) -> bool:
     return content_hash(data) == wanted
 
 
-def joined_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
-    """The current concept for the id of each joined concept.
+def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
+    """The current concept for the id of each merged concept.
 
-    Follows chains of joins: A into B, B into C means A into C.
+    Follows chains of merges: A into B, B into C means A into C.
     """
     nodes: dict[str, GraphNode] = {}
     for fact in facts:
@@ -391,6 +316,6 @@ def joined_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
         node = GraphNode(fact.into_id, fact.into_kind or NodeKind.CONCEPT, fact.into or "")
         nodes.pop(node.id, None)  # the later fact wins
         gone = {key for key in fact.node_ids if key != node.id}
-        nodes = {key: node if each.id in gone else each for key, each in nodes.items()}
+        nodes = {key: node if known.id in gone else known for key, known in nodes.items()}
         nodes |= dict.fromkeys(gone, node)
     return nodes

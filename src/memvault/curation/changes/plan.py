@@ -129,7 +129,7 @@ class Plan:
         A created note needs none: undoing deletes it or moves it to the trash. A forgotten note is
         kept only in the trash, so that it can be deleted for good.
         """
-        forgotten = {each.path for each in self.forgets}
+        forgotten = {forgetting.path for forgetting in self.forgets}
         return {
             content_hash(data): data
             for edit in self.edits
@@ -174,11 +174,12 @@ def _pairs(path: str, start: int, old: Sequence[str], new: Sequence[str]) -> lis
         LineChange(path, start + at + 1, before, after)
         for at, (before, after) in enumerate(zip(old, new, strict=False))
     ]
-    both = len(paired)
+    paired_count = len(paired)
     removed = [
-        LineChange(path, start + both + at + 1, line, None) for at, line in enumerate(old[both:])
+        LineChange(path, start + paired_count + at + 1, line, None)
+        for at, line in enumerate(old[paired_count:])
     ]
-    added = [LineChange(path, start + len(old), None, line) for line in new[both:]]
+    added = [LineChange(path, start + len(old), None, line) for line in new[paired_count:]]
     return [*paired, *removed, *added]
 
 

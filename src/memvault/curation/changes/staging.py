@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
-from memvault.vault.compose import safe_name
 from memvault.vault.documents import check_writable
+from memvault.vault.file_names import safe_name
 from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"
@@ -56,13 +56,13 @@ class Staging:
         Raises:
             NoteNotFound, OutsideVault, StorageError: see `Vault.read`.
         """
-        data = self._look(path)
+        data = self._staged_bytes(path)
         if data is None:
             raise NoteNotFound(f"There is no note at {path}", path=path)
         return data
 
     def exists(self, path: str) -> bool:
-        return self._look(path) is not None
+        return self._staged_bytes(path) is not None
 
     def is_file(self, path: str) -> bool:
         """Whether the vault has this file, be it a note or not."""
@@ -91,16 +91,16 @@ class Staging:
         Raises:
             OutsideVault: the folder or the name is outside, hidden or ignored.
         """
-        home, stem = self.vault.note_folder(folder), safe_name(title)
-        path = f"{home}/{stem}{suffix}" if home else stem + suffix
+        checked_folder, stem = self.vault.note_folder(folder), safe_name(title)
+        path = f"{checked_folder}/{stem}{suffix}" if checked_folder else stem + suffix
         refused = 0
-        for each in numbered_paths(path, first=2):
-            if suffix == NOTE_SUFFIX and not self.vault.is_note(each):
+        for candidate in numbered_paths(path, first=2):
+            if suffix == NOTE_SUFFIX and not self.vault.is_note(candidate):
                 refused += 1
                 if refused == MAX_REFUSED:
                     break
-            elif self._is_free(each):
-                return self._create(each, data)
+            elif self._is_free(candidate):
+                return self._create(candidate, data)
         raise OutsideVault(
             f"A note named {stem!r} is excluded by .memvaultignore; give another title"
         )
@@ -123,7 +123,10 @@ class Staging:
 
     def free_path(self, path: str, first: int) -> str:
         """The path if it is free, else the first free one with a number after the name."""
-        free = next((each for each in numbered_paths(path, first) if self._is_free(each)), None)
+        free = next(
+            (candidate for candidate in numbered_paths(path, first) if self._is_free(candidate)),
+            None,
+        )
         if free is None:
             raise StorageError(f"There are too many notes named like {path}")
         return free
@@ -131,7 +134,7 @@ class Staging:
     def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
         """Move a file, with the bytes that the vault has or with its staged edits."""
         staged = self.read(path)
-        self._look(target)
+        self._staged_bytes(target)
         origin = self._origin.pop(path, path)
         before = self._before[origin]
         self._now[path] = None
@@ -152,7 +155,9 @@ class Staging:
 
     def drop_forgetting(self, repeats: str) -> None:
         """Drop the staged forgettings that repeat this tombstone."""
-        self._forgets = [each for each in self._forgets if each.repeats != repeats]
+        self._forgets = [
+            forgetting for forgetting in self._forgets if forgetting.repeats != repeats
+        ]
 
     def note_fact(self, fact: Fact) -> None:
         self._facts.append(fact)
@@ -221,7 +226,7 @@ class Staging:
             elif path in differing and path not in arrived:
                 yield Edit(path, self._before[path], self._now[path])
 
-    def _look(self, path: str) -> bytes | None:
+    def _staged_bytes(self, path: str) -> bytes | None:
         if path not in self._now:
             try:
                 found: bytes | None = self.vault.read(path)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from memvault.curation.changes.apply import current_bytes
-from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import SYSTEM, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
@@ -26,7 +26,7 @@ class Trash:
         self,
         vault: Vault,
         journal: Journal,
-        forgotten: Forgotten,
+        forgotten: Tombstones,
         history: History,
         contents: VersionStore,
         *,
@@ -67,7 +67,7 @@ class Trash:
         return data is not None and content_hash(data) == tombstone.content_hash
 
     def _record(self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None) -> None:
-        whole = kind is TrashEntry.FORGOTTEN
+        is_complete = kind is TrashEntry.FORGOTTEN
         entry = JournalEntry(
             ts=self._clock(),
             kind=kind,
@@ -75,29 +75,29 @@ class Trash:
             note_id=tombstone.node_ids[0],
             path=path or tombstone.path,
             before=tombstone.content_hash,
-            data=tombstone.model_dump(mode="json", include=None if whole else _NAMED),
+            data=tombstone.model_dump(mode="json", include=None if is_complete else _NAMED),
         )
         self._journal.append(entry)
         self._forgotten.take(entry)
 
     def _drop_versions(self, tombstone: Tombstone) -> None:
         for change in self._history.changes(path=tombstone.path, limit=None):
-            own = [file for file in change.files if file.path == tombstone.path]
+            of_note = [file for file in change.files if file.path == tombstone.path]
             others = [file for file in change.files if file.path != tombstone.path]
-            self._contents.drop(change.reversal_hash, versions_of(own) - versions_of(others))
+            self._contents.drop(change.reversal_hash, versions_of(of_note) - versions_of(others))
 
     def _drop_archived(self, tombstone: Tombstone) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""
-        own: set[str] = set()
-        others: set[str] = set()
+        versions: set[str] = set()
+        other_versions: set[str] = set()
         for change in self._history.changes(kinds=(ChangeKind.FADED,), limit=None):
             is_own = tombstone.path in change.paths or set(tombstone.node_ids) & {*change.node_ids}
-            (own if is_own else others).add(change.memo["original"])
-        for version in own - others:
+            (versions if is_own else other_versions).add(change.memo["original"])
+        for version in versions - other_versions:
             self._contents.drop_archived(version)
 
 
 def versions_of(changed: Iterable[FileChange]) -> set[str]:
     """The hashes of these files' versions, before and after."""
-    versions = (each for file in changed for each in (file.before, file.after))
-    return {each for each in versions if each is not None}
+    versions = (version for file in changed for version in (file.before, file.after))
+    return {version for version in versions if version is not None}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from itertools import takewhile
 
-from memvault.curation.changes.forgetting import Forgotten
-from memvault.curation.changes.history import done
-from memvault.curation.changes.plan import Forgetting, LineChange, lines_changed
+from memvault.curation.changes.active_changes import ActiveChanges
+from memvault.curation.changes.change_text import summary
+from memvault.curation.changes.history import History
+from memvault.curation.changes.plan import Forgetting, LineChange, Plan, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
+from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import Change, ChangeKind, FileChange
+from memvault.model.errors import InvalidParams
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.parse import content_hash, frontmatter_of
 
@@ -38,73 +40,14 @@ class Conflict:
     kept: str | None = None
 
 
-class ActiveChanges:
-    """The changes of each path, and of each forgotten concept, that are not undone.
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """The result of an undo; ``change`` is None in a preview, or if nothing could be undone."""
 
-    The latest must be undone first, even if the file happens to have the bytes that an earlier
-    change left: otherwise undoing the later ones could bring the earlier one back.
-
-    Args:
-        newest_first: the history, down to the oldest change to be undone.
-    """
-
-    def __init__(self, newest_first: Iterable[Change], forgotten: Forgotten) -> None:
-        self._forgotten = forgotten
-        self._on: dict[str, list[Change]] = defaultdict(list)
-        self._taken_back: set[str] = set()
-        restoring: dict[str | None, Change] = {}
-        for change in newest_first:
-            if change.undone_by in restoring:  # it may have come back elsewhere
-                self._add(restoring[change.undone_by], self._subjects(change))
-            if change.undone_by is not None or not change.undoable:
-                continue
-            if change.kind is ChangeKind.RESTORED:
-                restoring[change.reversal_hash] = change
-            if change.kind is not ChangeKind.UNDONE:  # an undo adds nothing of its own
-                self._add(change, self._subjects(change))
-        for active in self._on.values():
-            active.sort(key=_age)
-
-    def newer(self, change: Change, file: FileChange | None = None) -> Change | None:
-        """The newest change that must be undone before ``change``, or None.
-
-        Args:
-            file: the file of ``change`` to undo; None for the memories and concepts that it forgot
-                or restored.
-        """
-        subjects = file.paths if file is not None else self._memories(change)
-        newest = max(filter(None, map(self._newest, subjects)), key=_age, default=change)
-        return newest if _age(newest) > _age(change) else None
-
-    def drop(self, change: Change) -> None:
-        """Mark a change as undone."""
-        self._taken_back.add(change.reversal_hash)
-
-    def _subjects(self, change: Change) -> list[str]:
-        return [*change.paths, *self._memories(change)]
-
-    def _memories(self, change: Change) -> list[str]:
-        """Keys of what a change forgot and restored, from the hashes of the first tombstones."""
-        restored = [self._forgotten.tombstone(key) for key in change.restored]
-        return [
-            f"forgotten {each.repeats or each.reversal_hash}"
-            for each in (*change.forgot, *restored)
-            if each is not None
-        ]
-
-    def _add(self, change: Change, subjects: Iterable[str]) -> None:
-        for subject in subjects:
-            self._on[subject].append(change)
-
-    def _newest(self, subject: str) -> Change | None:
-        active = self._on.get(subject, [])
-        while active and active[-1].reversal_hash in self._taken_back:
-            active.pop()
-        return active[-1] if active else None
-
-
-def _age(change: Change) -> tuple[datetime, str]:
-    return change.order, change.reversal_hash
+    undone: tuple[Change, ...]
+    conflicts: tuple[Conflict, ...]
+    plan: Plan
+    change: Change | None = None
 
 
 class UndoStaging:
@@ -120,7 +63,7 @@ class UndoStaging:
         self,
         staging: Staging,
         content: Callable[[str], bytes | None],
-        forgotten: Forgotten,
+        forgotten: Tombstones,
         active: ActiveChanges,
         located: Callable[[str], str | None] = lambda note_id: None,
         *,
@@ -133,28 +76,28 @@ class UndoStaging:
         self._active = active
         self._located = located
 
-    def take_back(self, change: Change) -> list[Conflict]:
+    def undo(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
-        closed = next((path for path in change.paths if self._is_closed(path)), None)
+        closed = next((path for path in change.paths if self._is_hidden_from_client(path)), None)
         if closed is not None:
             return [Conflict(change.reversal_hash, closed, NO_NOTE)]
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        kept, conflicts = self.staging, []
-        self.staging = kept.copy()
+        before, conflicts = self.staging, []
+        self.staging = before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
-            conflict = self._later_change(change, file) or self._file(change, file)
+            conflict = self._later_change(change, file) or self._undo_file(change, file)
             if conflict is not None:
                 conflicts.append(conflict)
         if conflicts:
-            self.staging = kept
+            self.staging = before
             return conflicts
         for tombstone in change.forgot:
-            for each in self._forgotten.kept_tombstones_of(tombstone):
-                self.staging.note_restored(each.reversal_hash)
+            for later in self._forgotten.kept_tombstones_of(tombstone):
+                self.staging.note_restored(later.reversal_hash)
             self.staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
         for key in change.restored:
             self._forget_again(key, change)
@@ -162,15 +105,17 @@ class UndoStaging:
         self._active.drop(change)
         return []
 
-    def _is_closed(self, path: str) -> bool:
-        """Whether a file of the history is hidden from who asks: the person may have listed it in
-        `.memvaultignore` since."""
+    def _is_hidden_from_client(self, path: str) -> bool:
+        """Whether a client asks about a file that it may not see.
+
+        The person may have listed the file in `.memvaultignore` since the change.
+        """
         is_known = path == MANIFEST or is_in_trash(path)
         return self._for_client and not is_known and not self.staging.vault.is_note(path)
 
     def _is_latest(self, file: FileChange) -> bool:
         """Whether a file still has the bytes that the change wrote."""
-        now = self._now(file.path)
+        now = self._current_bytes(file.path)
         return now is not None and content_hash(now) == file.after
 
     def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
@@ -178,18 +123,18 @@ class UndoStaging:
         newer = None if file.path == MANIFEST else self._active.newer(change, file)
         if newer is None:
             return None
-        return self._conflict(change, file, _undo_first(newer), self._now(file.path))
+        return self._conflict(change, file, _undo_first(newer), self._current_bytes(file.path))
 
-    def _file(self, change: Change, file: FileChange) -> Conflict | None:
+    def _undo_file(self, change: Change, file: FileChange) -> Conflict | None:
         if file.moved_to is not None:
-            return self._moved_back(change, file)
-        now = self._now(file.path)
+            return self._undo_move(change, file)
+        now = self._current_bytes(file.path)
         if now is None:
-            return self._gone(change, file)
+            return self._undo_missing(change, file)
         found = content_hash(now)
         if found == file.before:
             return None
-        before = self._version(file.before)
+        before = self._kept_version(file.before)
         if found == file.after and file.before is None:
             self.staging.trash(file.path)
             return None
@@ -203,23 +148,25 @@ class UndoStaging:
             return Conflict(change.reversal_hash, file.path, reason)
         return self._conflict(change, file, reason, now, before)
 
-    def _gone(self, change: Change, file: FileChange) -> Conflict | None:
+    def _undo_missing(self, change: Change, file: FileChange) -> Conflict | None:
         """Handle a file that is no longer at the path where the change left it."""
         if file.before is None:
-            return self._created_elsewhere(change, file)
+            return self._trash_moved_creation(change, file)
         if file.after is not None:
             return self._conflict(
                 change, file, "it was moved or deleted since; edit it where it is now"
             )
-        return self._recreated(change, file)
+        return self._recreate(change, file)
 
-    def _created_elsewhere(self, change: Change, file: FileChange) -> Conflict | None:
-        """The case of a note that the change created and that is no longer there: it goes to the
-        trash from where a person moved it, unless they changed it. None also if it is deleted."""
+    def _trash_moved_creation(self, change: Change, file: FileChange) -> Conflict | None:
+        """Move a created note to the trash from the path to which a person moved it.
+
+        A conflict if they also changed it; None if it is deleted.
+        """
         path = self._located(_id_of(change, file))
         if path is None:
             return None
-        now = None if path == file.path else self._now(path)
+        now = None if path == file.path else self._current_bytes(path)
         if now is None:
             reason = "it was moved or deleted just now; try again in a moment"
         elif content_hash(now) != file.after:
@@ -229,36 +176,36 @@ class UndoStaging:
             return None
         return Conflict(change.reversal_hash, file.path, reason)
 
-    def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
-        target = self._moved_to(change, file)
-        now, there = self._now(file.path), self._now(target)
-        unchanged = there is not None and content_hash(there) == file.before
-        if now is None and unchanged:
+    def _undo_move(self, change: Change, file: FileChange) -> Conflict | None:
+        target = self._current_target(change, file)
+        now, moved = self._current_bytes(file.path), self._current_bytes(target)
+        is_unchanged = moved is not None and content_hash(moved) == file.before
+        if now is None and is_unchanged:
             self.staging.move(target, file.path, with_edits=True)
             return None
-        if now is None and there is not None and not is_in_trash(target):
+        if now is None and moved is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
         if now is None:
-            return self._recreated(change, file)
-        if unchanged and is_in_trash(file.path):  # another file has its path in the trash now
+            return self._recreate(change, file)
+        if is_unchanged and is_in_trash(file.path):  # another file has its path in the trash now
             self.staging.trash(target)
             return None
         if content_hash(now) == file.before:
             return None
         return self._conflict(change, file, "another note has this path now", now)
 
-    def _moved_to(self, change: Change, file: FileChange) -> str:
+    def _current_target(self, change: Change, file: FileChange) -> str:
         """The current path; if the note was forgotten again since, its latest path in the trash."""
-        again = (
-            each.trash_path
+        later_paths = (
+            later.trash_path
             for tombstone in change.forgot
             if tombstone.trash_path == file.moved_to
-            for each in self._forgotten.kept_tombstones_of(tombstone)
+            for later in self._forgotten.kept_tombstones_of(tombstone)
         )
-        return next(again, None) or file.moved_to or ""
+        return next(later_paths, None) or file.moved_to or ""
 
-    def _recreated(self, change: Change, file: FileChange) -> Conflict | None:
-        before = self._version(file.before)
+    def _recreate(self, change: Change, file: FileChange) -> Conflict | None:
+        before = self._kept_version(file.before)
         if before is None:
             return self._conflict(change, file, NOT_KEPT)
         self.staging.create(file.path, before)
@@ -281,10 +228,10 @@ class UndoStaging:
             )
         )
 
-    def _version(self, wanted: str | None) -> bytes | None:
+    def _kept_version(self, wanted: str | None) -> bytes | None:
         return None if wanted is None else self._content(wanted)
 
-    def _now(self, path: str) -> bytes | None:
+    def _current_bytes(self, path: str) -> bytes | None:
         return self.staging.read(path) if self.staging.exists(path) else None
 
     def _conflict(
@@ -295,7 +242,7 @@ class UndoStaging:
         now: bytes | None = None,
         before: bytes | None = None,
     ) -> Conflict:
-        before = before if before is not None else self._version(file.before)
+        before = before if before is not None else self._kept_version(file.before)
         if self._for_client and before is not None and not _same_note(now, before):
             before = None  # the text of a note that is elsewhere now
         lines = () if now is None or before is None else lines_changed(file.path, now, before)
@@ -310,7 +257,7 @@ class UndoStaging:
 
 def _id_of(change: Change, file: FileChange) -> str:
     """The id of the note that the change created in this file; "" if it is not known."""
-    created = [each for each in change.files if each.before is None]
+    created = [created_file for created_file in change.files if created_file.before is None]
     if len(created) != len(change.node_ids):
         return ""
     return change.node_ids[created.index(file)]
@@ -321,7 +268,57 @@ def _same_note(now: bytes | None, before: bytes) -> bool:
 
 
 def _undo_first(newer: Change) -> str:
-    return f"undo the later change first: {done(newer)} ({newer.reversal_hash[:8]})"
+    return f"undo the later change first: {summary(newer)} ({newer.reversal_hash[:8]})"
+
+
+def stage_undo(
+    newest_first: Sequence[Change],
+    staging: Staging,
+    history: History,
+    forgotten: Tombstones,
+    located: Callable[[str], str | None],
+    *,
+    for_client: bool,
+) -> UndoResult:
+    """Stage the reversal of these changes; those with conflicts are left out.
+
+    Args:
+        located, for_client: see `UndoStaging`.
+    """
+    changes = history.changes(limit=None) if newest_first else []
+    later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
+    active = ActiveChanges(later, forgotten)
+    undoing = UndoStaging(
+        staging, history.content, forgotten, active, located, for_client=for_client
+    )
+    undone: list[Change] = []
+    conflicts: list[Conflict] = []
+    for change in newest_first:
+        found = undoing.undo(change)
+        conflicts.extend(found)
+        if not found:
+            undone.append(change)
+    plan = undoing.staging.plan(
+        ChangeKind.UNDONE,
+        tuple(dict.fromkeys(name for change in undone for name in change.names)),
+        tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
+    )
+    return UndoResult(tuple(undone), tuple(conflicts), plan)
+
+
+def check_undoable(change: Change, wanted: Collection[str]) -> None:
+    """Raise InvalidParams if a change is undone by a change not among these, or never can be."""
+    if change.undone_by is not None and change.undone_by not in wanted:
+        raise InvalidParams(
+            f"This change is undone already, by {change.undone_by}; undo that one to redo it",
+            undone_by=change.undone_by,
+        )
+    if not change.undoable:
+        raise InvalidParams(
+            "This change cannot be undone: the note was deleted for good, or no version from "
+            "before is kept",
+            reversal_hash=change.reversal_hash,
+        )
 
 
 def undoable(changes: Sequence[Change]) -> list[str]:

@@ -75,12 +75,12 @@ def concepts_of(
     for memory in memories:
         if memory.id not in gone:
             notes[concept_key(memory.title)].append(memory)
-    naming, sure = _naming(edges, gone)
-    found = {key: _of_notes(some, naming) for key, some in notes.items()}
+    naming, certain = _naming(edges, gone)
+    found = {key: _of_notes(same_key, naming) for key, same_key in notes.items()}
     for key, nodes in _without_note(edges, gone, naming).items():
         if key not in found and key != _OWN_KEY:
             concept = _of_nodes(nodes, naming)
-            if concept.naming >= MIN_NOTES or any(node in sure for node in concept.ids):
+            if concept.naming >= MIN_NOTES or any(node in certain for node in concept.ids):
                 found[key] = concept
     return found
 
@@ -93,7 +93,7 @@ def _naming(
 ) -> tuple[dict[str, set[str]], set[str]]:
     """The notes that name each node, and the nodes that are linked or named in a property."""
     naming: dict[str, set[str]] = defaultdict(set)
-    sure: set[str] = set()
+    certain: set[str] = set()
     for edge in edges.all():
         source = gone.get(edge.source, edge.source)
         target = gone.get(edge.target, edge.target)
@@ -101,8 +101,8 @@ def _naming(
             continue
         naming[target].add(source)
         if edge.origin is not EdgeOrigin.ENTITY:
-            sure.add(target)
-    return naming, sure
+            certain.add(target)
+    return naming, certain
 
 
 def _without_note(
@@ -110,27 +110,27 @@ def _without_note(
 ) -> dict[str, list[GraphNode]]:
     found: dict[str, list[GraphNode]] = defaultdict(list)
     for node in edges.nodes():
-        named = node.path is None and node.kind != NodeKind.DATE and node.id in naming
-        if named and node.id not in gone:
+        is_named = node.path is None and node.kind != NodeKind.DATE and node.id in naming
+        if is_named and node.id not in gone:
             name = "#" + node.name if node.kind == NodeKind.TAG else node.name
             found[concept_key(name)].append(node)
     return found
 
 
-def _of_notes(some: list[Memory], naming: Mapping[str, set[str]]) -> Concept:
-    some = sorted(some, key=lambda memory: memory.path)
-    ids = tuple(memory.id for memory in some)
+def _of_notes(notes: list[Memory], naming: Mapping[str, set[str]]) -> Concept:
+    notes = sorted(notes, key=lambda memory: memory.path)
+    ids = tuple(memory.id for memory in notes)
     sources = {source for key in ids for source in naming.get(key, ())} - set(ids)
-    paths = tuple(memory.path for memory in some)
-    return Concept(_shown(some[0].title), some[0].type, ids, paths, len(sources))
+    paths = tuple(memory.path for memory in notes)
+    return Concept(_shown(notes[0].title), notes[0].type, ids, paths, len(sources))
 
 
-def _of_nodes(some: list[GraphNode], naming: Mapping[str, set[str]]) -> Concept:
-    some = sorted(some, key=lambda node: (-len(naming[node.id]), node.id))
-    first = some[0]
+def _of_nodes(nodes: list[GraphNode], naming: Mapping[str, set[str]]) -> Concept:
+    nodes = sorted(nodes, key=lambda node: (-len(naming[node.id]), node.id))
+    first = nodes[0]
     name = "#" + first.name if first.kind == NodeKind.TAG else first.name
-    sources = {source for node in some for source in naming[node.id]}
-    ids = tuple(sorted(node.id for node in some))
+    sources = {source for node in nodes for source in naming[node.id]}
+    ids = tuple(sorted(node.id for node in nodes))
     return Concept(_shown(name), first.kind, ids, naming=len(sources))
 
 
@@ -139,7 +139,7 @@ def _shown(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedVault:
+class ManifestIndex:
     """The indexed vault; ``known`` is the part that merging needs."""
 
     known: MergeIndex
@@ -154,7 +154,7 @@ class ConceptResolver:
         now: the current concepts, by key.
     """
 
-    def __init__(self, indexed: IndexedVault, now: Mapping[str, Concept]) -> None:
+    def __init__(self, indexed: ManifestIndex, now: Mapping[str, Concept]) -> None:
         self._indexed = indexed
         self._now = now
 
@@ -171,9 +171,9 @@ class ConceptResolver:
         key = concept_key(name)
         concept = self._now.get(key)
         if concept is None:
-            called = self._called.get(key, ())
-            if len(called) == 1:
-                return [Target(called[0].title, called[0])]
+            named = self._notes_by_name.get(key, ())
+            if len(named) == 1:
+                return [Target(named[0].title, named[0])]
             return [resolve(name, memories, self._indexed.graph)]
         if concept.paths:
             notes = (memories.by_id(each) for each in concept.ids)
@@ -182,7 +182,7 @@ class ConceptResolver:
         return [Target(concept.name, nodes=tuple(node for node in nodes if node is not None))]
 
     @cached_property
-    def _called(self) -> dict[str, list[Memory]]:
+    def _notes_by_name(self) -> dict[str, list[Memory]]:
         """The notes by each of their names; cached, since many directives need it."""
         found: dict[str, list[Memory]] = defaultdict(list)
         for memory in self._indexed.known.memories.all():
@@ -208,7 +208,7 @@ class WrittenConcept:
     has_notes: bool
 
     @classmethod
-    def of(cls, concept: Concept) -> WrittenConcept:
+    def from_concept(cls, concept: Concept) -> WrittenConcept:
         return cls(concept.name, concept.ids, bool(concept.paths))
 
 
@@ -249,14 +249,14 @@ def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
         ]
     except (NoteNotFound, ValueError, KeyError, TypeError):
         return None
-    return {concept_key(each.name): each for each in listed}
+    return {concept_key(concept.name): concept for concept in listed}
 
 
 def withheld_concepts(
     before: Mapping[str, WrittenConcept] | None, listed: Collection[str]
 ) -> dict[str, WrittenConcept]:
     """The concepts whose lines a person deleted from a manifest that now lists these keys."""
-    return {key: each for key, each in (before or {}).items() if key not in listed}
+    return {key: concept for key, concept in (before or {}).items() if key not in listed}
 
 
 def _tidy(vault: Vault, needed: Collection[str]) -> None:
@@ -271,7 +271,7 @@ def _tidy(vault: Vault, needed: Collection[str]) -> None:
 
 
 def _data(concepts: Iterable[WrittenConcept]) -> bytes:
-    listed = sorted([each.name, list(each.ids), each.has_notes] for each in concepts)
+    listed = sorted([concept.name, list(concept.ids), concept.has_notes] for concept in concepts)
     content = json.dumps({"format": FORMAT, "concepts": listed}, ensure_ascii=False)
     return f"{content}\n".encode()
 

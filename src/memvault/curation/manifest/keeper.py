@@ -13,7 +13,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.manifest.concepts import (
     Concept,
     ConceptResolver,
-    IndexedVault,
+    ManifestIndex,
     WrittenConcept,
     concept_key,
     concepts_of,
@@ -24,7 +24,7 @@ from memvault.curation.manifest.concepts import (
 )
 from memvault.curation.manifest.reading import Action, ManifestEdits, RequestedEdit, read_edits
 from memvault.curation.manifest.writing import write_manifest
-from memvault.curation.operations.edit import stage_annotation
+from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
@@ -65,19 +65,23 @@ class ManifestPreview:
     @property
     def trashed(self) -> list[Memory]:
         """The notes that would move to the trash."""
-        kept = {each.into.node_ids for each in self.wanted if each.into is not None}
+        survivors = {edit.into.node_ids for edit in self.wanted if edit.into is not None}
         gone = [
             target
-            for each in self.wanted
-            if each.action is not Action.ANNOTATE
-            for target in each.targets
+            for edit in self.wanted
+            if edit.action is not Action.ANNOTATE
+            for target in edit.targets
         ]
-        return [each.note for each in gone if each.note is not None and each.node_ids not in kept]
+        return [
+            target.note
+            for target in gone
+            if target.note is not None and target.node_ids not in survivors
+        ]
 
     @property
     def digest(self) -> str:
         """The same for the same edits only."""
-        edits = [[each.action, each.node_ids, each.text] for each in self.wanted]
+        edits = [[edit.action, edit.node_ids, edit.text] for edit in self.wanted]
         return content_hash(json.dumps(edits).encode())
 
 
@@ -105,7 +109,7 @@ class ManifestKeeper:
         self,
         vault: Vault,
         curator: Curator,
-        indexed: Callable[[], IndexedVault],
+        indexed: Callable[[], ManifestIndex],
     ) -> None:
         self._vault = vault
         self._curator = curator
@@ -121,8 +125,9 @@ class ManifestKeeper:
         return concepts_of(indexed.known.memories.all(), indexed.edges)
 
     def write(self, path: str = MANIFEST) -> WrittenManifest:
-        """Update the manifest from the vault. Edits that a person has not applied stay; a missing
-        manifest is created.
+        """Update the manifest from the vault, or create it.
+
+        Edits that a person has not applied stay.
 
         Raises:
             NoteConflict: the manifest keeps changing.
@@ -150,7 +155,7 @@ class ManifestKeeper:
         if before is not None:
             return before.decode("utf-8", "replace")
         now = self.concepts()
-        return write_manifest("", now, state_name(map(WrittenConcept.of, now.values())))
+        return write_manifest("", now, state_name(map(WrittenConcept.from_concept, now.values())))
 
     def preview(self, path: str = MANIFEST) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
@@ -163,7 +168,7 @@ class ManifestKeeper:
         if reading.faults:
             return ManifestPreview(reading.wanted, faults=reading.faults)
         wrong: list[Fault] = []
-        touched = [self._touched(each, wrong) for each in reading.wanted]
+        touched = [self._touched(edit, wrong) for edit in reading.wanted]
         return ManifestPreview(
             reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
         )
@@ -171,8 +176,9 @@ class ManifestKeeper:
     def apply(
         self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
     ) -> Change | None:
-        """Apply a person's edits completely or not at all, and update the manifest in the same
-        change. None if there are no edits.
+        """Apply a person's edits as one change, which also updates the manifest.
+
+        None if there are no edits.
 
         Raises:
             ManifestRefused: it cannot be read, or a confirmation is needed.
@@ -204,7 +210,9 @@ class ManifestKeeper:
         if known is not None and not faults(lines):
             waiting = withheld_concepts(known, _listed(lines))
             waiting = {key: each for key, each in waiting.items() if key in now}
-        listed = {key: WrittenConcept.of(each) for key, each in now.items()} | waiting
+        listed = {
+            key: WrittenConcept.from_concept(concept) for key, concept in now.items()
+        } | waiting
         name = save_concepts(self._vault, listed.values(), [state] if state else [])
         was = known or {}
         return write_manifest(text, now, name, withheld=waiting, gone=lambda key: key in was), len(
@@ -251,7 +259,7 @@ class ManifestKeeper:
         lines: dict[str, list[LineChange]] = {path: [] for path in plan.paths}
         for change in plan.lines_changed():
             lines[change.path].append(change)
-        return tuple(TouchedNote(path, tuple(some)) for path, some in lines.items())
+        return tuple(TouchedNote(path, tuple(line_changes)) for path, line_changes in lines.items())
 
     def _asks(self, reading: ManifestEdits) -> str | None:
         concepts, notes = reading.forgotten_concepts, reading.forgotten_notes
@@ -285,8 +293,8 @@ class ManifestKeeper:
             except MemvaultError as error:
                 _check([Fault(wanted.line or 1, error.message)])
         self._stage_manifest(staging, path, lines, reading)
-        names = tuple(dict.fromkeys(name for each in reading.wanted for name in each.concepts))
-        ids = tuple(dict.fromkeys(key for each in reading.wanted for key in each.node_ids))
+        names = tuple(dict.fromkeys(name for edit in reading.wanted for name in edit.concepts))
+        ids = tuple(dict.fromkeys(key for edit in reading.wanted for key in edit.node_ids))
         return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
 
     def _stage(self, staging: Staging, wanted: RequestedEdit) -> None:
@@ -308,14 +316,16 @@ class ManifestKeeper:
             if each.action is not Action.ANNOTATE:
                 gone |= {key: into for target in each.targets for key in target.node_ids}
         indexed = self._indexed()
-        left = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
+        remaining = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
         state = _state_of(lines)
         name = save_concepts(
-            self._vault, [WrittenConcept.of(each) for each in left.values()], [state]
+            self._vault,
+            [WrittenConcept.from_concept(concept) for concept in remaining.values()],
+            [state],
         )
         text = write_manifest(
             _text(staging.read(path)),
-            left,
+            remaining,
             name,
             gone=lambda key: key in reading.known,
             done={each.line for each in reading.wanted if each.line is not None},

@@ -54,8 +54,10 @@ class RequestedEdit:
 
     @property
     def node_ids(self) -> tuple[str, ...]:
-        own = self.into.node_ids if self.into else ()
-        return tuple(dict.fromkeys((*own, *(key for t in self.targets for key in t.node_ids))))
+        survivor_ids = self.into.node_ids if self.into else ()
+        return tuple(
+            dict.fromkeys((*survivor_ids, *(key for t in self.targets for key in t.node_ids)))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class ManifestEdits:
 
     @property
     def forgotten_notes(self) -> int:
-        return sum(target.note is not None for each in self._deletions for target in each.targets)
+        return sum(target.note is not None for edit in self._deletions for target in edit.targets)
 
     @property
     def forgotten_concepts(self) -> int:
@@ -79,7 +81,7 @@ class ManifestEdits:
 
     @property
     def _deletions(self) -> list[RequestedEdit]:
-        return [each for each in self.wanted if each.action is Action.DELETE]
+        return [edit for edit in self.wanted if edit.action is Action.DELETE]
 
 
 def read_edits(
@@ -131,8 +133,8 @@ class _Comparison:
         notes = [
             self._note(number, line) for number, line in self._lines if line.kind is LineKind.NOTE
         ]
-        deletions = [self._deletion(key, each) for key, each in self._deleted.items()]
-        wanted = (each for each in (*notes, *merges, *deletions) if each is not None)
+        deletions = [self._deletion(key, written) for key, written in self._deleted.items()]
+        wanted = (edit for edit in (*notes, *merges, *deletions) if edit is not None)
         found = tuple(wanted)
         self._check_survivors(found)
         wrong = tuple(sorted(self._faults, key=lambda fault: fault.line))
@@ -150,7 +152,7 @@ class _Comparison:
             key = concept_key(line.name)
             listed.add(key)
             if not line.nested and key not in self._now and key not in self._written:
-                self._wrong(number, f"nothing is called {line.name!r}. A thing is renamed in its "
+                self._wrong(number, f"nothing is named {line.name!r}. A concept is renamed in its "
                                     "note; a remark goes on a line without a dash")  # fmt: skip
         self._deleted = withheld_concepts(self._written, listed)
         if len(self._written) > 1 and len(self._deleted) == len(self._written):
@@ -166,18 +168,18 @@ class _Comparison:
         if concept is None or bool(concept.paths) != written.has_notes:
             return None
         targets = self._resolve(None, concept.name)
-        came: list[str] = []
+        new_paths: list[str] = []
         if written.has_notes:
-            came = [t.note.path for t in targets if t.note and t.note.id not in written.ids]
+            new_paths = [t.note.path for t in targets if t.note and t.note.id not in written.ids]
             targets = [t for t in targets if t.note and t.note.id in written.ids]
         targets = [t for t in targets if not self._into.keys() & set(t.node_ids)]
         if not targets:
             return None
         says = [_stands_for(concept.name, targets)]
-        if came:
-            says.append(f"{_listed(came)} came since the manifest was written, and stays")
-        shown = ". ".join(part for part in says if part)
-        return RequestedEdit(Action.DELETE, (concept.name,), tuple(targets), says=shown)
+        if new_paths:
+            says.append(f"{_listed(new_paths)} came since the manifest was written, and stays")
+        remarks = ". ".join(part for part in says if part)
+        return RequestedEdit(Action.DELETE, (concept.name,), tuple(targets), says=remarks)
 
     def _merge(self, number: int, line: Line) -> RequestedEdit | None:
         first, *others = (self._resolve(number, name) for name in line.names)
@@ -188,21 +190,22 @@ class _Comparison:
                                 "path")  # fmt: skip
             return None
         into = first[0]
-        own = set(into.node_ids)
-        by_id = {target.node_ids: target for some in others for target in some}
-        sources = [target for key, target in by_id.items() if not own & set(key)]
+        survivor_ids = set(into.node_ids)
+        by_id = {target.node_ids: target for targets in others for target in targets}
+        sources = [target for key, target in by_id.items() if not survivor_ids & set(key)]
         if not sources:
             self._wrong(number, "these are one already")
             return None
-        taken = {key for target in (into, *sources) for key in target.node_ids}
-        if taken & (self._into.keys() | self._stays):
+        merged_ids = {key for target in (into, *sources) for key in target.node_ids}
+        if merged_ids & (self._into.keys() | self._stays):
             self._wrong(number, "another merge has one of these already: put them all into one")
             return None
-        self._stays |= own
+        self._stays |= survivor_ids
         for target in sources:
             self._into |= dict.fromkeys(target.node_ids, (into, line.names[0]))
         says = "; ".join(filter(None, (
-            _stands_for(name, some) for name, some in zip(line.names, (first, *others), strict=True)
+            _stands_for(name, targets)
+            for name, targets in zip(line.names, (first, *others), strict=True)
         )))  # fmt: skip
         return RequestedEdit(Action.MERGE, line.names, tuple(sources), number, into, says=says)
 
@@ -220,8 +223,8 @@ class _Comparison:
             return None
         merged = self._into.get(target.node_ids[0])
         if merged is not None:
-            target, kept = merged
-            says = f"{line.name} is merged into {kept}, which gets the line"
+            target, survivor_name = merged
+            says = f"{line.name} is merged into {survivor_name}, which gets the line"
         elif target.note is None:
             says = f"{says}: a note is made for it"
         return RequestedEdit(
@@ -230,11 +233,11 @@ class _Comparison:
 
     def _check_survivors(self, wanted: Sequence[RequestedEdit]) -> None:
         """Report merges into, and annotations of, notes that are forgotten."""
-        gone = {key for each in wanted if each.action is Action.DELETE for key in each.node_ids}
-        for each in wanted:
-            kept = each.into or each.targets[0]
-            if each.action is not Action.DELETE and each.line and gone & set(kept.node_ids):
-                self._wrong(each.line, f"{kept.name} is no longer in the list, so it would be "
+        gone = {key for edit in wanted if edit.action is Action.DELETE for key in edit.node_ids}
+        for edit in wanted:
+            survivor = edit.into or edit.targets[0]
+            if edit.action is not Action.DELETE and edit.line and gone & set(survivor.node_ids):
+                self._wrong(edit.line, f"{survivor.name} is no longer in the list, so it would be "
                                        "forgotten: put its line back")  # fmt: skip
 
     def _resolve(self, number: int | None, name: str) -> list[Target]:

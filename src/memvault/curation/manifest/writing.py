@@ -73,7 +73,9 @@ def write_manifest(
     newline = "\r\n" if "\r\n" in before else "\n"
     lines = _with_sections(read_lines(before), newline)
     kept, seen = _kept(lines, concepts, gone, done, newline)
-    missing = [each for key, each in concepts.items() if key not in seen and key not in withheld]
+    missing = [
+        concept for key, concept in concepts.items() if key not in seen and key not in withheld
+    ]
     kept = _listed(_without_empty_groups(lines, kept), missing, newline)
     return "".join(line.raw for line in _ended(kept, writing, newline))
 

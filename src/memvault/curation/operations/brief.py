@@ -24,7 +24,8 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import iso_utc
 from memvault.search.modes import diverse
-from memvault.vault.compose import compose_note, safe_name
+from memvault.vault.compose import compose_note
+from memvault.vault.file_names import safe_name
 from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note
 
@@ -111,7 +112,7 @@ def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
     }
     path = f"{folder}/{safe_name(title)}.md"
     goes = brief.then is Sources.TRASH
-    named = [each.path if goes else wikilink(each.path, path) for each in brief.sources]
+    named = [source.path if goes else wikilink(source.path, path) for source in brief.sources]
     body = f"# {title}\n\n{text}\n\n## Sources\n\n" + "\n".join(f"- {each}" for each in named)
     path = staging.create(path, compose_note(properties, body))
     if goes:

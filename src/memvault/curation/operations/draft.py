@@ -145,9 +145,9 @@ class Draft(BaseModel):
         Raises:
             InvalidParams: an argument is invalid; the wording is that of **core**.
         """
-        given = {name: value for name, value in arguments.items() if value is not None}
+        arguments_given = {name: value for name, value in arguments.items() if value is not None}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(arguments_given)
         except ValidationError as error:
             first = error.errors()[0]
             if first["type"] == "value_error":

@@ -127,14 +127,14 @@ def stage_reconstruction(
         staging.write(path, original)
         return path
     check_body(path, data)
-    own = data
+    kept = data
     for key in last.memo[KEYS].split():
         if key != ID or id_of_path(path) == target.note.id:  # a renamed note needs its id
-            own = remove_key(own, key)
-    whole = with_body(own, body_of(original))
+            kept = remove_key(kept, key)
+    restored = with_body(kept, body_of(original))
     if not body_is_unchanged(data, last):
-        whole = _with_additions(path, whole, _added_lines(path, data, last, content))
-    staging.write(path, whole)
+        restored = _with_additions(path, restored, _added_lines(path, data, last, content))
+    staging.write(path, restored)
     return path
 
 
@@ -145,16 +145,17 @@ def last_fading(history: History, memory: Memory) -> Change | None:
     properties are not trusted: whoever can edit them could bring another note's text into it.
     """
     kinds = (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
-    own: list[Change] = []
+    found: list[Change] = []
     for change in history.changes(kinds=kinds, limit=None):
         is_same = change.files[0].after == memory.content_hash
         if change.undone_by is None and (is_same or memory.id in change.node_ids):
-            own.append(change)
+            found.append(change)
             # A copy of a note has the same id, so changes of this file take precedence.
             if is_same or memory.path in change.paths:
-                own = [change] if change.kind is ChangeKind.FADED or not memory.faded else own
+                if change.kind is ChangeKind.FADED or not memory.faded:
+                    found = [change]
                 break
-    return own[0] if own and own[0].kind is ChangeKind.FADED else None
+    return found[0] if found and found[0].kind is ChangeKind.FADED else None
 
 
 def counted_from(last: Change | None, memory: Memory, saved: datetime) -> datetime | None:
@@ -179,7 +180,9 @@ def check_body(path: str, data: bytes) -> None:
     """Raise MalformedFrontmatter if the end of the frontmatter is ambiguous."""
     text = decode(data, MAX_NOTE_BYTES).text
     if decode(body_of(data), MAX_NOTE_BYTES).text != text[read_header(text).body_start :]:
-        raise MalformedFrontmatter(f"{path}: the properties cannot be told from the text", line=1)
+        raise MalformedFrontmatter(
+            f"{path}: the properties cannot be separated from the text", line=1
+        )
 
 
 def _leading_blank(body: bytes) -> int:
@@ -196,10 +199,10 @@ def _added_lines(
     return [line for equal, _, _, j1, j2 in stretches(old, new) if not equal for line in new[j1:j2]]
 
 
-def _with_additions(path: str, whole: bytes, lines: list[str]) -> bytes:
+def _with_additions(path: str, note: bytes, lines: list[str]) -> bytes:
     if not any(line.strip() for line in lines):
-        return whole
-    text = note_text(path, whole)
+        return note
+    text = note_text(path, note)
     newline = newline_of(text)
     more = f"## {ADDED_HEADING}{newline * 2}{''.join(lines).strip(BLANK)}{newline}"
     return appended(text, more).encode("utf-8", "surrogateescape")

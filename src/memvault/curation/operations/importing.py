@@ -173,8 +173,8 @@ def _spoken(conversation: Exported) -> bytes:
     """The person's turns of the conversation, plain and as its note words them."""
     if not isinstance(conversation, Conversation):
         return b""
-    said = [turn.text for turn in conversation.turns if turn.is_person]
-    return "\n\n".join([*said, *(f"You: {text}" for text in said)]).encode()
+    turns = [turn.text for turn in conversation.turns if turn.is_person]
+    return "\n\n".join([*turns, *(f"You: {text}" for text in turns)]).encode()
 
 
 def _body(note: bytes) -> bytes:

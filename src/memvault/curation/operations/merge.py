@@ -29,8 +29,9 @@ from memvault.text.statements import without_repeats
 from memvault.text.words import name_key
 from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.properties import UNDERSTOOD
-from memvault.vault.links import LinkIndex, NewTarget, WrittenLink, keys_of, rewrite_links
+from memvault.vault.links import LinkIndex, keys_of
 from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
 _IN_NO_HEADING = re.compile(r"[\[\]#^|]")
 _OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {
@@ -90,16 +91,18 @@ def stage_merge(
 
 
 def _others(sources: Sequence[Target], target: Target) -> list[Target]:
-    own = set(target.node_ids)
-    others = {each.node_ids: each for each in sources if not own & set(each.node_ids)}
+    target_ids = set(target.node_ids)
+    others = {
+        source.node_ids: source for source in sources if not target_ids & set(source.node_ids)
+    }
     if not others:
         raise InvalidParams("Nothing to merge: name at least one source that is not the target")
-    if any(each.kind == NodeKind.TAG for each in (*others.values(), target)):
+    if any(merged.kind == NodeKind.TAG for merged in (*others.values(), target)):
         raise InvalidParams("A tag cannot be merged: rename it in the notes that carry it")
-    named = [each.name for each in others.values() if each.note is not None]
-    if target.note is None and named:
+    notes = [source.name for source in others.values() if source.note is not None]
+    if target.note is None and notes:
         raise InvalidParams(
-            f"{target.name} has no note that could take the text of {named[0]}: give that note as "
+            f"{target.name} has no note that could take the text of {notes[0]}: give that note as "
             "the target, and its other names become aliases"
         )
     return list(others.values())
@@ -145,7 +148,7 @@ class _Merging:
         for path, note in parsed.items():
             if _leading_title(note, texts[path]) is not None:
                 self._replaced[path] = note.title
-        self._absorbed = self._without_news(parsed)
+        self._absorbed = self._notes_without_news(parsed)
         self._relink_all()
         self._properties(parsed.values(), names)
         if self._notes:
@@ -170,11 +173,11 @@ class _Merging:
         def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:
                 return None
-            return self._led(self._known.links.resolve(link.target, source), link, source)
+            return self._new_target(self._known.links.resolve(link.target, source), link, source)
 
         return redirect
 
-    def _led(self, leads_to: str | None, link: WrittenLink, source: str) -> NewTarget | None:
+    def _new_target(self, leads_to: str | None, link: WrittenLink, source: str) -> NewTarget | None:
         """The new target of a link to a merged note; None for other links."""
         heading = self._headings.get(leads_to or "")
         if leads_to is None or heading is None:
@@ -198,17 +201,17 @@ class _Merging:
         all_names = [name for memory in self._notes for name in names_of_memory(memory)]
         self._add_to("aliases", [*all_names, *names], known)
         tags = [tag for note in parsed for tag in _listed(note.frontmatter, "tags")]
-        own = {name_key(tag) for tag in self._survivor.tags}
-        self._add_to("tags", tags, own)
+        own_tags = {name_key(tag) for tag in self._survivor.tags}
+        self._add_to("tags", tags, own_tags)
 
     def _add_to(self, key: str, values: Iterable[str], known: set[str]) -> None:
         new = [value for value in dict.fromkeys(values) if name_key(value) not in known]
         distinct = list({name_key(value): value for value in reversed(new)}.values())[::-1]
         if not distinct:
             return
-        there = property_of(self._staging, self._path, key)
-        listed = there if isinstance(there, list) else [] if there is None else [there]
-        set_property(self._staging, self._path, key, [*listed, *distinct])
+        value = property_of(self._staging, self._path, key)
+        known_values = value if isinstance(value, list) else [] if value is None else [value]
+        set_property(self._staging, self._path, key, [*known_values, *distinct])
 
     def _append_all(self, parsed: Mapping[str, ParsedNote]) -> None:
         """Append the texts of the notes, each sentence once."""
@@ -228,11 +231,11 @@ class _Merging:
         changed = appended(self._with_title(survivor, newline), text)
         self._staging.write(self._path, changed.encode("utf-8", "surrogateescape"))
 
-    def _without_news(self, parsed: Mapping[str, ParsedNote]) -> set[str]:
+    def _notes_without_news(self, parsed: Mapping[str, ParsedNote]) -> set[str]:
         """The notes whose every sentence is in the survivor or in an earlier merged note."""
         data = self._staging.read(self._path)
-        own = parse_note(self._path, data)
-        known = [_body(own, note_text(self._path, data))]
+        survivor = parse_note(self._path, data)
+        known = [_body(survivor, note_text(self._path, data))]
         found: set[str] = set()
         for path, note in parsed.items():
             body = _body(note, note_text(path, self._staging.read(path)))
@@ -246,15 +249,15 @@ class _Merging:
 
         Sentences of the ``known`` texts are left out; then the text is added to ``known``.
         """
-        there = self._staging.read(memory.path)
+        original = self._staging.read(memory.path)
         data = rewrite_links(
-            memory.path, there, self._moved_from(memory.path), self._attachment_of(memory.path)
+            memory.path, original, self._moved_from(memory.path), self._attachment_of(memory.path)
         )
-        whole = _body(note, note_text(memory.path, data), note_text(memory.path, there))
-        text = without_repeats(whole, known).strip("\r\n")
-        known.append(whole)
-        own = frontmatter_of(self._staging.read(self._path))
-        parts = _kept_properties(note, own) + ([text] if text.strip() else [])
+        body = _body(note, note_text(memory.path, data), note_text(memory.path, original))
+        text = without_repeats(body, known).strip("\r\n")
+        known.append(body)
+        properties = frontmatter_of(self._staging.read(self._path))
+        parts = _kept_properties(note, properties) + ([text] if text.strip() else [])
         heading = f"# {self._headings[memory.path]}"
         return close_open_fence("\n\n".join([heading, *parts])) + "\n"
 
@@ -276,9 +279,9 @@ class _Merging:
             if not link.target:
                 return None
             leads_to = links.resolve(link.target, source)
-            led = self._led(leads_to, link, self._path)
-            if led is not None or leads_to is None:
-                return led
+            new_target = self._new_target(leads_to, link, self._path)
+            if new_target is not None or leads_to is None:
+                return new_target
             if links.resolve(link.target, self._path) == leads_to:
                 return None
             return NewTarget(leads_to, self._name_of(leads_to, self._path), link.subpath)
@@ -293,8 +296,8 @@ class _Merging:
             if "://" in dest or folder == posixpath.dirname(self._path):
                 return None
             path = posixpath.normpath(posixpath.join(folder, unquote(dest)))
-            is_beside = not path.startswith("..") and self._staging.is_file(path)
-            return path if is_beside else None
+            is_in_vault = not path.startswith("..") and self._staging.is_file(path)
+            return path if is_in_vault else None
 
         return attached
 
@@ -321,7 +324,7 @@ def _headings(notes: Sequence[Memory]) -> dict[str, str]:
         taken = set(found.values())
         numbered = (f"{heading} {number}" for number in range(2, len(notes) + 2))
         found[memory.path] = heading if heading not in taken else next(
-            each for each in numbered if each not in taken
+            name for name in numbered if name not in taken
         )  # fmt: skip
     return found
 
@@ -332,7 +335,7 @@ def _leading_title(note: ParsedNote, text: str) -> int | None:
         return None
     line = note.headings[0].line
     before = lines_of(text)[note.body_line - 1 : line - 1]
-    is_first = not any(each.strip() for each in before)
+    is_first = not any(line.strip() for line in before)
     return line if is_first and lines_of(text)[line - 1].lstrip().startswith("#") else None
 
 
@@ -342,13 +345,13 @@ def _listed(values: Mapping[str, Any], key: str) -> list[str]:
     return [str(item) for item in items if isinstance(item, str | int | float)]
 
 
-def _kept_properties(note: ParsedNote, own: Mapping[str, Any]) -> list[str]:
+def _kept_properties(note: ParsedNote, survivor: Mapping[str, Any]) -> list[str]:
     """Text for the properties that the survivor lacks: links as fields, others as a sentence."""
-    fields, said = [], []
+    fields, texts = [], []
     for key, value in note.frontmatter.items():
         if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):
             continue
-        if own.get(key) == value:
+        if survivor.get(key) == value:
             continue
         items = value if isinstance(value, list) else [value]
         if any(isinstance(item, dict) for item in items):
@@ -357,8 +360,8 @@ def _kept_properties(note: ParsedNote, own: Mapping[str, Any]) -> list[str]:
         if "[[" in text:
             fields.append(f"{key}:: {text}")
         elif text and "`" not in text and "\n" not in text:
-            said.append(f"`{key}: {text}`")
-    parts = [f"It had {', '.join(said)}."] if said else []
+            texts.append(f"`{key}: {text}`")
+    parts = [f"It had {', '.join(texts)}."] if texts else []
     return [*parts, *(["\n".join(fields)] if fields else [])]
 
 

@@ -17,7 +17,8 @@ from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.properties import ARCHIVE, FOLDER_LIFECYCLES
-from memvault.vault.links import NewTarget, WrittenLink, keys_of, rewrite_links
+from memvault.vault.links import keys_of
+from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
 
 def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
@@ -26,8 +27,8 @@ def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
     Only notes in a lifecycle's folder move; other folders are the person's own.
     """
     top, _, rest = memory.path.partition("/")
-    own = FOLDER_LIFECYCLES.get(top.casefold())
-    if not rest or own is None or own is lifecycle:
+    folder_lifecycle = FOLDER_LIFECYCLES.get(top.casefold())
+    if not rest or folder_lifecycle is None or folder_lifecycle is lifecycle:
         return None
     folder = folder_of_lifecycle(lifecycle, memory.project, memory.created_at)
     return f"{folder}/{PurePosixPath(memory.path).name}"
@@ -59,7 +60,7 @@ def stage_moves(
         moves: the wanted path of each note, by its current path.
     """
     new = {path: staging.free_path(target, first=2) for path, target in moves.items()}
-    keys = {key for each in memories for key in keys_of(each.path, each.aliases)}
+    keys = {key for memory in memories for key in keys_of(memory.path, memory.aliases)}
     for path in sorted(known.linking(keys) | set(new)):
         if not staging.exists(path):
             continue
@@ -78,12 +79,12 @@ def _redirect(
     known: MergeIndex, new: Mapping[str, str], source: str
 ) -> Callable[[WrittenLink], NewTarget | None]:
     def redirect(link: WrittenLink) -> NewTarget | None:
-        led = known.links.resolve(link.target, source) if link.target else None
-        if led is None or (led not in new and source not in new):
+        linked_path = known.links.resolve(link.target, source) if link.target else None
+        if linked_path is None or (linked_path not in new and source not in new):
             return None
-        path, stem = new.get(led, led), PurePosixPath(led).stem
+        path, stem = new.get(linked_path, linked_path), PurePosixPath(linked_path).stem
         places = (source, new.get(source, source), path)
-        if {known.links.resolve(stem, each) for each in places} != {led}:
+        if {known.links.resolve(stem, place) for place in places} != {linked_path}:
             return NewTarget(path, path.removesuffix(".md").removesuffix(".markdown"), link.subpath)
         return NewTarget(path, stem if "/" in link.target else None, link.subpath)
 

@@ -55,8 +55,10 @@ _keys = TypeAdapter(list[str])
 
 
 class Preference(BaseModel):
-    """A value and its place. ``line`` is 1 for a value of the frontmatter, and the first line of
-    the text if the whole note is the preference."""
+    """A value and its place.
+
+    ``line`` is 1 for a value of the frontmatter, and the first line of the text if the whole note
+    is the preference."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -143,10 +145,13 @@ def preference_rows(
     keys: dict[str, bytes] = {}
     for path, note in notes.items():
         found = read_preferences(note) if note is not None else {}
-        own = {_stored_key(each): each.model_dump_json().encode() for each in found.values()}
-        items |= own
-        if own:
-            keys[path] = _keys.dump_json(list(own))
+        own_rows = {
+            _stored_key(preference): preference.model_dump_json().encode()
+            for preference in found.values()
+        }
+        items |= own_rows
+        if own_rows:
+            keys[path] = _keys.dump_json(list(own_rows))
     gone = [key for value in old.values() for key in _keys.validate_json(value)]
     return {NAMESPACE: gone, NOTES_NAMESPACE: list(old)}, {NAMESPACE: items, NOTES_NAMESPACE: keys}
 
@@ -156,13 +161,15 @@ def get_preference(store: KeyValueStore, key: str) -> Preference | None:
     for _, value in store.items(NAMESPACE, preference_key(key) + "\t"):
         return Preference.model_validate_json(value)
     found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    return next((each for each in found if _is_alike(each.key, preference_key(key))), None)
+    return next(
+        (preference for preference in found if _is_alike(preference.key, preference_key(key))), None
+    )
 
 
 def preference_keys(store: KeyValueStore) -> list[str]:
     """Every key that has a value, sorted."""
     found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    return sorted({each.key for each in found})
+    return sorted({preference.key for preference in found})
 
 
 def set_preference(
@@ -244,7 +251,7 @@ def _line_of(path: str, data: bytes, key: str) -> Preference | None:
 
 def _named(preferences: Mapping[str, Preference], key: str) -> Preference | None:
     """The one with this key, else the one whose key differs in accents alone."""
-    alike = (each for name, each in preferences.items() if _is_alike(name, key))
+    alike = (preference for name, preference in preferences.items() if _is_alike(name, key))
     return preferences.get(key) or next(alike, None)
 
 
@@ -255,7 +262,9 @@ def _is_alike(key: str, other: str) -> bool:
 def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | None) -> bytes:
     if old is not None and old.in_frontmatter:
         note = parse_note(path, data)
-        key = next(each for each in note.frontmatter if preference_key(each) == old.key)
+        key = next(
+            known_key for known_key in note.frontmatter if preference_key(known_key) == old.key
+        )
         return set_key(data, key, value)
     lines = _lines(data)
     if old is not None:
@@ -289,7 +298,7 @@ def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
 def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
     """Add the text below the last preference, in its list style, or at the end of the note."""
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
-    stated = (each.line for block in note.blocks for each in _stated(note.path, block))
+    stated = (preference.line for block in note.blocks for preference in _stated(note.path, block))
     last = max(stated, default=0)
     found = _KEY_LINE.fullmatch(lines[last - 1]) if last else None
     if last and found is not None and found["marker"]:
@@ -317,11 +326,10 @@ def _lines(data: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
-def _reads_alike(one: str, other: str) -> bool:
+def _reads_alike(first: str, second: str) -> bool:
     """Whether two texts differ only in Markdown marks."""
-    words = (re.sub(r"[\W_]+", "", plain_text(text)) for text in (one, other))
-    first, second = words
-    return first == second
+    letters, other_letters = (re.sub(r"[\W_]+", "", plain_text(text)) for text in (first, second))
+    return letters == other_letters
 
 
 def _is_plain(value: Any) -> bool:
@@ -344,5 +352,5 @@ def _stored_key(preference: Preference) -> str:
 
 
 def _id_of(path: str, data: bytes) -> str:
-    given = frontmatter_of(data).get("id")
-    return given if isinstance(given, str) and is_uuid(given) else id_of_path(path)
+    claimed = frontmatter_of(data).get("id")
+    return claimed if isinstance(claimed, str) and is_uuid(claimed) else id_of_path(path)

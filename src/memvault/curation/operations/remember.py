@@ -39,9 +39,9 @@ from memvault.vault.compose import (
     first_heading,
     importance_word,
     related_line,
-    safe_name,
     title_of,
 )
+from memvault.vault.file_names import safe_name
 from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex, wikilink
 from memvault.vault.write import storage_errors
@@ -104,7 +104,7 @@ def stage_memory(
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
     source = f"{folder}/{safe_name(title)}.md"
-    related_to = list(dict.fromkeys(_link(each, source, links) for each in related))
+    related_to = list(dict.fromkeys(_link(memory, source, links) for memory in related))
     properties = _properties(draft, lifecycle, project, now)
     suffix = _suffix(draft)
     embed = f"{safe_name(title)}{suffix}" if suffix else None
@@ -145,7 +145,11 @@ def _title(draft: Draft, now: datetime) -> str:
 def secrets_in(draft: Draft) -> dict[str, str]:
     """The secrets in the texts of a draft, each with its kind."""
     texts = (draft.content or "", draft.title or "", draft.rationale)
-    return {text[each.start : each.end]: each.kind for text in texts for each in find_secrets(text)}
+    return {
+        text[secret.start : secret.end]: secret.kind
+        for text in texts
+        for secret in find_secrets(text)
+    }
 
 
 def _folder_of(
@@ -158,29 +162,31 @@ def _folder_of(
     folder = folder_of_lifecycle(lifecycle, project, now)
     if not project:
         return folder, None
-    own = _project_folder(vault, safe_name(project))
-    if own is None:
+    project_folder = _project_folder(vault, safe_name(project))
+    if project_folder is None:
         return folder, project
     is_project = lifecycle is Lifecycle.TEMPORARY
-    return "/".join(own) if is_project else folder, (
-        project if own[1] == safe_name(project) else own[1]
+    return "/".join(project_folder) if is_project else folder, (
+        project if project_folder[1] == safe_name(project) else project_folder[1]
     )
 
 
 def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
     """The top folder and the name of the project folder with this name or a similar spelling."""
     with storage_errors("projects"):
-        tops = [each.name for each in vault.root.iterdir() if each.name.casefold() == "projects"]
+        tops = [
+            folder.name for folder in vault.root.iterdir() if folder.name.casefold() == "projects"
+        ]
         alike = [
-            (top, each.name)
+            (top, folder.name)
             for top in sorted(tops, reverse=True)
             if (vault.root / top).is_dir()
-            for each in sorted((vault.root / top).iterdir())
-            if name_key(each.name) == name_key(name) and each.is_dir()
+            for folder in sorted((vault.root / top).iterdir())
+            if name_key(folder.name) == name_key(name) and folder.is_dir()
         ]
     return min(
         alike,
-        key=lambda own: (own[1] != name, own[1].casefold() != name.casefold()),
+        key=lambda candidate: (candidate[1] != name, candidate[1].casefold() != name.casefold()),
         default=None,
     )
 

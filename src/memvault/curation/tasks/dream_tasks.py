@@ -29,20 +29,27 @@ def dream_tasks(
     found: Iterable[Discovery], memory_of: Callable[[str], Memory | None], view: GraphView
 ) -> Iterator[CurationTask]:
     """The tasks of proposals whose notes still exist and are not linked yet."""
-    for each in found:
-        memories = [memory for key in each.notes if (memory := memory_of(key)) is not None]
-        if each.is_link and are_linked(each.notes[0], each.notes[1], view):
+    for proposal in found:
+        memories = [memory for key in proposal.notes if (memory := memory_of(key)) is not None]
+        if proposal.is_link and are_linked(proposal.notes[0], proposal.notes[1], view):
             continue
-        if memories and len(memories) == len(each.notes):
-            calls = _calls(each, memories)
+        if memories and len(memories) == len(proposal.notes):
+            calls = _calls(proposal, memories)
             yield CurationTask.about(
-                memories, type_of(each), Priority.LOW, _detail(each), *calls, proposal=each.key
+                memories,
+                type_of(proposal),
+                Priority.LOW,
+                _detail(proposal),
+                *calls,
+                proposal=proposal.key,
             )
 
 
 def summary_text(found: Discovery) -> str:
     """The draft of a summary: key sentences, each with a link to its note."""
-    return "\n".join(f"- {each.sentence} ({wikilink(each.path, '')})" for each in found.evidence)
+    return "\n".join(
+        f"- {sentence.sentence} ({wikilink(sentence.path, '')})" for sentence in found.evidence
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +75,21 @@ def linked_line(
         return None
     before = lines[line - 1]
     wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    taken = [each.span() for each in _NO_PLACE.finditer(before)]
+    unlinkable = [match.span() for match in _NO_PLACE.finditer(before)]
     for found in re.finditer(rf"(?<!\w)(?:{wanted})(?!\w)", before, re.IGNORECASE):
-        if any(start < found.end() and found.start() < end for start, end in taken):
+        if any(start < found.end() and found.start() < end for start, end in unlinkable):
             continue
-        made = f"[[{target}]]" if found[0] == target else f"[[{target}|{found[0]}]]"
-        after = before[: found.start()] + made + before[found.end() :]
+        written = f"[[{target}]]" if found[0] == target else f"[[{target}|{found[0]}]]"
+        after = before[: found.start()] + written + before[found.end() :]
         changed = "".join([*lines[: line - 1], after, *lines[line:]])
         note = changed.encode("utf-8", "surrogateescape")
         links = parse_note(path, note).links
-        new = [each for each in links if (each.target, each.line) == (target, line)]
-        old = [each for each in known if (each.target, each.line) == (target, line)]
+        new = [new_link for new_link in links if (new_link.target, new_link.line) == (target, line)]
+        old = [
+            known_link
+            for known_link in known
+            if (known_link.target, known_link.line) == (target, line)
+        ]
         if len(links) == len(known) + 1 and len(new) == len(old) + 1:
             return LinkedLine(before.strip(), after.strip(), note)
     return None
@@ -97,8 +108,8 @@ def _detail(found: Discovery) -> str:
     It leaves out the sentences, which the person may not have written, and the question that
     somebody asked.
     """
-    asked = found.kind is DiscoveryKind.ANSWER
-    return found.reason if asked or not found.title else f"{found.title}: {found.reason}"
+    hides_title = found.kind is DiscoveryKind.ANSWER
+    return found.reason if hides_title or not found.title else f"{found.title}: {found.reason}"
 
 
 def _calls(found: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:

@@ -43,8 +43,8 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
         data: the session's note.
         linking: the notes that link to it; notes with its promoted sentences are among them.
     """
-    kept = " ".join(" ".join(each.decode("utf-8", "replace").split()) for each in linking)
-    proposed = [(kind, text) for kind, text in _lasting(data) if text not in kept]
+    stated = " ".join(" ".join(note.decode("utf-8", "replace").split()) for note in linking)
+    proposed = [(kind, text) for kind, text in _lasting(data) if text not in stated]
     if not proposed:
         return None
     calls = [
@@ -87,14 +87,16 @@ class NoteFacts:
 
 def malformed(facts: NoteFacts) -> list[CurationTask]:
     """A task for each part of the note that cannot be read."""
-    own, found = [facts.memory], []
+    notes, tasks = [facts.memory], []
     if facts.problem:
         detail = f"{facts.problem}; correct the YAML in your editor"
-        found.append(CurationTask.about(own, TaskType.MALFORMED_FRONTMATTER, Priority.HIGH, detail))
+        tasks.append(
+            CurationTask.about(notes, TaskType.MALFORMED_FRONTMATTER, Priority.HIGH, detail)
+        )
     for warning in facts.warnings:
         detail = f"{warning} (in your editor)"
-        found.append(CurationTask.about(own, TaskType.MALFORMED_TEXT, Priority.MEDIUM, detail))
-    return found
+        tasks.append(CurationTask.about(notes, TaskType.MALFORMED_TEXT, Priority.MEDIUM, detail))
+    return tasks
 
 
 STALE_AFTER = timedelta(days=180)
@@ -172,13 +174,13 @@ def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[Cur
         if memory.type == NodeKind.PROJECT:
             name = parts[1] if in_folder else memory.title
             statuses[name.casefold()] = str(memory.metadata.get("status", "")).strip().casefold()
-    for folder, own in folders.items():
-        days = (now - max(facts.saved for facts in own)).days
+    for folder, notes_below in folders.items():
+        days = (now - max(facts.saved for facts in notes_below)).days
         is_done = statuses.get(folder.casefold(), "") in _DONE
         if is_done or days > UNTOUCHED_AFTER.days:
-            first = min(own, key=lambda facts: facts.memory.path).memory
+            first = min(notes_below, key=lambda facts: facts.memory.path).memory
             why = "is finished" if is_done else f"was not changed for {days} days"
-            count = "its note" if len(own) == 1 else f"its {len(own)} notes"
+            count = "its note" if len(notes_below) == 1 else f"its {len(notes_below)} notes"
             yield CurationTask.about(
                 [first],
                 TaskType.FINISHED_PROJECT,
@@ -188,7 +190,7 @@ def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[Cur
             )
 
 
-CRITICAL_TYPES = frozenset({*(matter.value for matter in SensitiveTopic), "contract", "invoice"})
+CRITICAL_TYPES = frozenset({*(topic.value for topic in SensitiveTopic), "contract", "invoice"})
 
 
 def unverified(facts: NoteFacts) -> CurationTask | None:
@@ -199,31 +201,30 @@ def unverified(facts: NoteFacts) -> CurationTask | None:
     ephemeral ones.
     """
     memory = facts.memory
-    is_persons = memory.verified or memory.provenance.is_person
-    if is_persons or memory.lifecycle is Lifecycle.EPHEMERAL:
+    is_confirmed = memory.verified or memory.provenance.is_person
+    if is_confirmed or memory.lifecycle is Lifecycle.EPHEMERAL:
         return None
     is_critical = memory.type in CRITICAL_TYPES
     if not is_critical and memory.type not in FACTS and kind_of(memory) != NodeKind.DECISION:
         return None
-    matter = _matter(memory)
-    if matter is None:
+    topic = _sensitive_topic(memory)
+    if topic is None:
         return None
     return CurationTask.about(
         [memory],
         TaskType.UNVERIFIED_CRITICAL,
         Priority.MEDIUM,
-        f"unverified {matter} information; hidden from AI clients until you verify it",
+        f"unverified {topic} information; hidden from AI clients until you verify it",
         TaskAction.by("verify_memory", target=memory.id, verified=True),
     )
 
 
-def _matter(memory: Memory) -> str | None:
+def _sensitive_topic(memory: Memory) -> str | None:
     if memory.type in CRITICAL_TYPES:
         return memory.type
-    named = sensitive_topic_of(
-        " ".join((memory.title, *memory.tags, *memory.metadata)).replace("_", " ")
-    )
-    return named.value if named else None
+    words = " ".join((memory.title, *memory.tags, *memory.metadata)).replace("_", " ")
+    topic = sensitive_topic_of(words)
+    return topic.value if topic else None
 
 
 _MANIFEST_NAME = MANIFEST.removesuffix(".md")  # in the vault, but not indexed
@@ -286,21 +287,21 @@ class Orphans:
             return []
         known, self._connected_to = self._connected_to, {}
         namers: dict[str, tuple[str, ...]] = {}  # entity → at most two notes that name it
-        alone: list[Memory] = []
+        orphans: list[Memory] = []
         for key, memory in memories.items():
-            stands_alone = is_document(memory.path) or _is_day(stem_of(memory.path))
-            if stands_alone or memory.lifecycle is Lifecycle.EPHEMERAL:
+            needs_no_link = is_document(memory.path) or _is_day(stem_of(memory.path))
+            if needs_no_link or memory.lifecycle is Lifecycle.EPHEMERAL:
                 continue
             other = known.get(key)
             if other is None or key in changed or other in changed:
-                other = self._other(key, namers)
+                other = self._connected_note(key, namers)
             if other is None:
-                alone.append(memory)
+                orphans.append(memory)
             else:
                 self._connected_to[key] = other
-        return sorted(alone, key=lambda memory: memory.path)
+        return sorted(orphans, key=lambda memory: memory.path)
 
-    def _other(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:
+    def _connected_note(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:
         """A note connected to this one, or None.
 
         Its own relations are tried first, since a hub has many incoming edges.
@@ -317,7 +318,7 @@ class Orphans:
             if target not in namers:
                 sources = dict.fromkeys(edge.source for edge in self._edges.of(target))
                 namers[target] = tuple(islice(sources, 2))
-            other = next((each for each in namers[target] if each != key), None)
+            other = next((namer for namer in namers[target] if namer != key), None)
             if other is not None:
                 return other
         return next((e.source for e in self._edges.of(key) if e.source != key), None)
@@ -325,9 +326,9 @@ class Orphans:
 
 def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
     """A task for a note without connections; suggests a link to the most similar note."""
-    near = f"; the most similar note is {nearest.path}" if nearest else ""
+    hint = f"; the most similar note is {nearest.path}" if nearest else ""
     calls = _link_calls(memory, nearest) if nearest else ()
-    detail = f"not connected to any other note{near}"
+    detail = f"not connected to any other note{hint}"
     return CurationTask.about([memory], TaskType.ORPHAN, Priority.LOW, detail, *calls)
 
 
@@ -344,18 +345,18 @@ def client_tasks(
 ) -> list[CurationTask]:
     """A task for each client with excessive activity."""
     tasks = []
-    for each in excesses:
-        memories = [memory for path in each.paths if (memory := memory_at(path)) is not None]
+    for excess in excesses:
+        memories = [memory for path in excess.paths if (memory := memory_at(path)) is not None]
         if memories:
-            who = each.client or "an unnamed client"
+            client = excess.client or "an unnamed client"
             tasks.append(
                 CurationTask.about(
                     memories,
                     TaskType.CLIENT_ACTIVITY,
                     Priority.MEDIUM,
-                    f"{who} {each.what}; undo all its changes of that day, or dismiss this if you "
-                    "asked for them",
-                    TaskAction.by("undo_change", client=each.client, day=each.day),
+                    f"{client} {excess.what}; undo all its changes of that day, or dismiss this if "
+                    "you asked for them",
+                    TaskAction.by("undo_change", client=excess.client, day=excess.day),
                 )
             )
     return tasks

@@ -65,7 +65,7 @@ def open_questions(
     """All questions, the one that settles most first."""
     by_id = {memory.id: memory for memory in memories}
     found = [*_of_tasks(tasks, by_id, view), *_missing(tasks, view), *_gaps(memories, view)]
-    return sorted(found, key=lambda each: (-each.score, each.text))
+    return sorted(found, key=lambda question: (-question.score, question.text))
 
 
 def _of_tasks(
@@ -89,7 +89,7 @@ def _chances(task_type: TaskType, concerned: Sequence[Memory]) -> list[float]:
     """The probability of each answer: each side of a conflict, or a claim being right or not."""
     if task_type is TaskType.CONFLICTING_FACTS:
         weights = [weight(memory, 1.0) for memory in concerned]
-        return [each / sum(weights) for each in weights] if sum(weights) > 0.0 else []
+        return [value / sum(weights) for value in weights] if sum(weights) > 0.0 else []
     right = UNCONFIRMED if task_type is TaskType.UNVERIFIED_CRITICAL else 0.5
     return [right, 1.0 - right]
 
@@ -98,24 +98,24 @@ def _entropy(chances: Sequence[float]) -> float:
     """The normalised entropy of these probabilities, in [0, 1]."""
     if len(chances) < 2:
         return 0.0
-    return -sum(each * log2(each) for each in chances if each > 0.0) / log2(len(chances))
+    return -sum(chance * log2(chance) for chance in chances if chance > 0.0) / log2(len(chances))
 
 
 def _missing(tasks: Iterable[CurationTask], view: GraphView) -> Iterator[OpenQuestion]:
     """The questions about names that several notes link to and no note describes."""
-    linking: dict[str, set[str]] = defaultdict(set)
+    ids_by_name: dict[str, set[str]] = defaultdict(set)
     for task in tasks:
         if task.task_type is TaskType.UNRESOLVED_LINKS:
             for memory_id in task.target_nodes:
                 for name in missing_notes(memory_id, view):
-                    linking[name].add(memory_id)
-    for name, some in linking.items():
-        if len(some) >= MIN_LINKING:
+                    ids_by_name[name].add(memory_id)
+    for name, linking_ids in ids_by_name.items():
+        if len(linking_ids) >= MIN_LINKING:
             yield OpenQuestion(
-                f"What is {name}? {len(some)} notes link to it, and no note describes it.",
+                f"What is {name}? {len(linking_ids)} notes link to it, and no note describes it.",
                 TaskType.UNRESOLVED_LINKS.value,
-                tuple(sorted(some)),
-                LINK_WEIGHT * sum(_uses(key, view) for key in some),
+                tuple(sorted(linking_ids)),
+                LINK_WEIGHT * sum(_uses(key, view) for key in linking_ids),
                 1.0,
                 (TaskType.UNRESOLVED_LINKS.value, name),
             )
@@ -127,21 +127,24 @@ def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestio
     for memory in memories:
         if memory.type not in _GENERIC:
             by_type[memory.type].append(memory)
-    for kind, some in by_type.items():
-        if not GAP_NOTES[0] <= len(some) <= GAP_NOTES[1]:
+    for kind, notes in by_type.items():
+        if not GAP_NOTES[0] <= len(notes) <= GAP_NOTES[1]:
             continue
         stated: dict[str, set[str]] = defaultdict(set)
-        for memory in some:
+        for memory in notes:
             for edge in view.stated_by(memory.id):
                 if edge.origin is EdgeOrigin.FIELD:
                     stated[relation_name(edge.relation)].add(memory.id)
-        for relation, having in stated.items():
-            lacking = [memory for memory in some if memory.id not in having]
-            if lacking and len(having) >= GAP_SHARE * len(some):
-                memory = max(lacking, key=lambda each: (_uses(each.id, view), each.title))
+        for relation, stating in stated.items():
+            lacking = [memory for memory in notes if memory.id not in stating]
+            if lacking and len(stating) >= GAP_SHARE * len(notes):
+                memory = max(
+                    lacking,
+                    key=lambda candidate: (_uses(candidate.id, view), candidate.title),
+                )
                 yield OpenQuestion(
-                    f"What is the {relation} of {memory.title}? {len(having)} of {len(some)} notes "
-                    f"of the type {kind} state one.",
+                    f"What is the {relation} of {memory.title}? {len(stating)} of {len(notes)} "
+                    f"notes of the type {kind} state one.",
                     "gap",
                     (memory.id,),
                     GAP_WEIGHT * _uses(memory.id, view),

@@ -10,7 +10,8 @@ from uuid import uuid5
 
 from memvault.model.memory import NAMESPACE
 from memvault.model.moments import day_of, in_utc
-from memvault.vault.compose import close_open_fence, safe_name, storable_text, title_of
+from memvault.vault.compose import close_open_fence, storable_text, title_of
+from memvault.vault.file_names import safe_name
 
 Provider = Literal["chatgpt", "claude"]
 NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
@@ -61,10 +62,10 @@ class Conversation:
         """The note's text: the title, then a paragraph or more for each turn."""
         parts = [f"# {self.title}"]
         for turn in self.turns:
-            who = "You" if turn.is_person else NAMES[self.provider]
+            speaker = "You" if turn.is_person else NAMES[self.provider]
             text = close_open_fence(turn.text)
             gap = "\n\n" if _STARTS_A_BLOCK.match(text) else " "
-            parts.append(f"**{who}:**{gap}{text}")
+            parts.append(f"**{speaker}:**{gap}{text}")
         return "\n\n".join(parts)
 
 
@@ -136,10 +137,10 @@ def conversation_of(
         raise Malformed("it has no date")
     if not turns:
         raise Malformed("empty conversation")
-    shown = " ".join(storable_text(title).split()) if isinstance(title, str) else ""
-    if not shown or shown.casefold() in {"new chat", "untitled"}:
-        shown = title_of(turns[0].text) or f"Conversation with {NAMES[provider]}"
-    return Conversation(provider, external_id.strip(), shown, created, tuple(turns))
+    checked_title = " ".join(storable_text(title).split()) if isinstance(title, str) else ""
+    if not checked_title or checked_title.casefold() in {"new chat", "untitled"}:
+        checked_title = title_of(turns[0].text) or f"Conversation with {NAMES[provider]}"
+    return Conversation(provider, external_id.strip(), checked_title, created, tuple(turns))
 
 
 def add_turn(turns: list[Turn], is_person: bool, text: str) -> None:

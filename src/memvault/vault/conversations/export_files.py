@@ -74,8 +74,10 @@ def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | Unrea
 
 
 def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[Any]]]:
-    """Name, kind and entries of each file of the export, in the order conversations, projects,
-    memories (which name projects)."""
+    """The name, kind and entries of each file of the export.
+
+    Conversations come first, then projects, then memories, which name projects.
+    """
     wanted = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
 
     def kind_of(name: str) -> str:

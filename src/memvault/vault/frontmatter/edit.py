@@ -220,20 +220,22 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
     old = load_yaml("items:\n" + header[starts[0] : entry.value.end])[0].get("items")
     if not isinstance(old, list) or len(old) != len(spans):
         return None
-    kept = [index for index, item in enumerate(old) if _among(item, values)]
-    if not kept or repr([old[index] for index in kept]) != repr(values[: len(kept)]):
+    kept_indexes = [index for index, item in enumerate(old) if _among(item, values)]
+    if not kept_indexes or repr([old[index] for index in kept_indexes]) != repr(
+        values[: len(kept_indexes)]
+    ):
         return None
     lead = header[starts[0] : spans[0].start]
     indent = lead[: len(lead) - len(lead.lstrip())]
     end = _line_end(header, entry.value.end)
     pieces, position = [], 0
     for index, (start, span) in enumerate(zip(starts, spans, strict=True)):
-        if index not in kept:
+        if index not in kept_indexes:
             pieces.append(header[position:start])
             position = min(_line_end(header, span.end) + len(newline), len(header))
     tail = header[position:end] if position <= end else ""
     text = "".join(pieces) + tail
-    added = items_text(values[len(kept) :], indent, newline)
+    added = items_text(values[len(kept_indexes) :], indent, newline)
     if position > end:  # the last item was removed with its line end
         return text + added[len(newline) :] + (newline if added else "") + header[position:]
     return text + added + header[end:]

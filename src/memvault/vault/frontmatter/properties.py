@@ -177,8 +177,10 @@ def _is_denial(key: str, value: Any) -> bool:
 
 
 def read_importance(value: Any) -> float:
-    """The importance of a name (critical, high, medium, low) or a number, clamped to [0, 1];
-    otherwise the default."""
+    """The importance in [0, 1] of a name (critical, high, medium, low) or a number.
+
+    Any other value means the default.
+    """
     if isinstance(value, str):
         named = IMPORTANCE_NAMES.get(value.strip().casefold())
         if named is not None:
@@ -272,8 +274,10 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
 
 
 def _date_of_path(path: str) -> datetime | None:
-    """The date in the file name of a daily note, the Monday of a weekly one ("2026-W35"), or the
-    date in a session's folder name."""
+    """The date in a file name, or in a session's folder name.
+
+    For a weekly note ("2026-W35") it is the Monday.
+    """
     stem = stem_of(path)
     if match := _STEM_DATE.match(stem):
         return read_date(match[0].replace("_", "-"))

@@ -117,16 +117,17 @@ def read_header(text: str) -> Header:
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
-    """The values of a header's YAML; for malformed YAML, those of readable lines, and the
-    problem."""
+    """The values of a header's YAML, and the problem of malformed YAML.
+
+    Malformed YAML gives the values of its readable lines."""
     try:
         if is_deep(source):
             return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
         loaded = YAMLHandler().load(source, Loader=HeaderLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        what = str(getattr(error, "problem", None) or "it is not valid YAML")
-        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, what)
+        problem = str(getattr(error, "problem", None) or "it is not valid YAML")
+        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, problem)
     except _VALUE_ERRORS:
         return read_lines(source), FrontmatterProblem(2, "a value cannot be read")
     if loaded is None:
@@ -152,8 +153,9 @@ def is_deep(source: str) -> bool:
 
 
 def read_lines(source: str) -> dict[str, Any]:
-    """The readable values of malformed YAML: each ``key: value`` line by itself, ``- item`` lines
-    as lists."""
+    """The readable values of malformed YAML.
+
+    Each ``key: value`` line is read by itself, ``- item`` lines as lists."""
     values: dict[str, Any] = {}
     key: str | None = None
     for line in source.split("\n"):

@@ -114,8 +114,8 @@ class _Reader:
         if name != text:  # a text that is marked as a heading by mistake is still found
             self._block(inline, lines)
             return
-        whole = LabelledSentence(0, len(inline.text))
-        self._links_tags_and_fields(inline, [whole], [Sentence(text, lines.first)], lines.first)
+        sentence = LabelledSentence(0, len(inline.text))
+        self._links_tags_and_fields(inline, [sentence], [Sentence(text, lines.first)], lines.first)
 
     def _paragraph(self, token: Token) -> None:
         inline = self._reader.read(token.children or [])
@@ -128,8 +128,9 @@ class _Reader:
         self._block(inline, lines)
 
     def _row(self, index: int) -> int:
-        """Add a table row as one sentence, including empty cells; returns the index of its last
-        token."""
+        """Add a table row as one sentence, including empty cells.
+
+        Returns the index of its last token."""
         opening = self._tokens[index]
         cells: list[list[Token]] = []
         while self._tokens[index].type != "tr_close":

@@ -36,8 +36,10 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _has_displayed(state: StateBlock) -> bool:
-    """Whether there is ``$$`` in the text. It is searched once, since the rule is tried at every
-    paragraph and list item."""
+    """Whether there is ``$$`` in the text.
+
+    It is searched once, since the rule is tried at every paragraph and list item.
+    """
     known: tuple[str, bool] | None = state.env.get(DISPLAYED)
     if known is None or known[0] is not state.src:
         known = state.env[DISPLAYED] = (state.src, DISPLAYED in state.src)

@@ -1,0 +1,76 @@
+"""Which change indexes each note: the newest reading of a note is written, older ones are not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from indexer.change_set import ChangeSet
+from memvault.model.priority import AwaitedLock
+from memvault.vault.walk import NoteStat
+
+LOOK_SECONDS = 0.01  # between two checks whether other changes are done
+
+
+class DueNotes:
+    """The notes that running changes index, each with its newest change.
+
+    Args:
+        lock: guards this object, and every method except `taken_over` is called with it.
+    """
+
+    def __init__(self, lock: AwaitedLock) -> None:
+        self._lock = lock
+        self._changes = 0  # that are running
+        self._due: dict[str, ChangeSet] = {}  # the newest change of each note to be indexed
+
+    @property
+    def is_any_running(self) -> bool:
+        return bool(self._changes)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._due
+
+    def paths(self) -> Collection[str]:
+        return self._due.keys()
+
+    def stat(self, path: str, default: NoteStat) -> NoteStat | None:
+        """The file that the newest change read; the default if it did not read the note yet."""
+        return self._due[path].stats.get(path, default)
+
+    def paths_of(self, pending: ChangeSet) -> set[str]:
+        """Paths of the notes that this change still has to index."""
+        return {path for path, due in self._due.items() if due is pending}
+
+    def assign(self, paths: Collection[str], pending: ChangeSet) -> None:
+        """Let this change index these notes, instead of earlier changes."""
+        self._due.update(dict.fromkeys(paths, pending))
+
+    def release(self, pending: ChangeSet) -> bool:
+        """Remove the change's notes; returns whether no other notes are due."""
+        with self._lock:
+            for path in self.paths_of(pending):
+                del self._due[path]
+            return not self._due
+
+    @contextmanager
+    def taken_over(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
+        """Take over these notes from earlier changes while the block runs.
+
+        Then waits until notes that later changes took over are indexed, too.
+        """
+        with self._lock:
+            self._changes += 1
+            self.assign(paths, pending)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.release(pending)
+                self._changes -= 1
+        while not self._lock.is_held:
+            with self._lock:
+                if not self._due.keys() & paths:
+                    return
+            time.sleep(LOOK_SECONDS)

@@ -1,0 +1,112 @@
+"""The concepts that the graph omits (forgotten) or replaces (merged)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
+from memvault.stores.keyvalue import KeyValueStore
+
+NAMESPACE = "left_out"  # rows: id of the omitted node, tab, path of a note that names it
+
+
+class SuppressedNodes:
+    """Concepts that the graph omits (forgotten) or replaces (merged), and the notes naming them.
+
+    The notes are recorded, so that restoring a concept relinks only these.
+
+    Args:
+        forgotten: returns the ids of forgotten concepts.
+        merged: maps the ids of merged concepts to the nodes that replace them.
+    """
+
+    def __init__(
+        self,
+        store: KeyValueStore,
+        forgotten: Callable[[], frozenset[str]],
+        merged: Callable[[], Mapping[str, GraphNode]] = dict,
+    ) -> None:
+        self._store = store
+        self.forgotten = forgotten
+        self.merged = merged
+
+    def leave_out(self, graph: NoteGraph) -> NoteGraph:
+        """The note's graph without forgotten concepts, and with merged ones replaced.
+
+        Records both.
+        """
+        graph = self._replace_merged(graph)
+        forgotten = self.forgotten()
+        named = {edge.target for edge in graph.edges} & forgotten
+        if not named:
+            return graph
+        self.record({target: {graph.node.path or ""} for target in named})
+        return replace(
+            graph,
+            edges=tuple(edge for edge in graph.edges if edge.target not in named),
+            entities=tuple(node for node in graph.entities if node.id not in named),
+        )
+
+    def _replace_merged(self, graph: NoteGraph) -> NoteGraph:
+        merged = self.merged()
+        ends = {edge.target for edge in graph.edges} & merged.keys() if merged else set()
+        if not ends:
+            return graph
+        self.record({target: {graph.node.path or ""} for target in ends})
+        new = {merged[end].id: merged[end] for end in ends}
+        known = {node.id for node in graph.entities if node.id not in ends}
+        return replace(
+            graph,
+            edges=_renumbered(
+                replace(edge, target=merged[edge.target].id) if edge.target in ends else edge
+                for edge in graph.edges
+            ),
+            entities=(
+                *(node for node in graph.entities if node.id not in ends),
+                *(new[key] for key in sorted(new.keys() - known - {graph.node.id})),
+            ),
+        )
+
+    def record(self, naming: Mapping[str, Collection[str]]) -> None:
+        """Record which notes, by path, name these nodes."""
+        rows = {f"{key}\t{path}": b"" for key, paths in naming.items() for path in paths}
+        if rows:
+            self._store.put_many(NAMESPACE, rows)
+
+    def returned(self) -> dict[str, set[str]]:
+        """The recorded nodes that are no longer forgotten or merged.
+
+        Each comes with the paths of the notes that may name it.
+        """
+        return self.recorded(lambda key: key not in self.forgotten() and key not in self.merged())
+
+    def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
+        """The recorded nodes whose ids ``which`` accepts.
+
+        Each comes with the paths of the notes that may name it.
+        """
+        found: dict[str, set[str]] = defaultdict(set)
+        for row, _ in self._store.items(NAMESPACE):
+            key, _, path = row.partition("\t")
+            if which(key):
+                found[key].add(path)
+        return dict(found)
+
+    def drop(self, naming: Mapping[str, Collection[str]]) -> None:
+        """Delete these records."""
+        rows = [f"{key}\t{path}" for key, paths in naming.items() for path in paths]
+        self._store.delete(NAMESPACE, rows)
+
+
+def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
+    """The edges, with new ordinals for those that a merge made equal."""
+    ids: set[str] = set()
+    renumbered = []
+    for edge in edges:
+        while edge.id in ids:
+            edge = replace(edge, ordinal=edge.ordinal + 1)  # noqa: PLW2901
+        ids.add(edge.id)
+        renumbered.append(edge)
+    return tuple(renumbered)

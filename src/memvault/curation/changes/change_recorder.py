@@ -1,0 +1,50 @@
+"""Records in the journal what a change intends and how it ended."""
+
+from __future__ import annotations
+
+import logging
+
+from memvault.curation.changes.journal_decoder import JournalPhase
+from memvault.curation.changes.tombstones import Tombstones
+from memvault.curation.changes.trash import versions_of
+from memvault.model.change import SYSTEM, Actor, Change
+from memvault.model.errors import StorageError
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.version_store import VersionStore
+
+logger = logging.getLogger(__name__)
+
+
+class ChangeRecorder:
+    """Writes the phases of changes to the journal."""
+
+    def __init__(self, journal: Journal, forgotten: Tombstones, contents: VersionStore) -> None:
+        self._journal = journal
+        self._forgotten = forgotten
+        self._contents = contents
+
+    def record(self, phase: JournalPhase, change: Change, actor: Actor) -> None:
+        """Write a phase of a change to the journal.
+
+        The outcome repeats the forgotten and restored notes, since `Tombstones` reads no other
+        entry. It need not survive a power cut: recovery finds the outcome from the files.
+        """
+        data: dict[str, object] = {"reversal_hash": change.reversal_hash}
+        if phase is JournalPhase.BEGUN:
+            data["change"] = change.model_dump(mode="json", exclude_defaults=True)
+        elif phase is JournalPhase.DONE:
+            data["forgot"] = [tombstone.model_dump(mode="json") for tombstone in change.forgot]
+            data["restored"] = list(change.restored)
+        entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
+                             rationale=change.rationale)  # fmt: skip
+        self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
+        if phase is JournalPhase.DONE:
+            self._forgotten.take(entry)
+
+    def withdraw(self, change: Change) -> None:
+        """Record that nothing was done; if that fails, the next start finds it from the files."""
+        try:
+            self.record(JournalPhase.WITHDRAWN, change, SYSTEM)
+            self._contents.drop(change.reversal_hash, versions_of(change.files))
+        except StorageError as error:
+            logger.warning("the journal cannot be written: %s", error.message)

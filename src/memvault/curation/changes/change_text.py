@@ -1,0 +1,86 @@
+"""Sentences for a person about the changes of the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memvault.model.change import Change, ChangeKind
+
+MAX_NAMED = 3  # memories or changes that a sentence names
+
+_SUMMARIES = {
+    ChangeKind.CREATED: "Stored {names}",
+    ChangeKind.IMPORTED: "Imported {names}",
+    ChangeKind.IMPORT_UPDATED: "Updated {names} from its conversation",
+    ChangeKind.PREFERENCE_SET: "Set the preference {names}",
+    ChangeKind.MERGED: "Merged {names}",
+    ChangeKind.ANNOTATED: "Annotated {names}",
+    ChangeKind.BOOSTED: "Changed the importance of {names}",
+    ChangeKind.LIFECYCLE_SET: "Changed the lifecycle of {names}",
+    ChangeKind.ARCHIVED: "Moved the notes of the project {names} to the archive",
+    ChangeKind.VERIFIED: "Marked {names} as verified or wrong",
+    ChangeKind.PROPERTY_SET: "Changed the properties of {names}",
+    ChangeKind.FORGOTTEN: "Forgot {names}",
+    ChangeKind.PURGED: "Deleted {names} for good",
+    ChangeKind.RESTORED: "Restored {names}",
+    ChangeKind.EDITED: "Edited {names}",
+    ChangeKind.MANIFEST_APPLIED: "Applied the manifest to {names}",
+    ChangeKind.COMPRESSED: "Wrote a brief from {names}",
+    ChangeKind.CAPTURED: "Captured a session of {names}",
+    ChangeKind.FADED: "Let {names} fade",
+    ChangeKind.RECONSTRUCTED: "Brought back the full text of {names}",
+    ChangeKind.DREAMED: "Accepted what a dream proposed for {names}",
+    ChangeKind.UNDONE: "Undid a change of {names}",
+}
+
+
+def names_of(change: Change) -> str:
+    """The names of the memories that a change touches, else its paths."""
+    names = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
+    first = names[:MAX_NAMED]
+    more = max(len(names), len(change.node_ids)) - len(first)
+    if more > 0 and len(names) >= MAX_NAMED:
+        return f"{', '.join(first)} and {more} more"
+    return " and ".join([", ".join(first[:-1]), first[-1]] if len(first) > 1 else first)
+
+
+def author(change: Change) -> str:
+    """Who made a change: the client by name, the person, or memvault."""
+    if change.actor.kind == "client":
+        return change.actor.name or "a client"
+    return "you" if change.actor.kind == "person" else "memvault"
+
+
+def summary(change: Change) -> str:
+    """A change in a few words, for a person."""
+    if change.kind is ChangeKind.MERGED and len(change.names) > 1:
+        others = change.model_copy(update={"names": change.names[1:]})
+        return f"Merged {names_of(others)} into “{change.names[0]}”"
+    return _SUMMARIES[change.kind].format(names=names_of(change))
+
+
+def description(change: Change) -> str:
+    """The change, who made it and why, in one line."""
+    reason = f": {change.rationale.rstrip(' .')}" if change.rationale else ""
+    undone = ", undone since" if change.undone_by else ""
+    return f"{summary(change)}, by {author(change)}{undone}{reason}"
+
+
+def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> str:
+    """An explanation for a person of these changes, newest first.
+
+    Args:
+        held: number of texts in quarantine.
+    """
+    day = since.astimezone().strftime("%d %B %Y, %H:%M").lstrip("0")
+    texts = "1 text that looks" if held == 1 else f"{held} texts that look"
+    quarantine = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
+    if not changes:
+        return f"Nothing was forgotten or merged since {day}.{quarantine}"
+    described = [f"{description(change)}." for change in changes[:MAX_NAMED]]
+    more = len(changes) - len(described)
+    rest = f" {more} more such changes are in the log." if more else ""
+    is_any_undoable = any(change.undone_by is None and change.undoable for change in changes)
+    hint = " Whatever is marked as recoverable can be brought back." if is_any_undoable else ""
+    return f"Since {day}: {' '.join(described)}{rest}{hint}{quarantine}"

@@ -1,0 +1,235 @@
+"""The tombstones of forgotten notes and concepts, as the journal records them.
+
+The state of a tombstone is the furthest state in any journal entry, so the order in which a sync
+tool merges the journal's files does not matter.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from enum import IntEnum
+from pathlib import PurePosixPath
+
+from pydantic import ValidationError
+
+from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
+from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
+from memvault.model.change import ChangeKind
+from memvault.model.memory import Tombstone
+from memvault.text.words import name_key
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.parse import content_hash
+
+RETENTION = timedelta(days=30)  # time that a forgotten note stays in the trash
+
+logger = logging.getLogger(__name__)
+
+
+class _State(IntEnum):
+    BEGUN = 0
+    WITHDRAWN = 1
+    FORGOTTEN = 2
+    PURGED = 3  # the file is deleted, or was changed by the person and so kept
+    RESTORED = 4
+
+
+_STATE_OF = {
+    TrashEntry.FORGETTING: _State.BEGUN,
+    TrashEntry.FORGETTING_WITHDRAWN: _State.WITHDRAWN,
+    TrashEntry.FORGOTTEN: _State.FORGOTTEN,
+    TrashEntry.PURGED: _State.PURGED,
+    TrashEntry.RESTORED: _State.RESTORED,
+}
+
+
+_STATE_KINDS = frozenset(map(str, TrashEntry))
+
+
+class Tombstones:
+    """Every tombstone of one vault. Thread-safe."""
+
+    def __init__(self, entries: Iterable[JournalEntry] = ()) -> None:
+        self._tombstones: dict[str, Tombstone] = {}
+        self._states: dict[str, _State] = {}
+        self._restoring: dict[str, str] = {}  # path to which the note is being restored
+        self._hidden: frozenset[str] = frozenset()
+        self._lock = threading.RLock()
+        for entry in entries:
+            self._apply(entry)
+        self._update_hidden()
+
+    @classmethod
+    def read(cls, journal: Journal) -> Tombstones:
+        """Read the tombstones from the journal, as far as it is readable."""
+
+        def entries() -> Iterator[JournalEntry]:
+            try:
+                yield from journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE})
+            except OSError as error:
+                logger.error("the journal cannot be read: %s", error.strerror)
+
+        return cls(entries())
+
+    def take(self, entry: JournalEntry) -> None:
+        """Apply an entry that was just written."""
+        with self._lock:
+            self._apply(entry)
+            self._update_hidden()
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The ids of the nodes without a note that the graph omits."""
+        return self._hidden
+
+    def kept(self) -> list[Tombstone]:
+        """The tombstones that are neither restored nor purged, oldest first."""
+        return self._in_state(_State.FORGOTTEN)
+
+    def begun(self) -> list[Tombstone]:
+        """Tombstones for which an earlier version wrote only the intent, oldest first."""
+        return self._in_state(_State.BEGUN)
+
+    def being_restored(self) -> list[tuple[Tombstone, str]]:
+        """Tombstones for which an earlier version wrote only the intent to restore.
+
+        Each comes with the path to which its note was to be restored.
+        """
+        with self._lock:
+            return [(self._tombstones[key], path) for key, path in self._restoring.items()]
+
+    def matching(self, target: str) -> list[Tombstone]:
+        """The kept tombstones with this hash, id, path or name."""
+        target = target.strip()
+        kept = self.kept()
+        exact = [
+            tombstone
+            for tombstone in kept
+            if target
+            in (tombstone.reversal_hash, tombstone.name, tombstone.path, *tombstone.node_ids)
+        ]
+        key = name_key(target)
+        return exact or [tombstone for tombstone in kept if key and key in _name_keys(tombstone)]
+
+    def was_purged(self, target: str) -> bool:
+        """Whether a note with this hash, id or path was deleted for good."""
+        return any(
+            target in (tombstone.reversal_hash, tombstone.path, *tombstone.node_ids)
+            for tombstone in self._in_state(_State.PURGED)
+        )
+
+    def restorable(self, now: datetime) -> list[Tombstone]:
+        """The kept tombstones whose notes can still be restored."""
+        return [tombstone for tombstone in self.kept() if tombstone.restorable(now)]
+
+    def _in_state(self, state: _State) -> list[Tombstone]:
+        with self._lock:
+            found = [stone for key, stone in self._tombstones.items() if self._is(key, state)]
+        return sorted(found, key=lambda stone: (stone.forgotten_at, stone.reversal_hash))
+
+    def tombstone(self, reversal_hash: str) -> Tombstone | None:
+        """The tombstone with this hash, even if its note was restored since."""
+        with self._lock:
+            return self._tombstones.get(reversal_hash)
+
+    def kept_tombstones_of(self, tombstone: Tombstone) -> list[Tombstone]:
+        """The kept tombstones of the same memory or concept, including later forgettings."""
+        first = tombstone.repeats or tombstone.reversal_hash
+        return [stone for stone in self.kept() if first in (stone.reversal_hash, stone.repeats)]
+
+    def _apply_change(self, entry: JournalEntry) -> None:
+        for data in entry.data.get("forgot", ()):
+            try:
+                tombstone = Tombstone.model_validate(data)
+            except ValidationError:
+                logger.warning("the journal entry %s cannot be read", entry.id)
+                continue
+            self._tombstones[tombstone.reversal_hash] = tombstone
+            self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
+        for key in entry.data.get("restored", ()):
+            self._reach(str(key), _State.RESTORED)
+
+    def _reach(self, key: str, state: _State) -> None:
+        self._states[key] = max(state, self._states.get(key, _State.BEGUN))
+
+    def _apply(self, entry: JournalEntry) -> None:
+        if entry.kind == JournalPhase.DONE:
+            self._apply_change(entry)
+            return
+        if entry.kind not in _STATE_KINDS:
+            return
+        kind = TrashEntry(entry.kind)
+        key = str(entry.data.get("reversal_hash", ""))
+        if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
+            try:
+                tombstone = Tombstone.model_validate(entry.data)
+            except ValidationError:  # edited by hand; an unreadable tombstone cannot be restored
+                logger.warning("the journal entry %s cannot be read", entry.id)
+                return
+            if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
+                self._tombstones[key] = tombstone
+        if kind is TrashEntry.RESTORING:
+            self._restoring[key] = entry.path or ""
+        elif kind is TrashEntry.RESTORING_WITHDRAWN:
+            self._restoring.pop(key, None)
+        else:
+            self._reach(key, _STATE_OF[kind])
+
+    def _update_hidden(self) -> None:
+        ended = [key for key in self._restoring if not self._is(key, _State.FORGOTTEN)]
+        for key in ended:
+            del self._restoring[key]
+        self._hidden = frozenset(
+            node
+            for key, tombstone in self._tombstones.items()
+            if self._is(key, _State.FORGOTTEN) or self._is(key, _State.PURGED)
+            for node in tombstone.hidden
+        )
+
+    def _is(self, key: str, state: _State) -> bool:
+        return key in self._tombstones and self._states.get(key) is state
+
+
+def _name_keys(tombstone: Tombstone) -> set[str]:
+    """The name keys by which a person may refer to a tombstone; a tag without its #."""
+    names = (tombstone.name.removeprefix("#"), PurePosixPath(tombstone.path or "").stem)
+    return {name_key(name) for name in names}
+
+
+def tombstones_of(plan: Plan, why: Attribution, now: datetime, key: str) -> tuple[Tombstone, ...]:
+    """The tombstones of the notes and concepts that a plan forgets.
+
+    If a change forgets just one, its tombstone has the hash of the change, so that this hash both
+    undoes the change and restores the note.
+
+    Args:
+        key: the reversal hash of the change.
+    """
+    moved = {edit.path: edit for edit in plan.edits if edit.moved_to is not None}
+    shares_hash = plan.kind is ChangeKind.FORGOTTEN and len(plan.forgets) == 1
+
+    def tombstone(forgetting: Forgetting) -> Tombstone:
+        edit = moved.get(forgetting.path or "")
+        content = content_hash(edit.before) if edit and edit.before is not None else None
+        kept_until = now if forgetting.permanent else now + RETENTION
+        own_hash = reversal_hash("forgotten", now, forgetting.path or forgetting.name, content)
+        return Tombstone(
+            reversal_hash=key if shares_hash else own_hash,
+            name=forgetting.name,
+            kind=forgetting.kind,
+            node_ids=forgetting.node_ids,
+            path=forgetting.path,
+            trash_path=edit.moved_to if edit else None,
+            content_hash=content,
+            hidden=forgetting.hidden,
+            forgotten_at=now,
+            restorable_until=kept_until if forgetting.path else None,
+            permanent=forgetting.permanent,
+            reason=why.reason,
+            rationale=why.rationale,
+            repeats=forgetting.repeats,
+        )
+
+    return tuple(map(tombstone, plan.forgets))

@@ -1,0 +1,115 @@
+"""Tasks about notes that contradict or supersede another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from memvault.curation.targets import names_of_memory
+from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
+from memvault.model.graph import SUPERSEDED, relation_name
+from memvault.model.memory import Memory
+from memvault.model.search import Conflict, ConflictKind
+from memvault.reasoning.conflicts import (
+    Statement,
+    different_values,
+    stated_conflict,
+    statements_of,
+)
+from memvault.stores.graph_view import GraphView
+from memvault.text.words import name_key
+from memvault.vault.links import wikilink
+
+MemoryOf = Callable[[str], Memory | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStatements:
+    """The statements of one note that other notes may contradict."""
+
+    conflicts: tuple[Conflict, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.conflicts or self.statements)
+
+
+def note_statements(memory: Memory, edges: GraphView) -> NoteStatements:
+    """What this note states that other notes may contradict."""
+    found = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
+    return NoteStatements(
+        tuple(conflict for conflict in found if conflict is not None),
+        tuple(statements_of(memory, edges)),
+    )
+
+
+def conflict_tasks(
+    stated_by_notes: Iterable[NoteStatements], edges: GraphView, memory_of: MemoryOf
+) -> Iterator[CurationTask]:
+    """A task for each pair of contradicting notes that a person has not decided yet.
+
+    A pair is decided if one of the two is superseded, or if only one is verified.
+    """
+    notes = list(stated_by_notes)
+    conflicts = [conflict for note in notes for conflict in note.conflicts]
+    outdated = {
+        conflict.sides[1].node.id
+        for conflict in conflicts
+        if conflict.kind is ConflictKind.SUPERSESSION
+    }
+    statements = [statement for note in notes for statement in note.statements]
+    conflicts += different_values(statements, edges, memory_of)
+    seen: set[frozenset[str]] = set()
+    for conflict in conflicts:
+        first, second = (memory_of(side.node.id) for side in conflict.sides)
+        if first is None or second is None or first.id == second.id:
+            continue
+        if conflict.kind is ConflictKind.SUPERSESSION:
+            if not _names_successor(second, first, edges):
+                yield _superseded(second, first)
+            continue
+        pair = frozenset((first.id, second.id))
+        is_decided = first.verified != second.verified or pair & outdated
+        if is_decided or pair in seen:
+            continue
+        seen.add(pair)
+        yield _conflicting(conflict, first, second)
+
+
+def _conflicting(conflict: Conflict, first: Memory, second: Memory) -> CurationTask:
+    side, other_side = conflict.sides
+    if conflict.kind is ConflictKind.CONTRADICTION:
+        detail = f"{first.path} {conflict.about} {second.path}: verify the correct one"
+    else:
+        detail = f"{conflict.about}: {side.text!r} here, {other_side.text!r} in {second.path}"
+    shared_names = {name_key(name) for name in names_of_memory(first)} & {
+        name_key(name) for name in names_of_memory(second)
+    }
+    newer = max((first, second), key=lambda memory: (memory.moment, memory.id))
+    decide = (
+        TaskAction.by("merge_concepts", sources=[first.id, second.id], target=newer.id)
+        if shared_names
+        else TaskAction.by("verify_memory", target=newer.id, verified=True)
+    )
+    return CurationTask.about(
+        [first, second], TaskType.CONFLICTING_FACTS, Priority.HIGH, detail, decide
+    )
+
+
+def _names_successor(older: Memory, newer: Memory, edges: GraphView) -> bool:
+    return any(
+        edge.target == newer.id and relation_name(edge.relation) in SUPERSEDED
+        for edge in edges.stated_by(older.id)
+    )
+
+
+def _superseded(older: Memory, newer: Memory) -> CurationTask:
+    says = f"Superseded by: {wikilink(newer.path, older.path)}"
+    return CurationTask.about(
+        [older, newer],
+        TaskType.SUPERSEDED,
+        Priority.LOW,
+        f"{newer.path} replaces this note, which does not say so",
+        TaskAction.by("annotate_node", target=older.id, note=says),
+        TaskAction.by("edit_memory", target=older.id, operation="append", content=says),
+    )

@@ -1,0 +1,176 @@
+"""Tasks about notes that are nearly identical.
+
+Every changed note is compared with all others by the cosine of their vectors, as products of blocks
+of the matrix; only the few near ones are read and compared word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.cognition.vector_rows import Rows
+from memvault.curation.tasks.note_tasks import is_captured
+from memvault.curation.tasks.note_wording import (
+    NoteWording,
+    Similarity,
+    note_wording,
+    similarity_of,
+    title_of,
+)
+from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Memory
+from memvault.vault.documents import is_document
+
+MIN_COSINE = 0.9
+MAX_NEAR = 5  # nearest notes with which a note is compared word by word
+BLOCK = 512  # notes
+KEPT_WORDINGS = 512
+
+Pair = tuple[str, str]  # memory ids, in order
+Matrix = npt.NDArray[np.float32]
+
+
+class Duplicates:
+    """Pairs of near-duplicate notes, updated as notes change. Not thread-safe.
+
+    Args:
+        read: gives a note's bytes, by path.
+        go_on: called between blocks; raises to stop.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], bytes],
+        go_on: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._read = read
+        self._go_on = go_on
+        self._similarities: dict[Pair, Similarity] = {}
+
+    def tasks(
+        self, memories: Mapping[str, Memory], changed: Collection[str], rows: Rows
+    ) -> list[CurationTask]:
+        """A task for each pair of near-duplicates.
+
+        Args:
+            memories: every note, by id.
+            changed: ids of the notes to compare again, and of removed ones.
+            rows: the vectors of whole notes, L2-normalised; a note without text has none.
+        """
+        changed = set(changed)
+        unchanged = {
+            pair: kind for pair, kind in self._similarities.items() if changed.isdisjoint(pair)
+        }
+        pairs = self._near_pairs(changed & memories.keys(), rows)
+        self._similarities = unchanged | self._similar_pairs(memories, pairs)
+        return [
+            _duplicates(memories[first], memories[second])
+            if kind is Similarity.DUPLICATE
+            else _other_numbers(memories[first], memories[second])
+            for (first, second), kind in self._similarities.items()
+        ]
+
+    def _near_pairs(self, changed: Collection[str], rows: Rows) -> set[Pair]:
+        """Pairs of a changed note and one of its nearest, with at least `MIN_COSINE`."""
+        # Changed notes come first, so that each pair of changed notes is compared once.
+        order = sorted(range(len(rows.ids)), key=lambda at: rows.ids[at] not in changed)
+        ids = [rows.ids[at] for at in order]
+        fresh = sum(key in changed for key in ids)
+        if not fresh:
+            return set()
+        matrix = rows.matrix[order]
+        pairs: set[Pair] = set()
+        for first in range(0, fresh, BLOCK):
+            self._go_on()
+            cosines = matrix[first : min(first + BLOCK, fresh)] @ matrix[first:].T
+            pairs |= _nearest(cosines, first, ids)
+        return pairs
+
+    def _similar_pairs(
+        self, memories: Mapping[str, Memory], pairs: Collection[Pair]
+    ) -> dict[Pair, Similarity]:
+        @lru_cache(KEPT_WORDINGS)
+        def wording_of(memory_id: str) -> NoteWording | None:
+            memory = memories[memory_id]
+            try:
+                return note_wording(title_of(memory), self._read(memory.path))
+            except MemvaultError:  # gone or unreadable since
+                return None
+
+        found: dict[Pair, Similarity] = {}
+        for first_id, second_id in sorted(pairs):
+            self._go_on()
+            first, second = memories[first_id], memories[second_id]
+            if is_document(first.path) or is_document(second.path):
+                continue  # read-only: neither can be merged into the other
+            if is_captured(first) != is_captured(second):
+                continue  # a decision kept from a session repeats its text on purpose
+            wording, other_wording = wording_of(first_id), wording_of(second_id)
+            if wording is None or other_wording is None:
+                continue
+            kind = similarity_of(wording, other_wording)
+            if kind is Similarity.OTHER_NUMBERS and not _share_day_project_type(first, second):
+                kind = Similarity.NONE
+            if kind is not Similarity.NONE:
+                found[first_id, second_id] = kind
+        return found
+
+
+def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:
+    """The pairs of each row's note and its nearest notes in later columns.
+
+    Row 0 and column 0 are the note with the index ``first``.
+    """
+    pairs: set[Pair] = set()
+    is_near = cosines >= MIN_COSINE
+    for row in np.flatnonzero(is_near.sum(axis=1) > 1).tolist():
+        later = cosines[row].copy()
+        later[: row + 1] = -1.0
+        for column in _best(later):
+            first_id, second_id = sorted((ids[first + row], ids[first + column]))
+            pairs.add((first_id, second_id))
+    return pairs
+
+
+def _best(cosines: Matrix) -> list[int]:
+    columns = np.flatnonzero(cosines >= MIN_COSINE)
+    best = columns[np.argsort(-cosines[columns], kind="stable")][:MAX_NEAR]
+    return [int(column) for column in best]
+
+
+def _share_day_project_type(first: Memory, second: Memory) -> bool:
+    """Whether two notes share day, project and type; otherwise their numbers may differ."""
+    is_same_day = len({memory.date for memory in (first, second)}) == 1
+    return is_same_day and first.project == second.project and first.type == second.type
+
+
+def _older_first(first: Memory, second: Memory) -> list[Memory]:
+    return sorted((first, second), key=lambda memory: (memory.created_at, memory.path))
+
+
+def _duplicates(memory: Memory, other: Memory) -> CurationTask:
+    first, second = _older_first(memory, other)
+    return CurationTask.about(
+        [first, second],
+        TaskType.NEAR_DUPLICATES,
+        Priority.MEDIUM,
+        "these two notes are nearly identical",
+        TaskAction.by("merge_concepts", sources=[first.id, second.id], target=first.id),
+        TaskAction.by("forget_concept", target=second.id, reason="duplicate"),
+    )
+
+
+def _other_numbers(memory: Memory, other: Memory) -> CurationTask:
+    first, second = _older_first(memory, other)
+    return CurationTask.about(
+        [first, second],
+        TaskType.CONFLICTING_FACTS,
+        Priority.MEDIUM,
+        "the same words with different numbers; forget the wrong note, or verify both",
+        TaskAction.by("forget_concept", target=first.id, reason="outdated"),
+    )

@@ -1,0 +1,203 @@
+"""Redirects the links in a note, and keeps every other byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+from memvault.model.note import LinkStyle, ParsedNote
+from memvault.vault.compose import lines_of, note_text
+from memvault.vault.frontmatter.read import read_header
+from memvault.vault.markdown import parse_markdown
+from memvault.vault.markdown.inline_text import note_target
+from memvault.vault.markdown.wikilink import Wikilink, read_wikilink
+from memvault.vault.parse import parse_note
+
+_CANDIDATE = re.compile(
+    r"(?P<hidden>%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)|(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<embed>!?)(?P<wiki>\[\[)"
+    r"|(?P<image>!?)\[(?P<shown>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\("
+    r"(?P<dest><[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)",
+    re.DOTALL,
+)
+
+
+class NewTarget(NamedTuple):
+    """The new target of a link: vault path, name in wikilinks, and heading or block.
+
+    If ``name`` is None, only Markdown links are rewritten.
+    """
+
+    path: str
+    name: str | None
+    subpath: str | None
+
+
+class WrittenLink(NamedTuple):
+    """A link as written in a note; an embed (``![[…]]``) shows its target in place."""
+
+    target: str
+    subpath: str | None
+    is_embed: bool
+
+
+Redirect = Callable[[WrittenLink], NewTarget | None]
+Attached = Callable[[str], str | None]
+
+
+def rewrite_links(
+    path: str, data: bytes, redirect: Redirect, attached: Attached = lambda _: None
+) -> bytes:
+    """Redirect a note's links; every other byte stays.
+
+    The result is parsed again: if anything but the redirected links differs, the note is returned
+    unchanged.
+
+    Args:
+        redirect: the new target of a link, None to keep it.
+        attached: the new path of a Markdown image or file, None to keep it.
+
+    Raises:
+        MalformedFrontmatter: the note is UTF-16.
+    """
+    text = note_text(path, data)
+    before = parse_note(path, data)
+    changed = _Rewriter(text, before, redirect, attached).rewritten()
+    if changed == text:
+        return data
+    after_data = changed.encode("utf-8", "surrogateescape")
+    after = parse_note(path, after_data)
+    return after_data if _reads_alike(before, after, redirect) else data
+
+
+class _Rewriter:
+    def __init__(self, text: str, note: ParsedNote, redirect: Redirect, attached: Attached) -> None:
+        self._text = text
+        self._note = note
+        self._redirect = redirect
+        self._attached = attached
+        self._lines = lines_of(text)
+        self._in_table = _table_lines(text)
+
+    def rewritten(self) -> str:
+        """The text with rewritten links; code is unchanged."""
+        pieces = []
+        for first, last, is_text in self._stretches():
+            part = "".join(self._lines[first:last])
+            pieces.append(self._stretch(part, first) if is_text else part)
+        return "".join(pieces)
+
+    def _stretches(self) -> Iterator[tuple[int, int, bool]]:
+        """First line, end line (exclusive), both counted from 0, and whether it is text."""
+        at = 0
+        for code in sorted(self._note.code, key=lambda block: block.lines.first):
+            first, last = code.lines.first - 1, code.lines.last
+            if first > at:
+                yield at, first, True
+            if last > at:
+                yield max(at, first), last, False
+                at = last
+        yield at, len(self._lines), True
+
+    def _stretch(self, part: str, first: int) -> str:
+        pieces, at = [], 0
+        while found := _CANDIDATE.search(part, at):
+            pieces.append(part[at : found.start()])
+            at = found.end()
+            if found["hidden"] is not None:
+                pieces.append(found[0])
+            elif found["wiki"] is not None:
+                new, at = self._wikilink(part, found, first)
+                pieces.append(new)
+            else:
+                pieces.append(self._markdown(found))
+        return "".join([*pieces, part[at:]])
+
+    def _wikilink(self, part: str, found: re.Match[str], first: int) -> tuple[str, int]:
+        read = read_wikilink(part, found.start("wiki"))
+        if read is None:
+            return found[0], found.end()
+        link, end = read
+        written = found["embed"] + part[found.start("wiki") : end]
+        new_target = self._redirect(WrittenLink(link.target, link.subpath, bool(found["embed"])))
+        if new_target is None or new_target.name is None:
+            return written, end
+        line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
+        bar = r"\|" if line in self._in_table else "|"
+        heading = f"#{new_target.subpath}" if new_target.subpath else ""
+        # Obsidian shows a path including its folders.
+        reads_so = (
+            "/" not in new_target.name
+            and Wikilink(new_target.name, new_target.subpath, None).text == link.text
+        )
+        alias = "" if reads_so else bar + link.text
+        return f"{found['embed']}[[{new_target.name}{heading}{alias}]]", end
+
+    def _markdown(self, found: re.Match[str]) -> str:
+        dest = found["dest"].removeprefix("<").removesuffix(">")
+        new = self._destination(dest, is_embed=bool(found["image"]))
+        if new is None:
+            # The shown text may contain links itself.
+            return found[0]
+        return found[0][: found.start("dest") - found.start()] + new
+
+    def _destination(self, dest: str, *, is_embed: bool) -> str | None:
+        target = note_target(dest)
+        if target is None:
+            path = self._attached(dest)
+            return None if path is None else quote(path)
+        if not target[0]:
+            return None
+        new_target = self._redirect(WrittenLink(target[0], target[1], is_embed))
+        if new_target is None:
+            return None
+        return quote(new_target.path) + (
+            f"#{quote(new_target.subpath)}" if new_target.subpath else ""
+        )
+
+
+def _table_lines(text: str) -> frozenset[int]:
+    """Lines, counted from 0, in which a bar separates table cells."""
+    if "|" not in text:
+        return frozenset()
+    plain = "".join(line.rstrip("\r\n") + "\n" for line in lines_of(text)).removeprefix("\ufeff")
+    header = read_header(plain)
+    above = header.body_line - 1
+    return frozenset(
+        above + line
+        for token in parse_markdown(plain[header.body_start :])
+        if token.type == "tr_open" and token.map is not None
+        for line in range(*token.map)
+    )
+
+
+def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
+    """Whether text, code, properties and all links that were not redirected are equal."""
+    if (
+        [block.text for block in before.blocks] != [block.text for block in after.blocks]
+        or [heading.text for heading in before.headings]
+        != [heading.text for heading in after.headings]
+        or [code.text for code in before.code] != [code.text for code in after.code]
+        or before.frontmatter.keys() != after.frontmatter.keys()
+        or len(before.links) != len(after.links)
+        or before.frontmatter_problem != after.frontmatter_problem
+    ):
+        return False
+    for old, new in zip(before.links, after.links, strict=True):
+        new_target = redirect(WrittenLink(old.target, old.subpath, old.style is LinkStyle.EMBED))
+        is_unchanged = (new.target, new.subpath) == (old.target, old.subpath)
+        if new_target is None and not is_unchanged:
+            return False
+        leads_to_target = (
+            new.target in (new_target.name, new_target.path.removesuffix(".md"))
+            if new_target
+            else True
+        )
+        if not (leads_to_target or is_unchanged) or (old.style, old.relation) != (
+            new.style,
+            new.relation,
+        ):
+            return False
+    return True

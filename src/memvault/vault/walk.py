@@ -1,0 +1,107 @@
+"""Lists the notes below a vault's folder, and records what cannot be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memvault.vault.documents import is_document
+from memvault.vault.ignore import IgnoreRules, is_link
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStat:
+    """Size and modification time of a file; ``path`` is relative to the vault."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+class NoteWalk:
+    """Lists the notes of one vault.
+
+    Attributes:
+        problems: by path, why a file or folder could not be read in the last walk.
+        unreadable: folders that could not be read in the last walk; empty text for the vault's own.
+    """
+
+    def __init__(self, root: Path, ignore: IgnoreRules, max_document_bytes: int) -> None:
+        self._root = root
+        self._ignore = ignore
+        self._max_document_bytes = max_document_bytes
+        self.problems: dict[str, str] = {}
+        self.unreadable: set[str] = set()
+
+    def notes(self) -> Iterator[NoteStat]:
+        """List every note to index once, ordered by path within each folder.
+
+        A folder or file that cannot be read is recorded in `problems` and skipped.
+        """
+        self.problems, self.unreadable = {}, set()
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            below = []
+            for entry in self._entries(folder):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                try:
+                    if is_link(entry):
+                        continue
+                    if entry.is_dir():
+                        if not self._ignore.excludes_folder(path):
+                            below.append(path)
+                    elif entry.is_file() and not self._ignore.excludes_file(path):
+                        stat = self._stat(path, entry)
+                        if stat is not None and not self.is_too_large(stat):
+                            yield stat
+                except OSError:
+                    self.problems[printable(path)] = "it cannot be read"
+            folders.extend(reversed(below))
+        if self._ignore.problem:
+            self.problems["."] = self._ignore.problem
+
+    def is_too_large(self, stat: NoteStat) -> bool:
+        """Whether this is a document with more bytes than are read."""
+        return is_document(stat.path) and stat.size > self._max_document_bytes
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self._root / folder) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
+        except OSError:
+            self.problems[printable(folder) or "."] = "the folder cannot be read; allow reading it"
+            self.unreadable.add(folder)
+            return []
+
+    def _stat(self, path: str, entry: os.DirEntry[str]) -> NoteStat | None:
+        """The size and time of a file; None if its name is not Unicode."""
+        if not is_unicode(path):
+            self.problems[printable(path)] = "its name is not Unicode; rename it"
+            return None
+        stat = note_stat(path, entry.stat(follow_symlinks=False))
+        if not os.access(entry.path, os.R_OK):
+            self.problems[path] = "it cannot be read; allow reading it"
+        return stat
+
+
+def note_stat(path: str, found: os.stat_result) -> NoteStat:
+    return NoteStat(path, found.st_size, found.st_mtime_ns)
+
+
+def is_unicode(path: str) -> bool:
+    """Whether a path can be encoded; one with bytes that no Unicode text has cannot."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(path: str) -> str:
+    """The path, with ``?`` for what cannot be encoded."""
+    return path.encode("utf-8", errors="replace").decode("utf-8")
