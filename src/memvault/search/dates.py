@@ -14,12 +14,12 @@ from functools import cache
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.scope import MemoryLookup
 from memvault.search.task_words import OPEN_TASKS, asks_for_tasks, said_of_tasks, task_languages
 from memvault.search.time_expressions import Cut, EventDay, cut_times, days_named, single_days
 from memvault.search.time_patterns import PAST
 from memvault.search.time_spans import Calendar, Span
-from memvault.search.time_translation import UNSPACED, languages_of
 from memvault.search.time_words import ASKING, HAPPENED, OCCASIONS
 from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.entities import NameMatcher
@@ -293,7 +293,7 @@ def _words_of(
     words = {word.casefold() for word in _WORD.findall(rest)}
     past, anything, plans = PAST, _ANYTHING, _PLANS
     tasks = said_of_tasks(question)
-    for language in languages_of(question)[0] or (task_languages(question) if tasks else ()):
+    for language in languages_of(question).names or (task_languages(question) if tasks else ()):
         happened, others = HAPPENED[language].split(), _asking_words(language)
         if language in LANGUAGES:  # those whose function words are known
             idle = {word for word in words if is_function_word(word, language)}

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Collection
 
 from memvault.search.dates import NEWEST, words_beyond
+from memvault.search.question_languages import languages_of
 from memvault.search.task_words import asks_how
-from memvault.search.time_translation import languages_of
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.languages import LANGUAGES
 from memvault.text.stems import stems
@@ -90,7 +90,7 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
 
 def stems_in_its_languages(text: str, question: str) -> list[frozenset[object]]:
     """The stems of a text as English, and as each language that a question may be in."""
-    spoken = [name for name in languages_of(question)[0] if name in LANGUAGES]
+    spoken = [name for name in languages_of(question).names if name in LANGUAGES]
     return [frozenset(stems(text)), *(frozenset(bm25.stems(text, name)) for name in spoken)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from memvault.search.time_translation import UNSPACED, languages_of
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
@@ -129,7 +129,7 @@ def task_words(question: str) -> list[str]:
 @lru_cache(maxsize=256)  # a question is read several times
 def asks_for_tasks(question: str) -> bool:
     """Whether a question asks what is to do."""
-    if _TO_DO.search(question) and not languages_of(question)[1]:
+    if _TO_DO.search(question) and not languages_of(question).is_foreign:
         return _OTHERWISE.search(question) is None
     names, low = task_languages(question), _plain(question)
     if asks_how(question):
@@ -159,8 +159,8 @@ def _asks_what_is_to_do(name: str, low: str) -> bool:
 def task_languages(question: str) -> tuple[str, ...]:
     """The languages that a question may be in; of one that may be English, those that have its
     words for tasks."""
-    names, sure = languages_of(question)
-    if sure:
+    names, is_foreign = languages_of(question)
+    if is_foreign:
         return names
     low = _plain(question)
     is_task = any(noun != _ENGLISH_TOO for noun in _NOUN.findall(question.casefold()))
