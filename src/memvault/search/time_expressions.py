@@ -1,7 +1,7 @@
 """Time expressions of a text: cut out of a question, or found in a note, as spans of days.
 
 Reads English times relative to today, ISO dates, days and months named in six other languages, and
-in questions the times of nine languages (`time_translation`). `time_spans` has their meanings.
+in questions the times of nine languages (`time_translation`). `expression_spans` has their days.
 """
 
 from __future__ import annotations
@@ -13,6 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, lru_cache
 
+from memvault.search.expression_spans import (
+    may_be_last_years,
+    names_no_year,
+    next_such,
+    span_of,
+)
+from memvault.search.relative_dates import number_of
 from memvault.search.time_patterns import (
     ASKS_AHEAD,
     BETWEEN,
@@ -29,18 +36,7 @@ from memvault.search.time_patterns import (
     SAYINGS_AHEAD,
     WORD,
 )
-from memvault.search.time_spans import (
-    Calendar,
-    Span,
-    may_be_last_years,
-    moved_back,
-    names_no_year,
-    next_such,
-    next_to,
-    number_of,
-    on_side_of,
-    span_of,
-)
+from memvault.search.time_spans import Calendar, Span, moved_back, next_to, on_side_of
 from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
