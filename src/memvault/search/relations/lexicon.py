@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
-from memvault.search.relations.edge_index import NO_DAY, Flags, StepGraph
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
+from memvault.search.relations.step_graph import NO_DAY, Flags, StepGraph
 from memvault.text.entities import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
@@ -163,7 +163,7 @@ class Lexicon:
         self._names = names
         self._vectors = vectors
         of_kind: list[list[str]] = [[] for _ in graph.kinds]
-        for node in np.flatnonzero(graph.noted).tolist():
+        for node in np.flatnonzero(graph.has_note).tolist():
             of_kind[graph.kind_of[node]].append(graph.names[node])
         noted = [bool(members) for members in of_kind]
         found = vectors.of(graph.kinds)
@@ -175,7 +175,7 @@ class Lexicon:
         )
         words = [w for w, has in zip(graph.kinds, noted, strict=True) if has and w != NodeKind.NOTE]
         self._stems = {stem(word) for word in words}
-        self._relation_stems = {stem(name) for name in graph.relations if name.isalpha()}
+        self._relation_stems = {stem(name) for name in graph.relation_names if name.isalpha()}
         self.vocabulary = Vocabulary(self.find_names, self.event_day)
 
     def known_names(self, text: str) -> list[NamedSpan]:
@@ -195,7 +195,7 @@ class Lexicon:
         found = self.known_names(text)
         text = composed(text)
         for start, end in literals(text):
-            nodes = self.graph.named.get(name_key(text[start:end]))
+            nodes = self.graph.entities_of_name.get(name_key(text[start:end]))
             if nodes and all(end <= name.start or name.end <= start for name in found):
                 ids = tuple(self.graph.node_ids[node] for node in nodes)
                 found.append(NamedSpan(start, end, ids))

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memvault.search.relations.edge_index import Flags, Floats, Ints, StepGraph
 from memvault.search.relations.edge_templates import MASK
+from memvault.search.relations.step_graph import Flags, Floats, Ints, StepGraph
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 
@@ -161,7 +161,7 @@ def answers(graph: StepGraph, paths: Sequence[Path], most: int) -> list[Answer]:
     for path in paths:
         worth = math.exp(_SHARPNESS * (path.score - best)) / total
         for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END)):
-            noted = np.flatnonzero(graph.noted[nodes])
+            noted = np.flatnonzero(graph.has_note[nodes])
             walks = dict(zip(nodes[noted].tolist(), noted.tolist(), strict=True))
             own = share * worth / max(1, len(walks)) ** _SHARED_OUT
             for node, walk in walks.items():
@@ -199,7 +199,7 @@ class PathFinder:
     def _compare(self, asking: Floats | None) -> None:
         graph, asked = self._graph, self._asked
         noted = np.zeros(len(graph.kinds), np.bool_)
-        noted[graph.kind_of[graph.noted]] = True
+        noted[graph.kind_of[graph.has_note]] = True
         self._texts = np.unique(graph.local[graph.repeated])  # numbers of the texts of relations
         self._place = np.full(len(graph.texts), -1, np.int32)
         self._place[self._texts] = np.arange(len(self._texts))
@@ -224,7 +224,7 @@ class PathFinder:
             self._asked_kind = np.maximum(self._asked_kind, self._kinds @ asking)
         shared = np.zeros((len(asked.stems), len(graph.texts)), np.bool_)
         for k, each in enumerate(sorted(asked.stems)):
-            shared[k, graph.bearing(each)] = True
+            shared[k, graph.texts_with(each)] = True
         self._shared = shared[:, self._texts]
         spans = np.array(asked.spans)
         self._overlap = (spans[:, None, 0] < spans[None, :, 1]) & (
@@ -269,20 +269,20 @@ class PathFinder:
             best = self._best(last, _FOLLOWED)
             rank[best] = np.arange(len(best))
             rank[sizes > _MAX_NODES] = len(last.texts)
-            led = (rank[last.path] < len(best)) & ~graph.dates[last.node]
+            led = (rank[last.path] < len(best)) & ~graph.is_date[last.node]
             rows = np.flatnonzero(led).astype(np.int32)
             rows = rows[np.argsort(rank[last.path[rows]], kind="stable")]
             nodes, before = last.node[rows], last.path[rows]
         else:
             rows = np.arange(len(starts), dtype=np.int32)
             nodes, before = starts, np.zeros(len(starts), np.int32)
-        begin, end = graph.start[nodes], graph.start[nodes + 1]
+        begin, end = graph.half_start[nodes], graph.half_start[nodes + 1]
         count = end - begin
         count = np.where(np.cumsum(count) > _MAX_WALKS, 0, count)  # hubs have too many edges
         at = np.repeat(np.arange(len(nodes)), count)
         offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         half = begin[at] + offset
-        edge, far = graph.half_edge[half], graph.far[half]
+        edge, far = graph.half_edge[half], graph.half_target[half]
         kept_rows = graph.repeated[edge] & self._usable[far] & ~np.isin(far, starts)
         if len(levels) > 1:
             kept_rows &= far != levels[-2].node[levels[-1].parent[rows[at]]]

@@ -115,7 +115,7 @@ class Phrase:
     Without stems any relation may be meant.
     """
 
-    ways: tuple[str, ...]
+    wordings: tuple[str, ...]
     stems: frozenset[str] = frozenset()
 
     @property
@@ -140,8 +140,8 @@ def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) 
         return _field(_noun(far))
     near_noun, far_noun = _noun(near), _noun(far)
     if of and not near.named and near_noun and not near.is_question_word:
-        ways = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
-        return Phrase(ways, stems(joined(near_noun, *content)))
+        wordings = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
+        return Phrase(wordings, stems(joined(near_noun, *content)))
     told_by_verb = asked_for and front != ["have"] and not has_kind[relation.a]
     if not content and not far.named and far_noun and not told_by_verb:
         return _field(far_noun)

@@ -20,12 +20,13 @@ from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
 from memvault.search.association import KEPT, descending
-from memvault.search.relations.edge_index import StepGraph, StepIndex
+from memvault.search.relations.edge_index import EdgeIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import AskedWords, masked
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry
+from memvault.search.relations.step_graph import StepGraph
 from memvault.search.scope import MemoryLookup
 from memvault.search.time_expressions import cut_times
 from memvault.search.time_spans import Calendar
@@ -92,7 +93,7 @@ class RelationSearch:
         self._today = today
         self._vectors = PhraseVectors(embedder)
         self._view = view
-        self._steps = StepIndex(view, indexed.catalogue, embedder.embed)
+        self._steps = EdgeIndex(view, indexed.catalogue, embedder.embed)
         self._background = background
         parser = question_parser()
         self._reader = None if parser is None else QuestionReader(parser)
@@ -303,9 +304,9 @@ def _names_related(lexicon: Lexicon, query: str) -> bool:
 
 def _is_related(graph: StepGraph, node_id: str) -> bool:
     number = graph.number_of.get(node_id)
-    if number is None or number + 1 >= len(graph.start):
+    if number is None or number + 1 >= len(graph.half_start):
         return False
-    edges = graph.half_edge[graph.start[number] : graph.start[number + 1]]
+    edges = graph.half_edge[graph.half_start[number] : graph.half_start[number + 1]]
     return bool(graph.repeated[edges].any())
 
 

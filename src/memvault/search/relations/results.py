@@ -12,7 +12,7 @@ import numpy as np
 from memvault.model.graph import GraphEdge
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
-from memvault.search.relations.edge_index import Floats, StepGraph, in_order
+from memvault.search.relations.edge_index import in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import LONGEST, AskedWords, PathFinder, answers
@@ -21,6 +21,7 @@ from memvault.search.relations.question import (
     phrase_of,
 )
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
+from memvault.search.relations.step_graph import Floats, StepGraph
 from memvault.search.relations.traversal import Steps, Traversal
 from memvault.search.relations.values import StatedValue, ValueFinder
 from memvault.search.scope import MemoryLookup, in_scope
@@ -59,7 +60,7 @@ def notes_of(solution: Solution, graph: StepGraph) -> list[FoundNote]:
         ends = ((end.node, end.steps, end.score) for end in tier)
         stating = ((node, steps, end.score) for end in tier for node, steps in _stating(end, graph))
         for node, steps, score in chain(*((stating, ends) if first else (ends, stating))):
-            if node not in kept and graph.noted[node]:
+            if node not in kept and graph.has_note[node]:
                 worth = min(1.0, score * solution.fit)
                 kept[node] = FoundNote(graph.node_ids[node], worth, steps, best)
         best = False
@@ -72,7 +73,7 @@ def _stating(end: End, graph: StepGraph) -> Iterable[tuple[int, Steps]]:
         yield int(graph.source[end.steps[0]]), end.steps
     elif end.steps:
         yield end.node, end.steps
-    for step in end.also if end.steps else ():
+    for step in end.alternatives if end.steps else ():
         yield int(graph.source[step]), (step, *end.steps[1:])
 
 
@@ -231,16 +232,16 @@ class Inquiry:
         return lambda: self._solution(self._vectors.of(texts), all_values)
 
     def _solution(self, vectors: Mapping[str, Floats], all_values: bool) -> Solution | None:
-        ways = {
-            way
+        wordings = {
+            wording
             for reading in self._readings
             for relation in reading.relations
-            for way in phrase_of(reading, relation, self._has_kind).ways
+            for wording in phrase_of(reading, relation, self._has_kind).wordings
         }
         traversal = Traversal(
             self._graph,
             self._lexicon.usable(self._scope.project),
-            self._similar({way: vectors[way] for way in sorted(ways)}),
+            self._similar({wording: vectors[wording] for wording in sorted(wordings)}),
             self._max_hops,
             all_values=all_values,
         )
@@ -255,12 +256,12 @@ class Inquiry:
         )
         return solver.best(self._readings)
 
-    def _similar(self, ways: dict[str, Floats]) -> dict[str, Floats]:
+    def _similar(self, wordings: dict[str, Floats]) -> dict[str, Floats]:
         """How near every step text is to each phrase, (n_texts,), in one product."""
-        if not ways:
+        if not wordings:
             return {}
-        similar = np.stack(list(ways.values())) @ self._graph.vectors.T
-        return dict(zip(ways, similar, strict=True))
+        similar = np.stack(list(wordings.values())) @ self._graph.vectors.T
+        return dict(zip(wordings, similar, strict=True))
 
     def in_any_words(
         self, asked: AskedWords, starts: Sequence[int], least: float

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.model.note import Vector
-from memvault.search.relations.edge_index import Floats, StepGraph
 from memvault.search.relations.lexicon import KindReading, Kinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, phrase_of
-from memvault.search.relations.traversal import SEEN, Joint, OwnValues, State, Steps, Traversal
+from memvault.search.relations.step_graph import Floats, StepGraph
+from memvault.search.relations.traversal import (
+    LEAST_SCORE,
+    Joint,
+    OwnValues,
+    State,
+    Steps,
+    Traversal,
+)
 from memvault.text.stems import stems
 
 CONTRACTED = 0.55  # factor for each noun read as part of a relation
@@ -35,16 +42,16 @@ def narrow(
         kinds: weights of the kinds that the term may be, (n_kinds,).
         topic: vectors of the modifiers with and without the noun, (n, dim).
     """
-    found = np.flatnonzero((state.score > SEEN) & (graph.own_words >= 0))
+    found = np.flatnonzero((state.score > LEAST_SCORE) & (graph.title_text >= 0))
     if not len(found):
         return
-    alike = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.noted & (graph.own_words >= 0))
-    mean = graph.vectors[graph.own_words[alike]].mean(axis=0) if len(alike) else 0.0
-    titles = _apart(graph.vectors[graph.own_words[found]], mean)
+    alike = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.has_note & (graph.title_text >= 0))
+    mean = graph.vectors[graph.title_text[alike]].mean(axis=0) if len(alike) else 0.0
+    titles = _apart(graph.vectors[graph.title_text[found]], mean)
     fit = (titles @ _apart(topic, mean).T).mean(axis=1)
     words = stems(" ".join(term.modifiers))
     for word in words:
-        bearing = np.isin(graph.own_words[found], graph.bearing(word))
+        bearing = np.isin(graph.title_text[found], graph.texts_with(word))
         fit[bearing] += TOPIC_WORDS / len(words)
     fit = (fit - fit.min()) / max(1e-6, float(fit.max() - fit.min()))
     state.score[found] *= (TOPIC_FLOOR + (1.0 - TOPIC_FLOOR) * fit).astype(np.float32)
@@ -61,12 +68,15 @@ MAX_ENDS = 200  # nodes of an answer
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A node at the end of a chain; ``also`` has last steps that are about as good."""
+    """A node at the end of a chain.
+
+    ``alternatives`` are the nearest steps of chains about as good.
+    """
 
     node: int
     score: float
     steps: Steps
-    also: tuple[int, ...]
+    alternatives: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +98,7 @@ class Solution:
 def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     """The texts whose vectors `Solver` needs."""
     for relation in question.relations:
-        yield from phrase_of(question, relation, has_kind).ways
+        yield from phrase_of(question, relation, has_kind).wordings
         yield _text_of(question, relation)
     for term in question.terms:
         if term.modifiers:
@@ -137,10 +147,15 @@ class Solver:
         return best
 
     def _ends(self, state: State) -> tuple[End, ...]:
-        nodes = np.flatnonzero(state.score > SEEN)
+        nodes = np.flatnonzero(state.score > LEAST_SCORE)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MAX_ENDS]
         return tuple(
-            End(n, float(state.score[n]), state.steps.get(n, ()), tuple(state.also.get(n, ())))
+            End(
+                n,
+                float(state.score[n]),
+                state.steps.get(n, ()),
+                tuple(state.alternatives.get(n, ())),
+            )
             for n in nodes.tolist()
         )
 

@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 
 from memvault.model.note import Chunk, LineRange
-from memvault.search.relations.edge_index import StepGraph
 from memvault.search.relations.edge_templates import Value, values_in
 from memvault.search.relations.question import Phrase
+from memvault.search.relations.step_graph import StepGraph
 from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
@@ -136,9 +136,9 @@ class ValueFinder:
         """Like `Traversal.text_fit`, for steps that are not in the index."""
         if not texts:
             return {}
-        vectors = self._vectors.of([*texts, *phrase.ways])
-        ways = np.stack([vectors[way] for way in phrase.ways])
-        similar = np.stack([vectors[text] for text in texts]) @ ways.T
+        vectors = self._vectors.of([*texts, *phrase.wordings])
+        wordings = np.stack([vectors[wording] for wording in phrase.wordings])
+        similar = np.stack([vectors[text] for text in texts]) @ wordings.T
         fits = 0.5 * similar.max(axis=1) + 0.5 * similar.mean(axis=1)
         for k, text in enumerate(texts):
             fits[k] += SHARED * len(phrase.stems & stems(text)) / max(1, len(phrase.stems))
