@@ -21,7 +21,7 @@ from memvault.search.time_spans import Span
 
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
 Steps = tuple[int, ...]
-# Returns, for nodes, a phrase and the asking word, each note's best fitting value and its fit.
+# Returns, for nodes, a phrase and the question word, each note's best fitting value and its fit.
 OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 
 # The fit of a step is its cosine to the phrase plus SHARED.
@@ -314,7 +314,7 @@ class Traversal:
         child: State,
         phrase: Phrase,
         own_values: OwnValues,
-        asking: str,
+        question_word: str,
         *,
         single: bool,
     ) -> tuple[State, float]:
@@ -322,7 +322,7 @@ class Traversal:
         it state.
 
         Args:
-            asking: the question's word for the value.
+            question_word: the question's word for the value.
         """
         graph, reached = self._graph, self.empty()
         active = self._active(child)
@@ -345,7 +345,7 @@ class Traversal:
         )
         if not (self._all_values or may_answer):
             notes = []
-        stated = own_values(notes, phrase, asking)
+        stated = own_values(notes, phrase, question_word)
         best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
         fall = self._fall(best)
         for node, (number, own_fit) in stated.items():
