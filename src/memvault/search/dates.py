@@ -22,7 +22,7 @@ from memvault.search.time_patterns import PAST
 from memvault.search.time_spans import Calendar, Span
 from memvault.search.time_words import ASKING, HAPPENED, OCCASIONS
 from memvault.stores.vectors.languages import LANGUAGES, is_function_word
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.words import STOP_WORDS, composed, without_accents
 
 LATER = 7  # days after a time in which notes about it are still written

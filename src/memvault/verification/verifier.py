@@ -20,7 +20,7 @@ from memvault.model.provenance import Origin, OriginKind
 from memvault.model.search import Conflict, ConflictKind, Evidence, Hit, Scope, Status, Verification
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.vault.frontmatter.properties import read_date
 from memvault.verification.agreement import Verdict, compare, independent, is_older, moment
 from memvault.verification.amounts import AmountKind

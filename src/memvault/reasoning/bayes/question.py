@@ -19,7 +19,7 @@ from memvault.model.note import LineRange
 from memvault.model.search import NodeRef
 from memvault.reasoning.bayes.influences import HEDGED
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.verification.agreement import independent, same_attribute
 from memvault.verification.amounts import Amount, amounts_in, same
 from memvault.verification.claims import Claim

@@ -16,7 +16,7 @@ from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
 from memvault.search.relations.step_graph import NO_DAY, Flags, StepGraph
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem

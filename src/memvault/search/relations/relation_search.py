@@ -34,7 +34,7 @@ from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.spacy_pipeline import question_parser
 
