@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.search.cldr_times import relative_times, table_of
-from memvault.search.dates import AskedTime
+from memvault.search.question_time import QuestionTime
 from memvault.search.time_expressions import Cut, cut_times
 from memvault.search.time_meanings import in_english
 from memvault.search.time_spans import Calendar, Span
@@ -232,7 +232,7 @@ def test_weeks_begin_as_the_person_has_set_it() -> None:
 def test_a_question_of_words_for_what_happens_asks_for_all_of_its_time(
     question: str, only_time: bool
 ) -> None:
-    asked = AskedTime.of(question, NOW)
+    asked = QuestionTime.read(question, NOW)
     assert asked is not None
     assert asked.only_time == only_time
 
@@ -243,13 +243,13 @@ def test_a_price_for_each_month_since_a_day_names_that_day_alone() -> None:
 
 
 def test_a_verb_that_lacks_only_an_accent_of_last_is_none() -> None:
-    asked = AskedTime.of("Qui passe jeudi ?", NOW)
+    asked = QuestionTime.read("Qui passe jeudi ?", NOW)
     assert asked is not None and not asked.past
 
 
 def test_what_is_done_tomorrow_is_not_past() -> None:
     """French says "fait" of both."""
-    asked = AskedTime.of("Qu'est-ce qu'on fait demain ?", NOW)
+    asked = QuestionTime.read("Qu'est-ce qu'on fait demain ?", NOW)
     assert asked is not None
     assert asked.only_time
     assert not asked.past
@@ -263,7 +263,7 @@ def test_what_happened_is_not_to_come() -> None:
         "¿Qué hice el viernes?",
         "Что было в пятницу?",
     ):
-        asked = AskedTime.of(question, NOW)
+        asked = QuestionTime.read(question, NOW)
         assert asked is not None and asked.past, question
 
 

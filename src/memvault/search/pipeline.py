@@ -36,13 +36,12 @@ from memvault.search.calibration import (
     text_with_properties,
 )
 from memvault.search.candidates import BEST, CandidateFinder
-from memvault.search.dates import asks_for_newest
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
     below_threshold,
     not_all,
-    unknown,
+    not_known,
     withheld,
 )
 from memvault.search.order import (
@@ -52,6 +51,7 @@ from memvault.search.order import (
     superseding_first,
     verified_first,
 )
+from memvault.search.question_time import asks_for_newest
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.request import Candidates, Fitting, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
@@ -179,7 +179,7 @@ class Searcher:
         known = knowledge >= KNOWN
         if not known and knowledge < self._least_shown():
             matter = request.matter
-            return SearchResult([], mode or Mode.DEFAULT, matter, unknown(found), known=False)
+            return SearchResult([], mode or Mode.DEFAULT, matter, not_known(found), known=False)
         if not known:
             found = replace(found, notice=" ".join(filter(None, (found.notice, UNSURE))))
         result = self._judged(request, found, chosen)

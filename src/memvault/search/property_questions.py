@@ -15,8 +15,8 @@ from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.search.context.properties import shown_value, terms_of
-from memvault.search.dates import NEWEST, AskedTime, words_beyond
 from memvault.search.order import latest_first
+from memvault.search.question_time import NEWEST, QuestionTime, words_beyond
 from memvault.search.scope import MemoryLookup
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
@@ -53,12 +53,12 @@ class PropertyQuestion:
     """
 
     words: dict[str, frozenset[int]]
-    time: AskedTime | None
+    time: QuestionTime | None
     order: int
 
     @classmethod
     def of(
-        cls, question: str, time: AskedTime | None, memories: MemoryLookup
+        cls, question: str, time: QuestionTime | None, memories: MemoryLookup
     ) -> PropertyQuestion | None:
         """None for a question that names no type or key of a note, or that has too many words."""
         rest = time.rest if time is not None else question
