@@ -28,7 +28,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
-from memvault.search.association import with_own
+from memvault.search.association import with_persons_notes
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import TAG, Excerpt, Form
 from memvault.search.context.outline import Outlines
@@ -174,7 +174,9 @@ class ContextService:
         empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
         room = self._budget(asked, empty)
         if room.terse:
-            found = with_own(found, -(-len(found) // 2))  # a terse context quotes one or two
+            found = with_persons_notes(
+                found, -(-len(found) // 2)
+            )  # a terse context quotes one or two
         distiller = self._own_distiller if asked.is_sensitive else self._distiller
         context = distiller.distil(asked.query, found, room, asked.form)
         answer = self._with_insights(self._with_text(empty, context, asked.level), asked)

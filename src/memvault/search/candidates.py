@@ -12,7 +12,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
 from memvault.search import time_translation
-from memvault.search.association import POOL, Association, LinkWeight, with_own
+from memvault.search.association import POOL, Association, LinkWeight, with_persons_notes
 from memvault.search.calibration import text_with_properties, word_shares
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
@@ -164,7 +164,7 @@ class CandidateFinder:
                 )
         except (StoreUnavailable, GraphQueryError):
             notice = NO_GRAPH
-        hits = with_own(hits, max(limit, self._reranker.first if self._reranker else 0))
+        hits = with_persons_notes(hits, max(limit, self._reranker.first if self._reranker else 0))
         self.hybrid.read_passages(query, hits)
         return Candidates(self._reranked(query, hits)[:limit], notice)
 
