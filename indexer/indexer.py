@@ -44,7 +44,7 @@ from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex
 

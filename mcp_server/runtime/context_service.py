@@ -18,7 +18,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
-from memvault.search.association import with_own
+from memvault.search.association import with_persons_notes
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Excerpt, Form
 from memvault.search.context.outline import Outlines
@@ -78,7 +78,8 @@ class ContextService:
         empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
         budget = self._context_budget(request, empty)
         if budget.terse:
-            found = with_own(found, -(-len(found) // 2))  # a terse context quotes one or two
+            # A terse context quotes one or two.
+            found = with_persons_notes(found, -(-len(found) // 2))
         distiller = self._own_distiller if request.is_sensitive else self._distiller
         context = distiller.distil(request.query, found, budget, request.form)
         answer = self._with_insights(self._with_text(empty, context, request.level), request)

@@ -35,7 +35,7 @@ from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.note_text import NoteText
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
-from memvault.text.chunking import Unit
+from memvault.text.units import Unit
 from tests.benchmarks.measure import Figure, show
 from tests.chunk_hits import chunk_hits
 

@@ -186,19 +186,19 @@ class Recorder(PathFinder):
 def examples(world: World, container: Container) -> list[tuple[Any, Any]]:
     """For each question the features of its paths, and which of them lead to what answers it."""
     search, catalogue = container.live.searcher.candidates._relations, container.live.catalogue
-    lexicon = search._lexicon_of_now(-1.0)
+    lexicon = search._up_to_date(-1.0)
     assert lexicon is not None
     graph, found = lexicon.graph, []
     path_of = {graph.number_of[memory.id]: memory.path for memory in catalogue.all()}
     for asked in world.asked():
-        reading = search.read_bare(lexicon, asked.text)
-        if not reading.named or not reading.words.content:
+        plain = search.read_words(lexicon, asked.text)
+        if not plain.named or not plain.words.content:
             continue
         usable = np.ones(len(graph.node_ids), np.bool_)
-        recorder = Recorder(graph, usable, search._vectors, reading.words)
+        recorder = Recorder(graph, usable, search._vectors, plain.words)
         stating = [
             {path_of[source] for source in graph.source[path.edges[:, 0]].tolist()}
-            for path in recorder.paths(reading.named)
+            for path in recorder.paths(plain.named)
         ]
         right = np.array([notes <= asked.gold for notes in stating], np.float64)
         if right.any():

@@ -19,8 +19,9 @@ from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import edge_index, relation_search
-from memvault.search.relations.edge_index import StepGraph, StepIndex, often
+from memvault.search.relations.edge_index import EdgeIndex, least_repetitions
 from memvault.search.relations.question import Phrase
+from memvault.search.relations.step_graph import StepGraph
 from memvault.search.relations.traversal import Traversal
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
@@ -338,7 +339,7 @@ def test_notes_whose_relations_are_being_read_still_count_as_waiting(
         return embedder.embed(texts)
 
     go_on.set()
-    index = StepIndex(viewed(indexer), indexer.catalogue, embed)
+    index = EdgeIndex(viewed(indexer), indexer.catalogue, embed)
     vault({"firms/Baltic Sails.md": BOATYARD["firms/Baltic Sails.md"]})
     indexer.scan()
     index.refresh()
@@ -468,8 +469,8 @@ def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str, bool]]:
 
 
 def nodes_of(graph: StepGraph) -> set[tuple[str, str, str, int]]:
-    named = {int(k) for k in graph.far} | {
-        int(k) for k in range(len(graph.noted)) if graph.noted[k]
+    named = {int(k) for k in graph.half_target} | {
+        int(k) for k in range(len(graph.has_note)) if graph.has_note[k]
     }
     return {
         (graph.node_ids[k], graph.names[k], graph.kinds[graph.kind_of[k]], int(graph.day[k]))
@@ -486,7 +487,7 @@ def test_an_updated_edge_index_equals_one_that_is_read_again(
 ) -> None:
     vault(BOATYARD)
     indexer.scan()
-    kept = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed)
+    kept = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed)
     kept.refresh()
     write("boats/Heron.md", "---\ntype: ship\n---\nSkipper: [[Pia Lund]], [[Nils Aho]]\n")
     write("people/Nils Aho.md", "---\ntype: person\n---\nOwns [[Dinghy]].\n")
@@ -496,7 +497,7 @@ def test_an_updated_edge_index_equals_one_that_is_read_again(
     (vault_folder / "log/Windy day.md").rename(vault_folder / "log/Calm day.md")
     indexer.scan()
     current = kept.refresh()
-    fresh = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    fresh = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert current is not None and fresh is not None
     assert texts_of(current) == texts_of(fresh)
     assert nodes_of(current) == nodes_of(fresh)
@@ -518,7 +519,7 @@ def test_what_changed_is_read_with_the_next_question_if_it_could_not_be_embedded
             raise StoreUnavailable("The engine is stopping.")
         return embedder.embed(texts)
 
-    index = StepIndex(viewed(indexer), indexer.catalogue, embed)
+    index = EdgeIndex(viewed(indexer), indexer.catalogue, embed)
     index.refresh()
     write("boats/Heron.md", "---\ntype: boat\n---\nSold long ago to [[Nils Aho]].\n")
     indexer.scan()
@@ -540,7 +541,7 @@ def test_texts_of_edges_that_are_gone_do_not_pile_up(
 ) -> None:
     monkeypatch.setattr(edge_index, "SPARE", 10)
     vault({"Bo.md": "Tall.\n"})
-    index = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed)
+    index = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed)
     for number in range(40):
         word = f"qu{chr(97 + number // 26)}{chr(97 + number % 26)}x"
         write("Ada.md", f"Somebody {word} painted the boat of [[Bo]].\n")
@@ -552,7 +553,7 @@ def test_texts_of_edges_that_are_gone_do_not_pile_up(
 
 
 def test_the_more_notes_the_more_of_them_state_a_relation() -> None:
-    assert [often(notes) for notes in (0, 1, 60, 100, 101, 1_000, 5_000, 100_000)] == [
+    assert [least_repetitions(notes) for notes in (0, 1, 60, 100, 101, 1_000, 5_000, 100_000)] == [
         2, 2, 2, 2, 3, 3, 4, 5,
     ]  # fmt: skip
 
@@ -569,7 +570,7 @@ def test_a_title_relates_what_it_names_only_to_a_note_of_a_kind(
     vault({f"{what} of Grey Heron.md": f"{head}Done.\n" for what in ("Rudder", "Paint", "Mast")})
     vault({"Grey Heron.md": "A boat.\n"})
     indexer.scan()
-    graph = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert graph is not None and len(graph.repeated) >= 3
     assert graph.repeated.all() == is_relation
     assert graph.repeated.any() == is_relation
@@ -582,7 +583,7 @@ def test_the_words_before_a_colon_are_no_relation(
     vault({f"Trip {trip}.md": f"from: [[Grey Heron]]\n\nTrip {trip}.\n" for trip in (6, 7, 8)})
     vault({"Grey Heron.md": "A boat.\n"})
     indexer.scan()
-    graph = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert graph is not None
     assert {graph.texts[text] for text in graph.local[graph.repeated]} == {"from: X"}
 
@@ -592,7 +593,7 @@ def test_values_are_not_read_where_they_could_not_lead_to_an_answer(
 ) -> None:
     vault({"Ilse Brandt.md": "Born in Gdansk in 1901.\n", "Harbour.md": "By [[Ilse Brandt]].\n"})
     indexer.scan()
-    graph = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert graph is not None
     everything = np.ones(len(graph.node_ids), np.bool_)
     similar = {"born X": np.zeros(len(graph.texts), np.float32)}

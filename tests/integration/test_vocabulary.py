@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.model.search import Mode
-from memvault.search.vocabulary import ALIKE, Vocabulary, one_mistake_from
+from memvault.search.vocabulary import LEAST_COSINE, Vocabulary, one_mistake_from
 from memvault.stores.vectors import bm25
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over
@@ -37,13 +37,13 @@ def vocabulary(write: Write, indexer: Indexer, embedder: Embedder) -> Vocabulary
 def test_a_word_that_no_note_has_is_replaced_by_the_word_that_notes_use(
     vocabulary: Vocabulary,
 ) -> None:
-    assert set(vocabulary.like("where does my stylesheet go")["stylesheet"]) == {"css"}
-    assert "images" in vocabulary.like("can I paste a picture")["picture"]
+    assert set(vocabulary.similar("where does my stylesheet go")["stylesheet"]) == {"css"}
+    assert "images" in vocabulary.similar("can I paste a picture")["picture"]
 
 
 def test_a_word_that_notes_have_and_a_name_stand_for_themselves(vocabulary: Vocabulary) -> None:
-    assert vocabulary.like("css in a folder") == {}
-    assert vocabulary.like("Picture Stylesheet") == {}
+    assert vocabulary.similar("css in a folder") == {}
+    assert vocabulary.similar("Picture Stylesheet") == {}
 
 
 def test_new_words_of_a_question_that_was_begun_are_embedded_once(
@@ -59,31 +59,31 @@ def test_new_words_of_a_question_that_was_begun_are_embedded_once(
     monkeypatch.setattr(embedder, "begin_few", counting)
     for question in ("where does my stylesheet go", "the stylesheet with a picture"):
         vocabulary.begin(question)
-        assert set(vocabulary.like(question)["stylesheet"]) == {"css"}
+        assert set(vocabulary.similar(question)["stylesheet"]) == {"css"}
     assert embedded == ["stylesheet", "picture"]
 
 
 def test_a_word_like_none_of_the_vault_is_not_replaced(vocabulary: Vocabulary) -> None:
-    assert vocabulary.like("the glacier retreats") == {}
+    assert vocabulary.similar("the glacier retreats") == {}
 
 
 def test_a_mistyped_word_is_replaced_by_the_intended_word(vocabulary: Vocabulary) -> None:
     for typed in ("marigld", "marigould", "marigolt", "marigodl"):
-        assert vocabulary.like(f"what does {typed} keep")[typed] == {"marigold": 1.0}
-    assert vocabulary.like("what does Marigld keep") == {}  # perhaps another name
-    assert "marigold" not in vocabulary.like("where is the mangold").get("mangold", {})
-    assert vocabulary.like("the peper") == {}  # too short to be sure
+        assert vocabulary.similar(f"what does {typed} keep")[typed] == {"marigold": 1.0}
+    assert vocabulary.similar("what does Marigld keep") == {}  # perhaps another name
+    assert "marigold" not in vocabulary.similar("where is the mangold").get("mangold", {})
+    assert vocabulary.similar("the peper") == {}  # too short to be sure
 
 
 def test_a_very_long_word_takes_no_longer_than_others(vocabulary: Vocabulary) -> None:
     began = time.perf_counter()
-    vocabulary.like(f"where is {'xyzzy' * 800}")
+    vocabulary.similar(f"where is {'xyzzy' * 800}")
     assert time.perf_counter() - began < 5.0  # it grew with the square of the letters
 
 
 def test_a_word_that_the_model_knows_is_not_taken_for_a_mistake(vocabulary: Vocabulary) -> None:
-    assert "pepper" not in vocabulary.like("where is the peppers")  # the vault knows its stem
-    assert vocabulary.like("the poster").get("poster", {}).get("roses") is None
+    assert "pepper" not in vocabulary.similar("where is the peppers")  # the vault knows its stem
+    assert vocabulary.similar("the poster").get("poster", {}).get("roses") is None
 
 
 def test_a_word_of_another_language_is_not_taken_for_a_mistake(
@@ -94,8 +94,8 @@ def test_a_word_of_another_language_is_not_taken_for_a_mistake(
     )
     indexer.scan()
     vocabulary.load()
-    assert vocabulary.like("ringelblumem")["ringelblumem"] == {"ringelblumen": 1.0}
-    assert vocabulary.like("und wo ist das mit der ringelblumem") == {}
+    assert vocabulary.similar("ringelblumem")["ringelblumem"] == {"ringelblumen": 1.0}
+    assert vocabulary.similar("und wo ist das mit der ringelblumem") == {}
 
 
 def test_a_mistake_is_one_letter_or_two_neighbours() -> None:
@@ -124,21 +124,21 @@ def test_the_word_that_was_meant_is_one_mistake_from_the_one_that_was_typed(
 
 
 def test_such_words_count_less_than_those_of_the_question(vocabulary: Vocabulary) -> None:
-    words = vocabulary.like("where does my stylesheet go")["stylesheet"]
+    words = vocabulary.similar("where does my stylesheet go")["stylesheet"]
     weights = bm25.with_words(bm25.query("stylesheet"), words)
     assert max(weights.values) == 1.0
-    assert 0.0 < min(weights.values) < 1.0 - (1.0 - ALIKE) / 2.0
+    assert 0.0 < min(weights.values) < 1.0 - (1.0 - LEAST_COSINE) / 2.0
 
 
 def test_words_are_read_again_once_the_vault_has_grown(
     vocabulary: Vocabulary, write: Write, indexer: Indexer
 ) -> None:
-    assert vocabulary.like("where is the bicycle") == {}
+    assert vocabulary.similar("where is the bicycle") == {}
     for day in range(2):
         write(f"Ride {day}.md", f"On day {day} we took the bike over the hill.\n")
     indexer.scan()
     vocabulary.load()
-    assert set(vocabulary.like("where is the bicycle")["bicycle"]) == {"bike"}
+    assert set(vocabulary.similar("where is the bicycle")["bicycle"]) == {"bike"}
 
 
 def test_a_vault_knows_of_what_it_has_only_a_like_word_for(

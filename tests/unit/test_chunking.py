@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memvault.model.note import ChunkSize, EmbeddedChunk, LineRange
-from memvault.text.chunking import SECTION_TOKENS, Unit, chunk_notes, sections_of
+from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
+from memvault.text.sections import SECTION_TOKENS, sections_of
+from memvault.text.units import Unit
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.text.entities import NameMatcher
-from memvault.text.names import Name, NameRank, frontmatter_names, plural_of
+from memvault.text.name_book import plural_of
+from memvault.text.name_matcher import NameMatcher
+from memvault.text.names import Name, NameRank, frontmatter_names
 from memvault.text.words import letter_runs, name_key, words
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note

@@ -25,7 +25,7 @@ def hit(note: str, chunk: int, score: float, *sizes: ChunkSize) -> Found:
 
 
 def scores(limit: int, *hits: Found, lift: float = 0.0) -> ScoreList:
-    return ScoreList.of(Ranking.of(hits), limit, lift)
+    return ScoreList.from_ranking(Ranking.of(hits), limit, lift)
 
 
 def relevance(
@@ -33,11 +33,11 @@ def relevance(
     keywords: float,
     best: float,
     half: float = 20.0,
-    alike: float = 0.0,
+    mean_cosine: float = 0.0,
     usual: float = 0.0,
 ) -> float:
     scores = np.array([cosine]), np.array([keywords])
-    return float(SETTINGS.relevances(*scores, best, half, alike=alike, usual=usual)[0])
+    return float(SETTINGS.relevances(*scores, best, half, mean_cosine=mean_cosine, usual=usual)[0])
 
 
 @given(
@@ -45,13 +45,13 @@ def relevance(
     keywords=st.floats(0, 1e6),
     above=st.floats(0, 1e6),
     more=st.floats(0.01, 100),
-    alike=st.floats(0, 1),
+    mean_cosine=st.floats(0, 1),
     usual=st.floats(0, 1),
 )
 def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
-    cosine: float, keywords: float, above: float, more: float, alike: float, usual: float
+    cosine: float, keywords: float, above: float, more: float, mean_cosine: float, usual: float
 ) -> None:
-    best, known = keywords + above + more, {"alike": alike, "usual": usual}
+    best, known = keywords + above + more, {"mean_cosine": mean_cosine, "usual": usual}
     before = relevance(cosine, keywords, best, **known)
     assert 0.0 <= before <= 1.0
     assert relevance(cosine, keywords + more, best, **known) >= before
@@ -59,17 +59,17 @@ def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
 
 
 def test_where_a_model_finds_all_notes_alike_words_count_for_more_than_cosines() -> None:
-    def near_before_named(alike: float) -> float:
+    def near_before_named(mean_cosine: float) -> float:
         near, named = (
-            relevance(0.9, 10.0, 20.0, alike=alike),
-            relevance(0.7, 18.0, 20.0, alike=alike),
+            relevance(0.9, 10.0, 20.0, mean_cosine=mean_cosine),
+            relevance(0.7, 18.0, 20.0, mean_cosine=mean_cosine),
         )
         return near - named
 
     distinguishing_cosine, hardly = SETTINGS.distinguishing_cosine, 0.8
     assert near_before_named(0.0) == near_before_named(distinguishing_cosine)
     assert near_before_named(hardly) < near_before_named(distinguishing_cosine)
-    usual = relevance(0.6, 0.0, 20.0, alike=hardly, usual=0.6)
+    usual = relevance(0.6, 0.0, 20.0, mean_cosine=hardly, usual=0.6)
     assert usual == pytest.approx(relevance(0.6, 0.0, 20.0))  # so that thresholds mean the same
 
 
@@ -156,10 +156,10 @@ def vector(*values: float) -> Vector:
 
 def test_what_all_notes_share_is_taken_off_a_question() -> None:
     notes = [vector(3, 1, 0), vector(3, 0, 1), vector(3, -1, 0), vector(3, 0, -1)]
-    shared = SharedPart.of(notes)
+    shared = SharedPart.from_vectors(notes)
     assert shared is not None
     question = vector(3, 1, 0.5)
-    rest, lift = shared.taken_off(question)
+    rest, lift = shared.subtracted_from(question)
     before = [float(question @ note) for note in notes]
     after = [float(rest @ note) + lift for note in notes]
     assert sum(after) == pytest.approx(sum(before), abs=1e-5)
@@ -169,7 +169,7 @@ def test_what_all_notes_share_is_taken_off_a_question() -> None:
 
 def test_cosines_that_differ_little_are_stretched_to_those_of_english() -> None:
     notes = [vector(3, 1, 0), vector(3, 0, 1), vector(3, -1, 0), vector(3, 0, -1)]
-    shared = SharedPart.of(notes)
+    shared = SharedPart.from_vectors(notes)
     assert shared is not None
     question = vector(3, 1, 0.5)
     factor = shared.stretch(question, 0.15)
@@ -192,5 +192,5 @@ def test_stretched_scores_keep_their_order(drawn: list[float], usual: float, fac
 
 
 def test_notes_that_have_nothing_in_common_take_nothing_off() -> None:
-    assert SharedPart.of([vector(1, 0), vector(0, 1)]) is None
-    assert SharedPart.of([vector(1, 0)]) is None
+    assert SharedPart.from_vectors([vector(1, 0), vector(0, 1)]) is None
+    assert SharedPart.from_vectors([vector(1, 0)]) is None

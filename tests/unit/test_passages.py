@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name, NameRank
 from memvault.verification.claim_extraction import Passages
 from memvault.verification.claims import Source

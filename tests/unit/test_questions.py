@@ -45,7 +45,7 @@ def triples(question: Question) -> list[tuple[str, str, str]]:
 def test_a_chain_of_relations_is_read_from_the_answer_outward(parser: QuestionParser) -> None:
     question = read(parser, "Where does the skipper of Heron live?")
     assert triples(question) == [("where", "live", "skipper"), ("skipper", "of", "Heron")]
-    assert question.asked.text == "where"
+    assert question.root_term.text == "where"
 
 
 def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
@@ -54,7 +54,7 @@ def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
         ("boat", "owned by", "person"),
         ("person", "I met at", "Spring Regatta"),
     ]
-    assert question.asked.plural
+    assert question.root_term.plural
 
 
 @pytest.mark.parametrize("who", ["Mary", "Mary and Anna", "Eva"])
@@ -72,7 +72,7 @@ def test_a_possessive_is_a_relation(parser: QuestionParser) -> None:
 
 def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
     question = read(parser, "Which engine repairs were done on Heron?")
-    assert (question.asked.text, question.asked.modifiers) == ("repair", ("engine",))
+    assert (question.root_term.text, question.root_term.modifiers) == ("repair", ("engine",))
 
 
 def test_a_time_belongs_to_the_words_before_it(parser: QuestionParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.search.dates import asks_only_for_tasks
+from memvault.search.question_time import asks_only_for_tasks
 from memvault.search.task_words import asks_for_tasks, task_words
 
 

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.search.dates import AskedTime
+from memvault.search.cldr_times import relative_times, table_of
+from memvault.search.question_time import QuestionTime
 from memvault.search.time_expressions import Cut, cut_times
+from memvault.search.time_meanings import in_english
 from memvault.search.time_spans import Calendar, Span
-from memvault.search.time_translation import in_english, relative_times, table_of
 from memvault.search.time_words import CODES
 
 TODAY = date(2026, 11, 18)  # a Wednesday
@@ -171,7 +172,8 @@ def test_after_the_warm_up_no_question_reads_the_table_of_a_language() -> None:
     program = (
         "from datetime import date\n"
         "from memvault.search.time_expressions import Calendar, cut_times\n"
-        "from memvault.search.time_translation import table_of, warm_up\n"
+        "from memvault.search.cldr_times import table_of\n"
+        "from memvault.search.time_translation import warm_up\n"
         "warm_up()\n"
         "read = table_of.cache_info().misses\n"
         "for question in ('para set die mars', 'Was war im März?', 'Что было в марте?', '三月'):\n"
@@ -230,9 +232,9 @@ def test_weeks_begin_as_the_person_has_set_it() -> None:
 def test_a_question_of_words_for_what_happens_asks_for_all_of_its_time(
     question: str, only_time: bool
 ) -> None:
-    asked_time = AskedTime.of(question, NOW)
-    assert asked_time is not None
-    assert asked_time.only_time == only_time
+    asked = QuestionTime.read(question, NOW)
+    assert asked is not None
+    assert asked.only_time == only_time
 
 
 def test_a_price_for_each_month_since_a_day_names_that_day_alone() -> None:
@@ -241,16 +243,16 @@ def test_a_price_for_each_month_since_a_day_names_that_day_alone() -> None:
 
 
 def test_a_verb_that_lacks_only_an_accent_of_last_is_none() -> None:
-    asked_time = AskedTime.of("Qui passe jeudi ?", NOW)
-    assert asked_time is not None and not asked_time.past
+    asked = QuestionTime.read("Qui passe jeudi ?", NOW)
+    assert asked is not None and not asked.past
 
 
 def test_what_is_done_tomorrow_is_not_past() -> None:
     """French says "fait" of both."""
-    asked_time = AskedTime.of("Qu'est-ce qu'on fait demain ?", NOW)
-    assert asked_time is not None
-    assert asked_time.only_time
-    assert not asked_time.past
+    asked = QuestionTime.read("Qu'est-ce qu'on fait demain ?", NOW)
+    assert asked is not None
+    assert asked.only_time
+    assert not asked.past
 
 
 def test_what_happened_is_not_to_come() -> None:
@@ -261,8 +263,8 @@ def test_what_happened_is_not_to_come() -> None:
         "¿Qué hice el viernes?",
         "Что было в пятницу?",
     ):
-        asked_time = AskedTime.of(question, NOW)
-        assert asked_time is not None and asked_time.past, question
+        asked = QuestionTime.read(question, NOW)
+        assert asked is not None and asked.past, question
 
 
 # Beginnings that say which language a question is in.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.search import Hit, Scope
-from memvault.search.dates import AskedTime, asks_for_newest
+from memvault.search.question_time import QuestionTime, asks_for_newest
 from memvault.search.time_expressions import Cut, cut_times, days_named, single_days
 from memvault.search.time_spans import Calendar, Span
 
@@ -330,9 +330,9 @@ def test_this_season_is_that_of_this_year_and_this_winter_the_nearest(
 
 def test_what_happened_in_a_season_that_is_to_come_happened_a_year_before() -> None:
     memory = found("last summer", date(2025, 7, 1)).memory
-    asked_time = AskedTime.of("What did we do this summer?", Calendar(date(2026, 1, 10)))
-    assert asked_time is not None
-    assert asked_time.all_of_it([memory], lambda _: ()) == [memory]
+    asked = QuestionTime.read("What did we do this summer?", Calendar(date(2026, 1, 10)))
+    assert asked is not None
+    assert asked.all_of_this_time([memory], lambda _: ()) == [memory]
 
 
 @settings(max_examples=60, deadline=None)
@@ -374,9 +374,9 @@ def found(title: str, written: date, text: str = "") -> Hit:
 
 
 def of_the_time(question: str, *hits: Hit) -> list[str]:
-    asked_time = AskedTime.of(question, NOW, lambda _: None)
-    assert asked_time is not None
-    return [hit.memory.title for hit in asked_time.first_of_it(hits)]
+    asked = QuestionTime.read(question, NOW, lambda _: None)
+    assert asked is not None
+    return [hit.memory.title for hit in asked.of_this_time_first(hits)]
 
 
 def test_a_note_is_of_the_day_on_which_it_was_written_where_this_computer_is(
@@ -388,10 +388,10 @@ def test_a_note_is_of_the_day_on_which_it_was_written_where_this_computer_is(
         written, stated = datetime(2026, 6, 9, 23, 30, tzinfo=UTC), datetime(2026, 6, 9, tzinfo=UTC)
         assert memory(written).day == date(2026, 6, 10)
         assert memory(stated).day == date(2026, 6, 9)
-        asked_time = AskedTime.of("What did I write today?", Calendar(date(2026, 6, 10)))
-        assert asked_time is not None
-        assert asked_time.is_of_it(memory(written)) and not asked_time.is_of_it(memory(stated))
-        filters = asked_time.narrowed(Scope()).filters
+        asked = QuestionTime.read("What did I write today?", Calendar(date(2026, 6, 10)))
+        assert asked is not None
+        assert asked.has(memory(written)) and not asked.has(memory(stated))
+        filters = asked.narrowed(Scope()).filters
         assert filters is not None and filters.created_after is not None
         assert filters.created_after <= written
     finally:
@@ -429,10 +429,10 @@ def test_of_a_past_week_its_diary_comes_before_what_was_only_saved_then() -> Non
     saved = saved.model_copy(update={"created_at": datetime(2026, 11, 14, 9, 30, tzinfo=UTC)})
     names = found("names a day of it", date(2020, 1, 1)).memory
     diary = [found(f"day {day}", date(2026, 11, day)).memory for day in (9, 12)]
-    asked_time = AskedTime.of("What happened last week?", NOW)
-    assert asked_time is not None
+    asked = QuestionTime.read("What happened last week?", NOW)
+    assert asked is not None
     named = {names.path: [date(2026, 11, 10)], saved.path: [date(2026, 11, 10)]}
-    of_it = asked_time.all_of_it([names, saved, *diary], lambda path: named.get(path, []))
+    of_it = asked.all_of_this_time([names, saved, *diary], lambda path: named.get(path, []))
     assert [each.title for each in of_it] == ["day 12", "day 9", "saved", "names a day of it"]
 
 
@@ -447,7 +447,7 @@ def test_of_a_past_week_its_diary_comes_before_what_was_only_saved_then() -> Non
     ],
 )
 def test_a_time_that_is_past_asks_for_nothing_current(question: str, is_newest: bool) -> None:
-    assert asks_for_newest(question, AskedTime.of(question, NOW)) == is_newest
+    assert asks_for_newest(question, QuestionTime.read(question, NOW)) == is_newest
 
 
 def test_what_happened_since_a_day_or_in_this_week_is_nothing_that_is_to_come() -> None:
@@ -461,15 +461,15 @@ def test_what_happened_since_a_day_or_in_this_week_is_nothing_that_is_to_come() 
         "What was this week?",
         "Anything since Monday?",
     ):
-        asked_time = AskedTime.of(question, NOW)
-        assert asked_time is not None
-        assert asked_time.only_time
-        of_it = asked_time.all_of_it(memories, lambda _: ())
+        asked = QuestionTime.read(question, NOW)
+        assert asked is not None
+        assert asked.only_time
+        of_it = asked.all_of_this_time(memories, lambda _: ())
         assert [memory.title for memory in of_it] == ["yesterday"], question
 
 
 @pytest.mark.parametrize("part", ["morning", "afternoon", "evening", "night"])
 def test_a_question_for_a_part_of_a_day_asks_for_nothing_but_a_time(part: str) -> None:
-    asked_time = AskedTime.of(f"What do I have tomorrow {part}?", NOW)
-    assert asked_time is not None
-    assert asked_time.only_time
+    asked = QuestionTime.read(f"What do I have tomorrow {part}?", NOW)
+    assert asked is not None
+    assert asked.only_time

@@ -97,31 +97,32 @@ class Association:
         """
         pool = {hit.memory.id: hit for hit in hits[:POOL]}
         kept = [hit.memory.id for hit in hits[:KEPT]]
-        own = {key: hit.relevance for key, hit in pool.items()}
-        least = min(own.values(), default=0.0)
-        best: dict[str, tuple[float, str, GraphEdge]] = {}
-        for near, far, edge, cosine in self._links(query, hits[:seeds]):
-            gained = cosine if far in kept else CARRIED * own[near] * cosine
-            if far not in best or gained > best[far][0]:
-                best[far] = gained, near, edge
-        for far, (gained, near, edge) in best.items():
-            hit = pool.get(far)
+        relevances = {key: hit.relevance for key, hit in pool.items()}
+        least = min(relevances.values(), default=0.0)
+        best: dict[str, tuple[float, str, GraphEdge]] = {}  # by linked note: gain, seed and link
+        for seed, linked, edge, fit in self._links(query, hits[:seeds]):
+            gain = fit if linked in kept else CARRIED * relevances[seed] * fit
+            if linked not in best or gain > best[linked][0]:
+                best[linked] = gain, seed, edge
+        for linked, (gain, seed, edge) in best.items():
+            hit = pool.get(linked)
             if hit is None:
-                memory = self._memory_of(far)
+                memory = self._memory_of(linked)
                 if memory is None or not in_scope(memory, scope):
                     continue
-                hit = pool[far] = Hit(memory, least)
-            if far in kept:
-                hit.hops = (_hop(edge, hit.memory, pool[near].memory),)
-            elif (worth := min(1.0, hit.relevance + gained)) > hit.relevance:
-                hit.relevance, hit.found_by = worth, FoundBy.LINK
-                hit.hops = (_hop(edge, hit.memory, pool[near].memory),)
-                hit.lines = LineRange(edge.line, edge.line) if edge.source == far else FIRST_LINE
-        others = sorted(
+                hit = pool[linked] = Hit(memory, least)
+            if linked in kept:
+                hit.hops = (_hop(edge, hit.memory, pool[seed].memory),)
+            elif (relevance := min(1.0, hit.relevance + gain)) > hit.relevance:
+                hit.relevance, hit.found_by = relevance, FoundBy.LINK
+                hit.hops = (_hop(edge, hit.memory, pool[seed].memory),)
+                is_stated_here = edge.source == linked
+                hit.lines = LineRange(edge.line, edge.line) if is_stated_here else FIRST_LINE
+        reordered = sorted(
             (hit for key, hit in pool.items() if key not in kept), key=lambda hit: -hit.relevance
         )
-        beyond = (hit for hit in hits[POOL:] if hit.memory.id not in pool)
-        return descending([*(pool[key] for key in kept), *others, *beyond])
+        rest = (hit for hit in hits[POOL:] if hit.memory.id not in pool)
+        return descending([*(pool[key] for key in kept), *reordered, *rest])
 
     def _links(
         self, query: str, seeds: Sequence[Hit]
@@ -137,15 +138,18 @@ class Association:
             for edge in self._strongest(seed.memory.id)
             if edge.origin is not EdgeOrigin.TAG
         ]
-        fitting = self._fitting(query, {edge.sentence for _, _, edge in links})
-        ends = Counter(near for near, _ in {(near, far) for near, far, _ in links})
-        for near, far, edge in links:
-            cosine = fitting.get(edge.sentence, 0.0)
-            if far != near and cosine > 0.0:
-                weight = (1.0 + LEARNT_SHARE * self._learnt(near, far)) / (
-                    1.0 + SPREAD * math.log(ends[near])
+        cosine_of = self._cosines(query, {edge.sentence for _, _, edge in links})
+        linked_count = Counter(seed for seed, _ in {(seed, linked) for seed, linked, _ in links})
+        for seed, linked, edge in links:
+            cosine = cosine_of.get(edge.sentence, 0.0)
+            if linked != seed and cosine > 0.0:
+                weight = (1.0 + LEARNT_SHARE * self._learnt(seed, linked)) / (
+                    1.0 + SPREAD * math.log(linked_count[seed])
                 )
-                yield near, far, edge, cosine * weight * (CLAIMED if self._is_claim(edge) else 1.0)
+                if self._is_claim(edge):
+                    yield seed, linked, edge, cosine * weight * CLAIMED
+                else:
+                    yield seed, linked, edge, cosine * weight
 
     def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
         """At most `MAX_EDGES` edges of a node; if it has more, the person's before claims."""
@@ -155,14 +159,17 @@ class Association:
         return sorted(edges, key=self._is_claim)[:MAX_EDGES]
 
     def _is_claim(self, edge: GraphEdge) -> bool:
-        """Whether an edge is stated by others than the person, in an unverified note: then it
-        weighs less, so that nobody gains weight by linking to everything."""
+        """Whether an edge is stated by others than the person, in an unverified note.
+
+        Then it weighs less, so that nobody gains weight by linking to everything.
+        """
         memory = self._memory_of(edge.source)
         if memory is None or memory.verified:
             return False
         return not memory.provenance.of_lines(LineRange(edge.line, edge.line)).is_person
 
-    def _fitting(self, query: str, sentences: set[str]) -> Mapping[str, float]:
+    def _cosines(self, query: str, sentences: set[str]) -> Mapping[str, float]:
+        """The cosines of a question and the sentences whose vectors are cached."""
         known = self._vectors_of(sentences)
         if not known:
             return {}
@@ -170,15 +177,15 @@ class Association:
         return dict(zip(known, cosines.tolist(), strict=True))
 
     def _vectors_of(self, sentences: set[str]) -> Mapping[str, Vector]:
-        kept = self._vectors
-        known = {each: one for each in sentences if (one := kept.get(each)) is not None}
-        if len(known) < len(sentences):
-            fresh = self._embedder.known([each for each in sentences if each not in known])
-            if len(kept) + len(fresh) > MAX_VECTORS:
-                kept = self._vectors = {}
-            kept.update(fresh)
-            known.update(fresh)
-        return known
+        cache = self._vectors
+        vectors = {text: vector for text in sentences if (vector := cache.get(text)) is not None}
+        if len(vectors) < len(sentences):
+            new = self._embedder.known([text for text in sentences if text not in vectors])
+            if len(cache) + len(new) > MAX_VECTORS:
+                cache = self._vectors = {}
+            cache.update(new)
+            vectors.update(new)
+        return vectors
 
 
 def descending(hits: Sequence[Hit]) -> list[Hit]:
@@ -194,15 +201,18 @@ def _hop(edge: GraphEdge, far: Memory, near: Memory) -> Hop:
     return Hop(source.title, edge.relation, target.title, source.path, edge.sentence, ends)
 
 
-def with_own(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """The first ``limit`` hits; if claims would fill them, some of the last places go to the
-    person's own notes that are about as relevant."""
+def with_persons_notes(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """The first ``limit`` hits, with the person's notes among them.
+
+    If claims would fill them, some of the last places go to the person's notes that are about as
+    relevant.
+    """
     first = list(hits[:limit])
     least = OWN_RELEVANCE * max((hit.relevance for hit in hits), default=0.0)
-    own = [hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least]
-    best = own[: round(OWN_SHARE * limit)]
-    shown = {id(hit) for hit in first}
-    added = [hit for hit in best if id(hit) not in shown]
+    persons = [hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least]
+    best = persons[: round(OWN_SHARE * limit)]
+    first_ids = {id(hit) for hit in first}
+    added = [hit for hit in best if id(hit) not in first_ids]
     claims = [hit for hit in first if hit.memory.is_claim]
-    gone = {id(hit) for hit in claims[len(claims) - len(added) :]} if added else set()
-    return [*(hit for hit in first if id(hit) not in gone), *added]
+    replaced = {id(hit) for hit in claims[len(claims) - len(added) :]} if added else set()
+    return [*(hit for hit in first if id(hit) not in replaced), *added]

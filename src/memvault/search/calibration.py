@@ -90,17 +90,17 @@ CONCERNS = Calibration(intercept=-3.52, relevance=10.81, words=6.24, relation=9.
 def features(query: str, hits: Sequence[Hit]) -> Features:
     """(n, 8) features of a question's hits, best first, as `Calibration` names them."""
     count = len(hits)
-    by_relation = [hit.found_by is FoundBy.RELATION for hit in hits]
-    relevance = [hit.relevance for hit in hits]
+    relevances = [hit.relevance for hit in hits]
     shares = word_shares(query, [text_with_properties(hit, query) for hit in hits])
     rows = np.zeros((count, 8))
-    for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
-        best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
-        after = relevance[k + 1] if k + 1 < count else 0.0
-        relation, link = float(by_relation[k]), float(hit.found_by is FoundBy.LINK)
-        rank = math.log(k + 1)
+    for k, (relevance, hit) in enumerate(zip(relevances, hits, strict=True)):
+        best_other = relevances[0] if k else (relevances[1] if count > 1 else 0.0)
+        following = relevances[k + 1] if k + 1 < count else 0.0
+        relation = float(hit.found_by is FoundBy.RELATION)
+        link = float(hit.found_by is FoundBy.LINK)
         rows[k] = (
-            own, own - best_other, shares[k], rank, own - after, relation, relation * own, link
+            relevance, relevance - best_other, shares[k], math.log(k + 1), relevance - following,
+            relation, relation * relevance, link,
         )  # fmt: skip
     return rows
 
@@ -112,28 +112,32 @@ def text_with_properties(hit: Hit, query: str) -> str:
 
 
 def word_shares(query: str, texts: Sequence[str]) -> list[float]:
-    """Share of the question's word stems in each text; a stem in few of these texts weighs more
-    (inverse document frequency among them, log(1 + n / (df + 1)))."""
-    asked = sorted(stems(query))
-    having = [stems(text) for text in texts]
-    count = len(having)
+    """The share of the question's word stems that each text has.
+
+    A stem in few of these texts weighs more: by its inverse document frequency among them,
+    log(1 + n / (df + 1)).
+    """
+    query_stems = sorted(stems(query))
+    text_stems = [stems(text) for text in texts]
+    count = len(text_stems)
     weight = {
-        stem: math.log(1.0 + count / (sum(stem in own for own in having) + 1.0)) for stem in asked
+        stem: math.log(1.0 + count / (sum(stem in own for own in text_stems) + 1.0))
+        for stem in query_stems
     }
     total = sum(weight.values())
     if total <= 0.0:
         return [0.0] * count
-    return [sum(weight[stem] for stem in asked if stem in own) / total for own in having]
+    return [sum(weight[stem] for stem in query_stems if stem in own) / total for own in text_stems]
 
 
 def confidence(likely: float, check: Verification) -> float:
     """Confidence in [0, 1] that a memory answers the question correctly.
 
     - Contradicted: its chance times its share of the witnesses.
-    - Confirmed by the person's words, or marked by them as verified: 1 if it states what is asked
+    - Confirmed by the person's words, or marked by them as verified: 1 if it states the answer
       (FR-46), else half of the way to 1.
     - The person's own words without confirmation by another note: the chance c that they answer;
-      1 - (1 - c)² if they state what is asked, so that a chance near 0 stays near 0.
+      1 - (1 - c)² if they state the answer, so that a chance near 0 stays near 0.
     - A claim that nobody confirms: its chance, but under 0.7.
     """
     if check.status is Status.CONTRADICTED:

@@ -12,13 +12,13 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
 from memvault.search import time_translation
-from memvault.search.association import POOL, Association, LinkWeight, with_own
+from memvault.search.association import POOL, Association, LinkWeight, with_persons_notes
 from memvault.search.calibration import text_with_properties, word_shares
-from memvault.search.dates import AskedTime, day_named
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
 from memvault.search.listing import Listing
-from memvault.search.notices import NOTHING_THEN
+from memvault.search.notices import NONE_OF_THAT_TIME
+from memvault.search.question_time import QuestionTime, day_named
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.relation_search import Indexed, RelationSearch
 from memvault.search.request import Candidates, SearchRequest
@@ -103,10 +103,10 @@ class CandidateFinder:
         """Start no more searches."""
         self._fallback.close()
 
-    def time_of(self, query: str) -> AskedTime | None:
+    def time_of(self, query: str) -> QuestionTime | None:
         """The time that a question names."""
-        named = partial(day_named, self._indexed.names, self._indexed.catalogue)
-        return AskedTime.of(query, self._calendar(), named)
+        event_day = partial(day_named, self._indexed.names, self._indexed.catalogue)
+        return QuestionTime.read(query, self._calendar(), event_day)
 
     def find(self, request: SearchRequest, wanted: int) -> Candidates:
         """At most ``wanted`` candidates; a partial result if a store fails or is slow.
@@ -116,29 +116,29 @@ class CandidateFinder:
         """
         notice: str | None = None
 
-        def look(limit: int) -> list[Hit]:
+        def find_most(limit: int) -> list[Hit]:
             nonlocal notice
             found = self._fallback.answer(request, limit, lambda: self._all_stages(request, limit))
             notice = found.notice
             return found.hits
 
         if request.fitting is None:
-            return Candidates(look(wanted), notice)
+            return Candidates(find_most(wanted), notice)
         fitting = request.fitting
 
         def fits(hits: Sequence[Hit]) -> list[Hit]:
             ids = fitting([hit.memory for hit in hits])
             return [hit for hit in hits if hit.memory.id in ids]
 
-        hits = widened(look, fits, wanted)[:wanted]
+        hits = widened(find_most, fits, wanted)[:wanted]
         return Candidates(hits, notice)
 
     def _all_stages(self, request: SearchRequest, limit: int) -> Candidates:
         query, scope, notice = request.query, request.scope, None
-        if hits := self._listing.of(query, request.time, limit, scope):
+        if hits := self._listing.notes_for(query, request.time, limit, scope):
             return Candidates(hits)
         if request.time is not None and request.time.only_time:
-            notice = NOTHING_THEN
+            notice = NONE_OF_THAT_TIME
         listed, count = self._listing.matching(query, request.time, limit, scope)
         hits = self._nearest(request, max(limit, POOL))
         if listed and request.patience == 0.0:  # else the relations must explain what is found
@@ -164,22 +164,22 @@ class CandidateFinder:
                 )
         except (StoreUnavailable, GraphQueryError):
             notice = NO_GRAPH
-        hits = with_own(hits, max(limit, self._reranker.first if self._reranker else 0))
+        hits = with_persons_notes(hits, max(limit, self._reranker.first if self._reranker else 0))
         self.hybrid.read_passages(query, hits)
         return Candidates(self._reranked(query, hits)[:limit], notice)
 
     def _nearest(self, request: SearchRequest, limit: int) -> list[Hit]:
-        """The results of hybrid search; those not of the time that is asked for lose relevance."""
-        query, scope, asked = request.query, request.scope, request.time
+        """The results of hybrid search, those of the time that the question names first."""
+        query, scope, time = request.query, request.scope, request.time
         hits = self.hybrid.search(query, limit, scope)
-        if asked is None:
+        if time is None:
             return hits
         known = {hit.memory.id: hit for hit in hits}
-        for hit in self.hybrid.search(query, limit, asked.narrowed(scope)):
+        for hit in self.hybrid.search(query, limit, time.narrowed(scope)):
             known.setdefault(hit.memory.id, hit)
         hits = list(known.values())
         self.hybrid.read_passages(query, hits)
-        return asked.first_of_it(hits)[:limit]
+        return time.of_this_time_first(hits)[:limit]
 
     def _relations_for(self, request: SearchRequest, hits: Sequence[Hit]) -> Lexicon | None:
         """The lexicon to read the question's relations with; None if none are to be followed."""
@@ -193,12 +193,14 @@ class CandidateFinder:
         return None if lexicon is None or self._is_answered(query, hits) else lexicon
 
     def _is_answered(self, query: str, hits: Sequence[Hit]) -> bool:
-        """Whether one of the best notes, with its properties, has most content words of a question:
-        then that note answers or is quoted, and no relation is followed."""
+        """Whether one of the best notes, with its properties, has most content words of a question.
+
+        Then that note answers or is quoted, and no relation is followed.
+        """
         self.hybrid.read_passages(query, hits[:BEST])
-        asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
+        content = " ".join(word for word in words(query) if word not in STOP_WORDS)
         texts = [text_with_properties(hit, query) for hit in hits[:BEST]]
-        return max(word_shares(asked, texts), default=0.0) >= ANSWERED
+        return max(word_shares(content, texts), default=0.0) >= ANSWERED
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """The hits in the reranker's order; unchanged if relations led to one, since a reranker

@@ -55,8 +55,8 @@ class Embeds:
             ):
                 links = parse_note(memory.path, self._read(memory.path)).links
                 embeds = (link for link in links if link.style is LinkStyle.EMBED)
-                here = (each for each in embeds if lines.first <= each.line <= lines.last)
-                parts = (self._part(each, memory.path) for each in here if each.sentence in shown)
+                inside = (link for link in embeds if lines.first <= link.line <= lines.last)
+                parts = (self._part(link, memory.path) for link in inside if link.sentence in shown)
                 return list(islice(filter(None, parts), MAX_PARTS))
         return []
 
@@ -65,12 +65,14 @@ class Embeds:
         if path is None or path == source:
             return None
         blocks = parse_note(path, self._read(path)).blocks
-        meant = [each for each in blocks if _is_in(each, link.subpath)]
-        before = accumulate((len(each.text) for each in meant), initial=0)
-        used = [each for each, size in zip(meant, before, strict=False) if size < MAX_CHARS]
+        embedded = [block for block in blocks if _is_in(block, link.subpath)]
+        chars_before = accumulate((len(block.text) for block in embedded), initial=0)
+        used = [
+            block for block, chars in zip(embedded, chars_before, strict=False) if chars < MAX_CHARS
+        ]
         if not used:
             return None
-        text = shorten(" ".join(each.text for each in used), MAX_CHARS, placeholder=" …")
+        text = shorten(" ".join(block.text for block in used), MAX_CHARS, placeholder=" …")
         return Embed(path, LineRange(used[0].lines.first, used[-1].lines.last), text)
 
 
@@ -81,4 +83,4 @@ def _is_in(block: Block, subpath: str | None) -> bool:
     if subpath.startswith("^"):
         return block.block_id == subpath[1:]
     heading = subpath.rpartition("#")[2].strip().casefold()
-    return heading in (each.casefold() for each in block.heading)
+    return heading in (part.casefold() for part in block.heading)

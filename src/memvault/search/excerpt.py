@@ -14,7 +14,7 @@ from memvault.model.search import Hit
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
-from memvault.search.dates import AskedTime
+from memvault.search.question_time import QuestionTime
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
@@ -111,7 +111,7 @@ class Excerpts:
                 shown even if it is longer.
             whole: memories whose every sentence is compared; of later ones only the passage found.
         """
-        asked, time = [query, *questions_in(query)], AskedTime.of(query, self._calendar())
+        asked, time = [query, *questions_in(query)], QuestionTime.read(query, self._calendar())
         vectors = [self._embedder.begin_query(each) for each in asked]
         outlines = self._outlines.of(found[:whole])
         outlines += [self._outlines.of_passage(hit) for hit in found[whole:]]
@@ -205,14 +205,14 @@ def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
 
 
 def _of_the_time(
-    time: AskedTime | None, memory: Memory, outline: Outline, own: list[float]
+    time: QuestionTime | None, memory: Memory, outline: Outline, own: list[float]
 ) -> list[float]:
     """The scores; sentences that name a day of the time gain the score of the best one."""
     if time is None:
         return own
     more = max(own) or 1.0
     return [
-        score + more * (bool(each.shown) and time.names_a_day_of_it(memory, each.text))
+        score + more * (bool(each.shown) and time.has_day_named_in(memory, each.text))
         for score, each in zip(own, outline.statements, strict=True)
     ]
 

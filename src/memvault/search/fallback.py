@@ -34,10 +34,10 @@ from memvault.text.stems import stems
 from memvault.vault.parse import parse_note
 
 logger = logging.getLogger(__name__)
-KEPT = 512  # questions whose answers are cached
-AT_ONCE = 8  # questions that are answered at once
-WHOLE = 0.8  # share of the time limit for the whole answer; the rest is for a partial one
-NAMED = 0.5  # relevance of a note that the question names
+MAX_CACHED = 512  # questions whose answers are cached
+MAX_THREADS = 8  # questions that are answered at once
+WHOLE_SHARE = 0.8  # of the time limit for the whole answer; the rest is for a partial one
+NAMED_RELEVANCE = 0.5  # of a note that the question names
 SHORTEST_NAME = 3  # characters; shorter names are part of too many words
 
 NO_GRAPH = "The graph does not answer; these are the notes nearest to the question."
@@ -67,28 +67,30 @@ Some = TypeVar("Some")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedAnswer:
     hits: tuple[Hit, ...]
     at: datetime
 
 
 class AnswerCache:
-    """The hits of the `KEPT` questions used last. Thread-safe."""
+    """The hits of the `MAX_CACHED` questions used last. Thread-safe."""
 
     def __init__(self) -> None:
         self.reads = CacheStats()
-        self._kept: LRUCache[str, _Kept] = LRUCache(KEPT)
+        self._answers: LRUCache[str, _CachedAnswer] = LRUCache(MAX_CACHED)
         self._lock = threading.Lock()
 
     def put(self, key: str, hits: Sequence[Hit]) -> None:
         with self._lock:
-            known = self._kept.get(key)
+            known = self._answers.get(key)
             if known is None or len(known.hits) <= len(hits):
-                self._kept[key] = _Kept(tuple(replace(hit) for hit in hits), datetime.now(UTC))
+                self._answers[key] = _CachedAnswer(
+                    tuple(replace(hit) for hit in hits), datetime.now(UTC)
+                )
 
     def get(self, key: str) -> tuple[list[Hit], datetime] | None:
         with self._lock:
-            known = self._kept.get(key)
+            known = self._answers.get(key)
             self.reads += CacheStats(misses=1) if known is None else CacheStats(hits=1)
             return None if known is None else ([replace(hit) for hit in known.hits], known.at)
 
@@ -118,9 +120,9 @@ class Fallback:
         self._cache = cache
         self._limit = limit_seconds
         # A pool rather than worker jobs: a caller waits for each, and abandons it at its limit.
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
+        self._pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="memvault-answers")
         # A second pool, because searches of a store that hangs may hold all threads of the first.
-        self._by_name = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-names")
+        self._by_name = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="memvault-names")
 
     def answer(
         self, request: SearchRequest, limit: int, whole: Callable[[], Candidates]
@@ -130,26 +132,29 @@ class Fallback:
         Raises:
             StoreUnavailable: not even a partial answer exists.
         """
-        began = time.monotonic()
-        under_way = self._begin(self._pool, whole)
+        started_at = time.monotonic()
+        future = self._begin(self._pool, whole)
         try:
-            found = under_way.result(WHOLE * self._limit)
+            found = future.result(WHOLE_SHARE * self._limit)
         except DOWN as error:
             logger.warning("answering without the vectors: %s", error)
-            slow = False
+            is_slow = False
         except CancelledError as error:  # closed before its turn came
             raise faults.closed() from error
         except NotInTime:
-            logger.warning("slow query, over %.1f s: %.80s", WHOLE * self._limit, request.query)
-            slow = True
+            logger.warning(
+                "slow query, over %.1f s: %.80s", WHOLE_SHARE * self._limit, request.query
+            )
+            is_slow = True
         else:
             if found.notice is None:
                 self._cache.put(request.key, found.hits)
             return found
-        left = max(0.0, self._limit - (time.monotonic() - began))
-        return self._part(request, limit, slow, left)
+        remaining = max(0.0, self._limit - (time.monotonic() - started_at))
+        return self._partial(request, limit, is_slow, remaining)
 
     def close(self) -> None:
+        """Start no more searches."""
         for pool in (self._pool, self._by_name):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -164,30 +169,32 @@ class Fallback:
         except RuntimeError as error:  # the pool is shut down
             raise faults.closed() from error
 
-    def _part(self, request: SearchRequest, limit: int, slow: bool, seconds: float) -> Candidates:
+    def _partial(
+        self, request: SearchRequest, limit: int, is_slow: bool, seconds: float
+    ) -> Candidates:
         """A partial answer; slow vectors are tried once more."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
         by_name = self._begin(self._by_name, lambda: self._named(request, limit))
-        if slow:
-            near = self._begin(self._pool, lambda: self._near(request, limit))
-            if hits := _soon(near, seconds / 2):
+        if is_slow:
+            nearest = self._begin(self._pool, lambda: self._nearest(request, limit))
+            if hits := _result_within(nearest, seconds / 2):
                 return Candidates(hits, too_slow)
-        named = _soon(by_name, end - time.monotonic())
+        named = _result_within(by_name, end - time.monotonic())
         if named:
-            return Candidates(named, too_slow if slow else NO_VECTORS)
-        kept = self._cache.get(request.key)
-        if kept is not None:
-            hits, at = kept
+            return Candidates(named, too_slow if is_slow else NO_VECTORS)
+        cached = self._cache.get(request.key)
+        if cached is not None:
+            hits, at = cached
             hits = [hit for hit in hits if self._memories.by_id(hit.memory.id) is not None]
-            words = REMEMBERED_SLOW if slow else REMEMBERED
+            notice = REMEMBERED_SLOW if is_slow else REMEMBERED
             when = f"{at:%d %B %Y, %H:%M} UTC"
-            return Candidates(hits[:limit], words.format(limit=self._limit, when=when))
+            return Candidates(hits[:limit], notice.format(limit=self._limit, when=when))
         if named is None:
             raise StoreUnavailable(NOTHING)
-        return Candidates([], too_slow if slow else NOTHING_NAMED)
+        return Candidates([], too_slow if is_slow else NOTHING_NAMED)
 
-    def _near(self, request: SearchRequest, limit: int) -> list[Hit]:
+    def _nearest(self, request: SearchRequest, limit: int) -> list[Hit]:
         hits = self._hybrid.search(request.query, limit, request.scope)
         self._hybrid.read_passages(request.query, hits)
         return hits
@@ -195,22 +202,25 @@ class Fallback:
     def _named(self, request: SearchRequest, limit: int) -> list[Hit]:
         """An answer without vectors: the notes that the question names and their linked notes."""
         self._association.warm_up()
-        words = request.query.casefold()
+        question = request.query.casefold()
         named = [
-            Hit(memory, NAMED)
+            Hit(memory, NAMED_RELEVANCE)
             for memory in self._memories.all()
             if in_scope(memory, request.scope)
             and any(
-                _contains_name(name.casefold(), words) for name in (memory.title, *memory.aliases)
+                _contains_name(question, name.casefold())
+                for name in (memory.title, *memory.aliases)
             )
         ]
         hits = self._association.extend(request.query, named, request.scope)[:limit]
-        stems_asked = stems(request.query)
-        return [hit for hit in hits if self._read_passage(hit, stems_asked)]
+        question_stems = stems(request.query)
+        return [hit for hit in hits if self._read_passage(hit, question_stems)]
 
-    def _read_passage(self, hit: Hit, asked: frozenset[str]) -> bool:
-        """Fill in the paragraph of the note that has most of the question's words; False if the
-        note cannot be read."""
+    def _read_passage(self, hit: Hit, question_stems: frozenset[str]) -> bool:
+        """Fill in the paragraph of the note that has most of the question's words.
+
+        Returns False if the note cannot be read.
+        """
         memory: Memory = hit.memory
         try:
             note = parse_note(memory.path, self._read(memory.path))
@@ -219,22 +229,22 @@ class Fallback:
         if not note.blocks:
             hit.lines, hit.text = LineRange(1, 1), memory.title
             return True
-        best = max(note.blocks, key=lambda block: len(stems(block.text) & asked))
+        best = max(note.blocks, key=lambda block: len(stems(block.text) & question_stems))
         hit.heading = " > ".join((memory.title, *best.heading))
         hit.lines, hit.text = best.lines, best.text
         return True
 
 
-def _contains_name(name: str, asked: str) -> bool:
+def _contains_name(question: str, name: str) -> bool:
     """Whether the question contains the name as whole words."""
-    if len(name) < SHORTEST_NAME or name not in asked:
+    if len(name) < SHORTEST_NAME or name not in question:
         return False
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question) is not None
 
 
-def _soon(under_way: Future[list[Hit]], seconds: float) -> list[Hit] | None:
-    """The result of the work; None if its store failed or it is late."""
+def _result_within(future: Future[list[Hit]], seconds: float) -> list[Hit] | None:
+    """The result of a search; None if its store failed or it is late."""
     try:
-        return under_way.result(max(0.0, seconds))
+        return future.result(max(0.0, seconds))
     except (*DOWN, NotInTime, CancelledError):
         return None

@@ -33,7 +33,7 @@ class FusionSettings:
         half_keywords: BM25 score that counts as half of the greatest possible, per unit of the
             greatest inverse document frequency, ln(1 + chunks), so that scores mean the same in
             vaults of ten notes and of ten thousand.
-        candidates: chunks asked of each search, at least.
+        candidates: least number of chunks that each search returns.
         distinguishing_cosine: mean cosine of two notes up to which the model can
             distinguish a vault's notes.
         spread: standard deviation of a question's cosines with all notes; the default model has
@@ -51,10 +51,13 @@ class FusionSettings:
         """The BM25 score that counts as half, in a store of so many chunks."""
         return self.half_keywords * math.log(2.0 + chunks)
 
-    def cosine_reliability(self, alike: float) -> float:
-        """The weight of cosines, in [0, 1], by the mean cosine of two notes: in a language that it
-        hardly knows, a model finds all notes alike, and its cosines say little."""
-        return min(1.0, (1.0 - alike) / (1.0 - self.distinguishing_cosine))
+    def cosine_reliability(self, mean_cosine: float) -> float:
+        """The weight of cosines, in [0, 1], by the mean cosine of two notes.
+
+        In a language that it hardly knows, a model finds all notes alike, and its cosines say
+        little.
+        """
+        return min(1.0, (1.0 - mean_cosine) / (1.0 - self.distinguishing_cosine))
 
     def relevances(
         self,
@@ -63,7 +66,7 @@ class FusionSettings:
         best_keywords: float,
         half: float,
         *,
-        alike: float = 0.0,
+        mean_cosine: float = 0.0,
         usual: float = 0.0,
     ) -> Floats:
         """The relevances, in [0, 1] and comparable between queries.
@@ -76,29 +79,33 @@ class FusionSettings:
         as the question's usual cosine, so that relevances stay comparable.
 
         Args:
-            alike: mean cosine of two notes in the question's language.
+            mean_cosine: of two notes in the question's language.
             usual: mean cosine of the question and a note.
         """
-        named = keywords / (best_keywords + half)
-        share = self.dense_weight * self.cosine_reliability(alike)
-        lost = (self.dense_weight - share) * usual
-        relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * named + lost
+        saturated = keywords / (best_keywords + half)
+        share = self.dense_weight * self.cosine_reliability(mean_cosine)
+        unreliable = (self.dense_weight - share) * usual
+        relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * saturated + unreliable
         return np.minimum(relevance, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreList:
-    """The results of one search with their scores, at least 0; ``floor`` is the greatest score
-    that a chunk which was not found can have."""
+    """The results of one search with their scores, at least 0.
+
+    ``floor`` is the greatest score that a chunk which was not found can have.
+    """
 
     found: Ranking
     scores: Floats
     floor: float
 
     @classmethod
-    def of(cls, found: Ranking, limit: int, lift: float = 0.0) -> ScoreList:
-        """The scores of a search; the floor is the last score if the search filled its limit, else
-        0, since nothing is left to find.
+    def from_ranking(cls, found: Ranking, limit: int, lift: float = 0.0) -> ScoreList:
+        """The scores of a search.
+
+        The floor is the last score if the search filled its limit, else 0, since nothing is left
+        to find.
 
         Args:
             lift: added to all scores.
@@ -109,34 +116,34 @@ class ScoreList:
     def stretched(self, usual: float, factor: float) -> ScoreList:
         """The scores with their difference to the usual score times ``factor``."""
 
-        def far(score: Floats) -> Floats:
-            return np.maximum(usual + factor * (score - usual), 0.0)
+        def stretch(scores: Floats) -> Floats:
+            return np.maximum(usual + factor * (scores - usual), 0.0)
 
-        return ScoreList(self.found, far(self.scores), float(far(np.array(self.floor))))
+        return ScoreList(self.found, stretch(self.scores), float(stretch(np.array(self.floor))))
 
     def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
         """The score of each of these chunks, (len(chunk_ids),)."""
-        known = dict(zip(self.found.chunk_ids, self.scores.tolist(), strict=True))
-        return np.array([known.get(key, self.floor) for key in chunk_ids])
+        score_of = dict(zip(self.found.chunk_ids, self.scores.tolist(), strict=True))
+        return np.array([score_of.get(chunk_id, self.floor) for chunk_id in chunk_ids])
 
     def of_notes(self, place: Mapping[str, int]) -> Floats:
         """For each note the mean of its best chunks' scores at each size, (len(place),)."""
         best = np.full((_SIZES, len(place)), self.floor)
         note_ids = self.found.note_ids
-        at = np.fromiter(map(place.__getitem__, note_ids), np.intp, len(note_ids))
+        places = np.fromiter(map(place.__getitem__, note_ids), np.intp, len(note_ids))
         for row, size in zip(best, ChunkSize, strict=True):
-            has = np.flatnonzero(self.found.sizes & size.bit)[::-1]
-            row[at[has]] = self.scores[has]  # a note's best is written last
+            of_size = np.flatnonzero(self.found.sizes & size.bit)[::-1]
+            row[places[of_size]] = self.scores[of_size]  # a note's best is written last
         mean: Floats = best.sum(axis=0) / _SIZES
         return mean
 
 
 def best_first(keys: Sequence[Key], relevances: Floats, most: int) -> list[int]:
     """Indexes of the ``most`` most relevant keys, best first, ties by key."""
-    near = np.arange(len(keys))
+    candidates = np.arange(len(keys))
     if most < len(keys):
-        near = np.flatnonzero(relevances >= np.partition(relevances, -most)[-most])
-    return sorted(near.tolist(), key=lambda k: (-relevances[k], keys[k]))[:most]
+        candidates = np.flatnonzero(relevances >= np.partition(relevances, -most)[-most])
+    return sorted(candidates.tolist(), key=lambda k: (-relevances[k], keys[k]))[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +156,11 @@ class SharedPart:
 
     vectors: npt.NDArray[np.float32]  # (n, dim)
     mean: Vector
-    alike: float  # mean cosine of two of them
-    share: float  # of the mean to subtract from a question
+    mean_cosine: float  # of two of them
+    share: float  # of the mean that is subtracted from a question
 
     @classmethod
-    def of(cls, vectors: Sequence[Vector]) -> SharedPart | None:
+    def from_vectors(cls, vectors: Sequence[Vector]) -> SharedPart | None:
         """The common part of vectors; None for fewer than two, or if they have none."""
         count = len(vectors)
         if count < 2:
@@ -161,10 +168,12 @@ class SharedPart:
         rows = np.asarray(vectors, np.float32)
         mean: Vector = rows.mean(axis=0)
         square = float(mean @ mean)
-        alike = (count * square - 1.0) / (count - 1.0)
-        return cls(rows, mean, alike, SHARED * alike / square) if alike > 0.0 else None
+        mean_cosine = (count * square - 1.0) / (count - 1.0)
+        if mean_cosine <= 0.0:
+            return None
+        return cls(rows, mean, mean_cosine, SHARED * mean_cosine / square)
 
-    def taken_off(self, question: Vector) -> tuple[Vector, float]:
+    def subtracted_from(self, question: Vector) -> tuple[Vector, float]:
         """The question's vector without the common part, and what to add to its cosines so that
         those of an average note stay the same."""
         rest = normalised(question - self.share * self.mean)
@@ -173,35 +182,34 @@ class SharedPart:
     def stretch(self, question: Vector, spread: float) -> float:
         """The factor, from 1 to `MAX_STRETCH`, that gives a question's cosines with these notes the
         standard deviation ``spread``."""
-        own = float((self.vectors @ question).std())
-        return min(MAX_STRETCH, max(1.0, spread / max(own, 1e-6)))
+        deviation = float((self.vectors @ question).std())
+        return min(MAX_STRETCH, max(1.0, spread / max(deviation, 1e-6)))
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """The results of both searches and the BM25 score that counts as half; ``alike`` and ``usual``
-    as `FusionSettings.relevances` takes them."""
+    """The results of both searches, with the arguments of `FusionSettings.relevances`."""
 
     dense: ScoreList
     keywords: ScoreList
     half: float
     settings: FusionSettings
-    alike: float = 0.0
+    mean_cosine: float = 0.0
     usual: float = 0.0
 
     def of_notes(self) -> tuple[list[str], Floats]:
         """Every note that either search found, and their relevances, (n,)."""
         notes = dict.fromkeys(chain(self.dense.found.note_ids, self.keywords.found.note_ids))
         place = dict(zip(notes, range(len(notes)), strict=True))
-        named = self.keywords.of_notes(place)
-        best = float(named.max(initial=0.0))
-        return list(place), self._relevances(self.dense.of_notes(place), named, best)
+        keywords = self.keywords.of_notes(place)
+        best = float(keywords.max(initial=0.0))
+        return list(place), self._relevances(self.dense.of_notes(place), keywords, best)
 
     def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
         """The relevances of some of the chunks that either search found, (len(chunk_ids),)."""
         best = float(self.keywords.scores.max(initial=0.0))
-        named = self.keywords.of_chunks(chunk_ids)
-        return self._relevances(self.dense.of_chunks(chunk_ids), named, best)
+        keywords = self.keywords.of_chunks(chunk_ids)
+        return self._relevances(self.dense.of_chunks(chunk_ids), keywords, best)
 
     def passages(self, note_ids: Collection[str] | None = None) -> dict[int, str]:
         """The passages that either search found, each with its note.
@@ -221,5 +229,10 @@ class Fused:
 
     def _relevances(self, cosines: Floats, keywords: Floats, best_keywords: float) -> Floats:
         return self.settings.relevances(
-            cosines, keywords, best_keywords, self.half, alike=self.alike, usual=self.usual
+            cosines,
+            keywords,
+            best_keywords,
+            self.half,
+            mean_cosine=self.mean_cosine,
+            usual=self.usual,
         )

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Collection
 
 from memvault.search.comparisons import comparison_in
-from memvault.search.dates import NEWEST, words_beyond
+from memvault.search.question_languages import languages_of
+from memvault.search.question_time import NEWEST, words_beyond
 from memvault.search.task_words import asks_how
-from memvault.search.time_translation import languages_of
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.languages import LANGUAGES
 from memvault.text.stems import stems
@@ -54,16 +54,16 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
 )
 _LIST_WORDS = "existing have made recorded stored taken total"
 _LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
-_TYPE_WORDS = 2  # most words of a type
+_MAX_TYPE_WORDS = 2
 
 
 def asks_only_for_latest(question: str) -> bool:
     """Whether a question asks only for the latest: "What did we talk about last time?"."""
     if _INSTRUCTION.search(question):
         return False
-    rest, found = _LATEST.subn(" ", question.casefold())
-    rest, also = NEWEST.subn(" ", rest)
-    return bool(found or also) and not words_beyond(_LATEST_WORDS.split(), rest, question)
+    rest, latest = _LATEST.subn(" ", question.casefold())
+    rest, newest = NEWEST.subn(" ", rest)
+    return bool(latest or newest) and not words_beyond(_LATEST_WORDS.split(), rest, question)
 
 
 def asks_only_for_person(question: str) -> bool:
@@ -78,24 +78,25 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
     Args:
         types: returns the types that notes have; called only if the question may name one.
     """
-    said = words_beyond(_LIST_WORDS.split(), question, question)
-    if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question) or asks_how(question):
+    words = words_beyond(_LIST_WORDS.split(), question, question)
+    if not 0 < len(words) <= _MAX_TYPE_WORDS or _INSTRUCTION.search(question) or asks_how(question):
         return None
     if _LETTER.search(question) or comparison_in(question) is not None:
         return None
-    return next(
-        (kind for kind in types() if kind != "note" and _are_one(kind, " ".join(said), question)),
-        None,
-    )
+    text = " ".join(words)
+    named = (kind for kind in types() if kind != "note" and _have_same_stems(kind, text, question))
+    return next(named, None)
 
 
-def stems_in_its_languages(text: str, question: str) -> list[frozenset[object]]:
+def stems_by_language(text: str, question: str) -> list[frozenset[object]]:
     """The stems of a text as English, and as each language that a question may be in."""
-    spoken = [name for name in languages_of(question)[0] if name in LANGUAGES]
-    return [frozenset(stems(text)), *(frozenset(bm25.stems(text, name)) for name in spoken)]
+    languages = [name for name in languages_of(question).names if name in LANGUAGES]
+    return [frozenset(stems(text)), *(frozenset(bm25.stems(text, name)) for name in languages)]
 
 
-def _are_one(kind: str, other: str, question: str) -> bool:
+def _have_same_stems(first: str, second: str, question: str) -> bool:
     """Whether two texts have the same stems in a language of the question: "libro", "libri"."""
-    both = (stems_in_its_languages(text, question) for text in (kind, other))
-    return any(one == two for one, two in zip(*both, strict=True))
+    pairs = zip(
+        stems_by_language(first, question), stems_by_language(second, question), strict=True
+    )
+    return any(stems_of_first == stems_of_second for stems_of_first, stems_of_second in pairs)

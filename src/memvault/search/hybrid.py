@@ -26,10 +26,10 @@ from memvault.text.embedding import Embedder
 
 IMPORTANCE = 0.05  # share of the relevance that the least important note loses
 COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
-VERIFIED = 0.02  # share of the relevance that an unverified note loses; a claim loses it twice
-SAMPLED = 300  # notes in a language that show the common part of all
-KNOWN_PASSAGES = 60  # passages in a language that show whether the model knows it
-FEWEST = 30  # notes of a vault in English: the common part of fewer may be their subject
+UNVERIFIED = 0.02  # share of the relevance that an unverified note loses; a claim loses it twice
+SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
+SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it
+MIN_NOTES = 30  # of a vault in English: the common part of fewer may be their subject
 
 
 class HybridSearch:
@@ -117,21 +117,21 @@ class HybridSearch:
         """
         unread = [hit for hit in hits if not hit.text]
         chunks = self._vectors.read([hit.chunk_id for hit in unread if hit.chunk_id is not None])
-        others = []
+        without_chunk = []
         for hit in unread:
             if hit.chunk_id in chunks:
                 _show(hit, chunks[hit.chunk_id])
             else:
-                others.append(hit)
-        if not others:
+                without_chunk.append(hit)
+        if not without_chunk:
             return
         terms = frozenset(bm25.terms(query))
-        passages = self._vectors.passages([hit.memory.id for hit in others])
-        for hit in others:
-            own = passages.get(hit.memory.id)
-            if own:
-                stating = [chunk for chunk in own if states and states(hit.memory, chunk.text)]
-                _show(hit, _best_passage_of(hit, stating or own, terms))
+        passages_of = self._vectors.passages([hit.memory.id for hit in without_chunk])
+        for hit in without_chunk:
+            passages = passages_of.get(hit.memory.id)
+            if passages:
+                stating = [chunk for chunk in passages if states and states(hit.memory, chunk.text)]
+                _show(hit, _best_passage_of(hit, stating or passages, terms))
             else:
                 hit.text = hit.memory.title
 
@@ -140,28 +140,30 @@ class HybridSearch:
     ) -> Fused:
         self.begin(query)
         half = self._settings.half_of(self.chunks())
-        also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
+        similar_words = self.vocabulary.similar(query).values()
+        also = {word: weight for similar in similar_words for word, weight in similar.items()}
         language = self._vectors.language_of(query)
         if language is not None or not query.isascii():
             also |= dict.fromkeys(task_words(query), 1.0)
         keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
         shared = self._shared_in(language)
-        vector, lift, alike, usual, stretch = self._embedder.embed_query(query), 0.0, 0.0, 0.0, 1.0
-        settings = self._settings
+        vector, settings = self._embedder.embed_query(query), self._settings
+        lift, mean_cosine, usual, stretch = 0.0, 0.0, 0.0, 1.0
         if shared is not None:
             usual = max(0.0, float(vector @ shared.mean))
             if self.is_foreign_and_known(query, language):
                 settings = replace(settings, dense_weight=settings.foreign_weight)
                 stretch = shared.stretch(vector, settings.spread)
             else:
-                alike = shared.alike
+                mean_cosine = shared.mean_cosine
                 if language is not None:
-                    vector, lift = shared.taken_off(vector)
-        near = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
-        dense, named = ScoreList.of(near, limit, lift), ScoreList.of(keywords, limit)
+                    vector, lift = shared.subtracted_from(vector)
+        nearest = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
+        by_meaning = ScoreList.from_ranking(nearest, limit, lift)
+        by_words = ScoreList.from_ranking(keywords, limit)
         if stretch > 1.0:
-            dense = dense.stretched(usual, stretch)
-        return Fused(dense, named, half, settings, alike, usual)
+            by_meaning = by_meaning.stretched(usual, stretch)
+        return Fused(by_meaning, by_words, half, settings, mean_cosine, usual)
 
     def is_foreign_and_known(self, query: str, language: str | None) -> bool:
         """Whether a question or most notes are not in English, and the model knows the question's
@@ -193,8 +195,8 @@ class HybridSearch:
         """Whether the model knows a language of the notes."""
         known = self._known.get(language)  # others may clear it at any moment
         if known is None:
-            some = self._vectors.passages_in_language(language, KNOWN_PASSAGES)
-            known = self._known[language] = self._embedder.knows_language_of_all(some)
+            passages = self._vectors.passages_in_language(language, SAMPLED_PASSAGES)
+            known = self._known[language] = self._embedder.knows_language_of_all(passages)
         return known
 
     def question_vector(self, query: str) -> Vector:
@@ -213,16 +215,16 @@ class HybridSearch:
             return vector
         if shared is None:
             return vector
-        told = 1.0 if known else self._settings.cosine_reliability(shared.alike) ** 2
-        return told * shared.taken_off(vector)[0]
+        length = 1.0 if known else self._settings.cosine_reliability(shared.mean_cosine) ** 2
+        return length * shared.subtracted_from(vector)[0]
 
     def _shared_in(self, language: str | None) -> SharedPart | None:
         """The common part of the notes in a language, or of all notes; None for too few."""
         with suppress(KeyError):  # others may clear it at any moment
             return self._shared[language]
-        vectors = self._vectors.in_language(language, SAMPLED)
-        tell = language is not None or len(vectors) >= FEWEST
-        shared = self._shared[language] = SharedPart.of(vectors) if tell else None
+        vectors = self._vectors.in_language(language, SAMPLED_NOTES)
+        are_enough = language is not None or len(vectors) >= MIN_NOTES
+        shared = self._shared[language] = SharedPart.from_vectors(vectors) if are_enough else None
         return shared
 
     def chunks(self) -> int:
@@ -255,7 +257,7 @@ def prior(memory: Memory, now: datetime) -> float:
     doubts = 0 if memory.verified else 1 if memory.provenance.origin.is_person else 2
     if doubts == 2 and not importance_is_own(memory):
         importance = min(importance, DEFAULT_IMPORTANCE)
-    return 1.0 - IMPORTANCE * (1.0 - importance) - doubts * VERIFIED
+    return 1.0 - IMPORTANCE * (1.0 - importance) - doubts * UNVERIFIED
 
 
 def _show(hit: Hit, chunk: Chunk) -> None:

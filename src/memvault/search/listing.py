@@ -12,7 +12,6 @@ from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL
 from memvault.search.context.properties import PropertyChooser
-from memvault.search.dates import AskedTime, asks_only_for_tasks, words_beyond_plans
 from memvault.search.general_questions import (
     asks_only_for_latest,
     asks_only_for_person,
@@ -21,6 +20,7 @@ from memvault.search.general_questions import (
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
 from memvault.search.property_questions import PropertyQuestion
+from memvault.search.question_time import QuestionTime, asks_only_for_tasks, words_beyond_plans
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
@@ -30,7 +30,7 @@ from memvault.text.embedding import Embedder
 from memvault.text.words import composed, some_words
 
 MAX_WITH_TASKS = 200  # notes
-MAX_TASK_WORDS = 4  # that a question says of the tasks that it asks for
+MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 _DUE = re.compile(
     r"[📅⏳🛫]|\b(?:due|scheduled|deadline|fällig(?:keit)?|frist|stichtag|spätestens|bis zum|"
     r"échéance|date limite|à rendre|avant le|au plus tard|d['’]ici|vencimiento|vence|plazo|"
@@ -49,23 +49,25 @@ class Listing:
         self._nearest_keys = PropertyChooser(embedder).nearest_keys
         self._indexed = indexed
 
-    def of(self, question: str, asked: AskedTime | None, limit: int, scope: Scope) -> list[Hit]:
+    def notes_for(
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
+    ) -> list[Hit]:
         """At most ``limit`` notes, with relevance 1; none for a question that names a subject.
 
         Args:
-            asked: the time that the question names, if any.
+            time: the time that the question names, if any.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        if asked is None and asks_only_for_tasks(question):
+        if time is None and asks_only_for_tasks(question):
             hits = sorted(self._with_open_tasks(scope), key=_first_due)[:limit]
-        elif asked is not None and asked.only_time:
-            hits = self._of_the_time(question, asked, limit, scope)
-        elif asked is None:
+        elif time is not None and time.only_time:
+            hits = self._of_the_time(question, time, limit, scope)
+        elif time is None:
             hits = self._listed(question, self._in_general(question, scope)[:limit])
-        elif kind := type_asked_for(asked.rest, self._indexed.catalogue.types):
-            hits = self._listed(question, self._of_type_and_time(kind, asked, scope)[:limit])
+        elif kind := type_asked_for(time.rest, self._indexed.catalogue.types):
+            hits = self._listed(question, self._of_type_and_time(kind, time, scope)[:limit])
         else:
             return []
         for hit in hits:
@@ -73,33 +75,37 @@ class Listing:
         return hits
 
     def matching(
-        self, question: str, asked: AskedTime | None, limit: int, scope: Scope
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
-        """Notes that have what the question says of tasks or properties, with relevance 1, and how
-        many there are. Text may answer such a question better, so they are not all that answers.
+        """Notes that have what the question says of tasks or properties, and a notice of how many.
+
+        Their relevance is 1. Text may answer such a question better, so they are not all results.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         notice, catalogue = None, self._indexed.catalogue
         if asks_for_tasks(question):
-            hits = self._tasks_about(question, asked, scope)[:limit]
-        elif (properties := PropertyQuestion.of(question, asked, catalogue)) is not None:
+            hits = self._tasks_about(question, time, scope)[:limit]
+        elif (properties := PropertyQuestion.of(question, time, catalogue)) is not None:
             answer = properties.answer(catalogue, self._nearest_keys)
             memories = [memory for memory in answer.notes if in_scope(memory, scope)]
             hits = self._listed(question, memories[:limit])
             if memories and answer.is_list:
-                notice = _with_properties(len(memories), len(hits), answer.compared)
+                notice = _properties_notice(len(memories), len(hits), answer.compared)
         else:
             return [], None
         for hit in hits:
             hit.relevance = 1.0
         return hits, notice
 
-    def _tasks_about(self, question: str, asked: AskedTime | None, scope: Scope) -> list[Hit]:
-        """Notes with an open task of whom or what the question names, in the task or in the note's
-        title or project; of the time that it names; the first due first."""
-        words = words_beyond_plans(asked.rest if asked is not None else question, question)
+    def _tasks_about(self, question: str, time: QuestionTime | None, scope: Scope) -> list[Hit]:
+        """Notes with an open task that the question is about, the first due first.
+
+        Its words must be in the task, or in the note's title or project, and the task must be of
+        the time that the question names.
+        """
+        words = words_beyond_plans(time.rest if time is not None else question, question)
         if not 0 < len(words) <= MAX_TASK_WORDS:
             return []
 
@@ -107,27 +113,31 @@ class Listing:
             note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
             return any(
                 words <= _words(line) | note
-                and (asked is None or asked.names_a_day_of_it(hit.memory, line))
+                and (time is None or time.has_day_named_in(hit.memory, line))
                 for line in hit.text.splitlines()
                 if "✅" not in line
             )
 
         return sorted(filter(is_about, self._with_open_tasks(scope)), key=_first_due)
 
-    def _of_the_time(self, question: str, asked: AskedTime, limit: int, scope: Scope) -> list[Hit]:
+    def _of_the_time(
+        self, question: str, time: QuestionTime, limit: int, scope: Scope
+    ) -> list[Hit]:
         """Notes of the time or that name a day of it, and open tasks if these are asked for."""
         catalogue = self._indexed.catalogue
-        is_to_do = asks_for_tasks(question) and not asked.past
+        is_to_do = asks_for_tasks(question) and not time.past
         tasks = self._with_open_tasks(scope) if is_to_do else []
         also = [hit.memory for hit in tasks]
-        of_it = asked.all_of_it(all_in_scope(catalogue, scope), catalogue.days_named, also)
-        found = self._hybrid.search(question, POOL, asked.narrowed(scope))
-        near = {hit.memory.id: hit for hit in (*found, *tasks)}
-        hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
+        memories_of_time = time.all_of_this_time(
+            all_in_scope(catalogue, scope), catalogue.days_named, also
+        )
+        found = self._hybrid.search(question, POOL, time.narrowed(scope))
+        hit_of = {hit.memory.id: hit for hit in (*found, *tasks)}
+        hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
         for hit in hits:
-            if not hit.text and not asked.is_of_it(hit.memory):
+            if not hit.text and not time.has(hit.memory):
                 hit.chunk_id = None  # show the passage that names the day instead
-        self._hybrid.read_passages(question, hits, asked.names_a_day_of_it)
+        self._hybrid.read_passages(question, hits, time.has_day_named_in)
         return hits
 
     def _in_general(self, question: str, scope: Scope) -> list[Memory]:
@@ -138,14 +148,14 @@ class Listing:
         if asks_only_for_latest(question):
             return latest_first(all_in_scope(catalogue, scope))
         kind = type_asked_for(question, catalogue.types)
-        of_it = catalogue.of_type(kind) if kind else []
-        return _by_importance(memory for memory in of_it if in_scope(memory, scope))
+        memories_of_time = catalogue.of_type(kind) if kind else []
+        return _by_importance(memory for memory in memories_of_time if in_scope(memory, scope))
 
-    def _of_type_and_time(self, kind: str, asked: AskedTime, scope: Scope) -> list[Memory]:
+    def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """All notes of a type that are of a time or name a day of it."""
         catalogue = self._indexed.catalogue
         of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
-        return asked.all_of_it(of_type, catalogue.days_named)
+        return time.all_of_this_time(of_type, catalogue.days_named)
 
     def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]
@@ -160,13 +170,13 @@ class Listing:
 
 def _first_due(hit: Hit) -> date:
     """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
-    lines = (line for line in hit.text.splitlines() if "✅" not in line)
-    behind = (line[match.end() :][:_DAY_CHARS] for line in lines for match in _DUE.finditer(line))
-    days = (single_days(text, hit.memory.day)[:1] for text in behind)
-    return min((day for found in days for day in found), default=date.max)
+    open_lines = (line for line in hit.text.splitlines() if "✅" not in line)
+    due = (line[match.end() :][:_DAY_CHARS] for line in open_lines for match in _DUE.finditer(line))
+    first_days = (single_days(text, hit.memory.day)[:1] for text in due)
+    return min((day for days in first_days for day in days), default=date.max)
 
 
-def _with_properties(count: int, shown: int, compared: str | None) -> str:
+def _properties_notice(count: int, shown: int, compared: str | None) -> str:
     notes = "1 note has" if count == 1 else f"{count} notes have"
     by = f", compared by `{compared}`" if compared is not None else ""
     rest = f"; {shown} of them are here. Ask for more results to see all" if shown < count else ""
@@ -180,5 +190,6 @@ def _words(text: str) -> set[str]:
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:
     """Preferences first, then the most important, of these the latest."""
     return sorted(
-        latest_first(memories), key=lambda each: (each.type != "preference", -each.importance)
+        latest_first(memories),
+        key=lambda memory: (memory.type != "preference", -memory.importance),
     )

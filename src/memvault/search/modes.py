@@ -30,16 +30,16 @@ def diverse(relevance: Sequence[float], vectors: Floats, count: int, diversity: 
         count: number to choose; fewer items are all ordered.
         diversity: in [0, 1]; 0 orders by relevance alone.
     """
-    worth = np.asarray(relevance, np.float64)
-    total = len(worth)
+    relevances = np.asarray(relevance, np.float64)
+    total = len(relevances)
     nearest = np.zeros(total)
-    open_ = np.ones(total, np.bool_)
+    is_open = np.ones(total, np.bool_)
     chosen: list[int] = []
     for _ in range(min(count, total)):
-        gain = (1.0 - diversity) * worth - diversity * nearest
-        best = int(np.argmax(np.where(open_, gain, -np.inf)))
+        gain = (1.0 - diversity) * relevances - diversity * nearest
+        best = int(np.argmax(np.where(is_open, gain, -np.inf)))
         chosen.append(best)
-        open_[best] = False
+        is_open[best] = False
         nearest = np.maximum(nearest, vectors @ vectors[best])
     return chosen
 
@@ -83,9 +83,7 @@ _TASK = (
 )
 _PLANNING = re.compile(rf"{_TASK}(?:{_PLANNING_VERBS})\b|\b{_NOUNS}\b")
 _EXECUTION = re.compile(rf"{_TASK}(?:{_EXECUTION_VERBS})\b")
-_SAID_AGAINST = re.compile(
-    r"\b(?:do not|don't|never|without|instead of|rather than|not)\s+(?:\w+ )?$"
-)
+_NEGATED = re.compile(r"\b(?:do not|don't|never|without|instead of|rather than|not)\s+(?:\w+ )?$")
 _HAS_OWN_PLAN = re.compile(_OWN_PLAN)
 _HOW = re.compile(r"\bhow\b")  # asks for knowledge, even in "How should we build …?"
 _ASKS = re.compile(
@@ -106,12 +104,12 @@ def detect_mode(query: str) -> Mode:
     mode.
     """
     text = " ".join(query.lower().replace("’", "'").split())
-    asks = _ASKS.search(text) is not None
-    own_plan = _HAS_OWN_PLAN.search(text) is not None and _HOW.search(text) is None
-    if asks and not own_plan:
+    is_question = _ASKS.search(text) is not None
+    is_own_plan = _HAS_OWN_PLAN.search(text) is not None and _HOW.search(text) is None
+    if is_question and not is_own_plan:
         return Mode.PLANNING if _FOR_SEVERAL.search(text) else Mode.DEFAULT
     for mode, words in ((Mode.PLANNING, _PLANNING), (Mode.EXECUTION, _EXECUTION)):
         for match in words.finditer(text):
-            if not _SAID_AGAINST.search(text[: match.start()]):
+            if not _NEGATED.search(text[: match.start()]):
                 return mode
     return Mode.DEFAULT

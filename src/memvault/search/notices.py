@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
-from memvault.search.general_questions import stems_in_its_languages
+from memvault.search.general_questions import stems_by_language
 from memvault.search.modes import ModePlan
 from memvault.search.request import Candidates
 
-NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
+NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
 NEAREST = 3  # notes named if none answers
 _ALL = re.compile(
@@ -22,13 +22,13 @@ _ALL = re.compile(
 )
 
 
-def unknown(found: Candidates) -> str:
+def not_known(found: Candidates) -> str:
     """Says that no note seems to answer, and names the nearest ones."""
     nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in found.hits[:NEAREST]]
-    what = f"{', '.join(nearest[:-1])} and {nearest[-1]}" if nearest[1:] else nearest[0]
+    names = f"{', '.join(nearest[:-1])} and {nearest[-1]}" if nearest[1:] else nearest[0]
     verb = "are" if nearest[1:] else "is"
-    words = f"No note seems to answer this; the nearest {verb} {what}."
-    return " ".join(filter(None, (found.notice, words)))
+    notice = f"No note seems to answer this; the nearest {verb} {names}."
+    return " ".join(filter(None, (found.notice, notice)))
 
 
 def below_threshold(
@@ -47,10 +47,10 @@ def below_threshold(
 
 def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
     """Says how many memories are named without their text, because nothing confirms it."""
-    held = sum(hit.withheld for hit in shown)
-    if not held or matter is None:
+    count = sum(hit.withheld for hit in shown)
+    if not count or matter is None:
         return None
-    memories = "1 memory is" if held == 1 else f"{held} memories are"
+    memories = "1 memory is" if count == 1 else f"{count} memories are"
     return (
         f"{memories} named here without text: the question is on a {matter} matter, and nothing "
         "that the person wrote confirms what an AI client or an import says there. Ask the person "
@@ -67,13 +67,15 @@ def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> st
     """
     if not _ALL.search(query):
         return None
-    asked, here = stems_in_its_languages(query, query), Counter(hit.memory.type for hit in shown)
-    for kind in here:
-        pairs = zip(stems_in_its_languages(kind, query), asked, strict=True)
-        is_asked_for = any(of_kind and of_kind <= every for of_kind, every in pairs)
-        if is_asked_for and (there := count(kind)) > here[kind]:
+    query_stems = stems_by_language(query, query)
+    shown_of_type = Counter(hit.memory.type for hit in shown)
+    for kind in shown_of_type:
+        pairs = zip(stems_by_language(kind, query), query_stems, strict=True)
+        is_asked_for = any(of_kind and of_kind <= of_query for of_kind, of_query in pairs)
+        if is_asked_for and (total := count(kind)) > shown_of_type[kind]:
             return (
-                f"There are {there} notes of type {kind!r}, and {here[kind]} of them here. "
+                f"There are {total} notes of type {kind!r}, "
+                f"and {shown_of_type[kind]} of them here. "
                 "Ask for more results, and only of this type, to see all."
             )
     return None

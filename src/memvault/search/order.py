@@ -30,8 +30,11 @@ def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[H
     if not any(weights):
         return hits
     bounded = accumulate((hit.relevance for hit in hits), min)
-    worth = [own * (1.0 + share * w) for own, w in zip(bounded, weights, strict=True)]
-    order = sorted(range(len(hits)), key=lambda k: -worth[k])
+    preferences = [
+        relevance * (1.0 + share * weight)
+        for relevance, weight in zip(bounded, weights, strict=True)
+    ]
+    order = sorted(range(len(hits)), key=lambda k: -preferences[k])
     if order.index(0) > 1:
         order.remove(0)
         order.insert(1, 0)
@@ -48,7 +51,7 @@ def newest_first(hits: list[Hit]) -> list[Hit]:
 def latest_first(memories: Iterable[Memory]) -> list[Memory]:
     """Newest first by the day of the event; for a future event, by the creation of the memory."""
     now = datetime.now(UTC)
-    return sorted(memories, key=lambda each: _event_time(each, now), reverse=True)
+    return sorted(memories, key=lambda memory: _event_time(memory, now), reverse=True)
 
 
 def _event_time(memory: Memory, now: datetime) -> datetime:
@@ -62,6 +65,7 @@ def verified_first(hits: list[Hit]) -> list[Hit]:
 
 
 def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
+    """The hits nearly as relevant as the best, and the others."""
     least = NEARLY_BEST * hits[0].relevance if hits else 0.0
     near = [hit for hit in hits if hit.relevance >= least]
     return near, [hit for hit in hits if hit.relevance < least]
@@ -94,8 +98,9 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
 
 
 def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[Hit]:
-    """Moves unconfirmed claims after the person's notes that answer: the first of these notes and
-    those that state what is asked.
+    """The hits, unconfirmed claims after the person's notes that answer.
+
+    These are the first of the person's notes, and those that state what the question asks for.
 
     Args:
         is_answer: whether a hit would be an answer if it were the only one.
@@ -103,8 +108,8 @@ def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[
     first = next((hit for hit in hits if not _is_claim(hit)), None)
     last = 0
     for place, hit in enumerate(hits, 1):
-        states = hit.verification.answers or hit.verification.marked
-        if not _is_claim(hit) and (states or hit is first) and is_answer(hit):
+        states_answer = hit.verification.answers or hit.verification.marked
+        if not _is_claim(hit) and (states_answer or hit is first) and is_answer(hit):
             last = place
     return sorted(hits[:last], key=_is_claim) + hits[last:]
 
@@ -114,7 +119,7 @@ def _is_claim(hit: Hit) -> bool:
     return not (hit.verification.by_person or hit.verification.verified)
 
 
-def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
+def boosted_by_session(found: Sequence[Hit], nearness: Mapping[str, float]) -> list[Hit]:
     """The memories, ordered by relevance * (1 + BONUS * nearness).
 
     A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant,
@@ -123,13 +128,13 @@ def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[
 
     Args:
         found: best first.
-        near: by memory id, how near the session is to it, in [0, 1]; missing ids count as 0.
+        nearness: by memory id, how near the session is to it, in [0, 1]; missing ids count as 0.
     """
 
-    def worth(hit: Hit) -> float:
-        return hit.relevance * (1.0 + BONUS * near.get(hit.memory.id, 0.0))
+    def boosted(hit: Hit) -> float:
+        return hit.relevance * (1.0 + BONUS * nearness.get(hit.memory.id, 0.0))
 
-    return descending(superseding_first(sorted(found, key=worth, reverse=True)))
+    return descending(superseding_first(sorted(found, key=boosted, reverse=True)))
 
 
 def session_nearness(

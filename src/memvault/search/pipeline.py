@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from memvault.model.errors import StoreUnavailable
-from memvault.model.note import ChunkSize
+from memvault.model.note import ChunkSize, Vector
 from memvault.model.search import (
     FoundBy,
     Hit,
@@ -36,13 +36,12 @@ from memvault.search.calibration import (
     text_with_properties,
 )
 from memvault.search.candidates import BEST, CandidateFinder
-from memvault.search.dates import asks_for_newest
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
     below_threshold,
     not_all,
-    unknown,
+    not_known,
     withheld,
 )
 from memvault.search.order import (
@@ -52,6 +51,7 @@ from memvault.search.order import (
     superseding_first,
     verified_first,
 )
+from memvault.search.question_time import asks_for_newest
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.request import Candidates, Fitting, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
@@ -179,7 +179,7 @@ class Searcher:
         known = knowledge >= KNOWN
         if not known and knowledge < self._least_shown():
             matter = request.matter
-            return SearchResult([], mode or Mode.DEFAULT, matter, unknown(found), known=False)
+            return SearchResult([], mode or Mode.DEFAULT, matter, not_known(found), known=False)
         if not known:
             found = replace(found, notice=" ".join(filter(None, (found.notice, UNSURE))))
         result = self._judged(request, found, chosen)
@@ -219,14 +219,14 @@ class Searcher:
     # -- whether the vault knows ------------------------------------------------------------------
 
     def _knowledge(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """How surely the vault knows what is asked; it does from `KNOWN` on.
+        """How surely the vault knows the answer; it does from `KNOWN` on.
 
         It does if relations lead to an answer, if the best texts are relevant and have the
         question's words, or if one text has every content word or a similar one (a word that most
         notes have makes none of them relevant).
 
-        Results of filters are always shown: there the person has said what they want. So are the
-        results of a question without content words, and of one that asks only for a time.
+        Results of filters are always shown, since the person chose among them. So are the results
+        of a question without content words, and of one that asks only for a time.
         """
         if not hits or request.is_narrowed:
             return 1.0
@@ -282,8 +282,8 @@ class Searcher:
         self._estimate(request.query, hits, mode)
         self._verify(request, hits)
         hits = self._ordered(request, hits, mode)
-        sure = [hit for hit in hits if hit.confidence >= plan.threshold]
-        shown = self._varied(request.query, sure, most, plan.diversity)
+        confident = [hit for hit in hits if hit.confidence >= plan.threshold]
+        shown = self._varied(request.query, confident, most, plan.diversity)
         if matter is not None and not request.allow_unverified:
             self._checker.withhold(shown)
         count = partial(self._count, request.scope)
@@ -345,13 +345,14 @@ class Searcher:
 
     def _passages(self, query: str, ids: Sequence[str]) -> Floats:
         """(n, dim): for each memory the vector of its passage nearest to the question."""
-        asked = self._embedder.embed_query(query)
+        query_vector = self._embedder.embed_query(query)
         passages = self._vectors.vectors(ids, ChunkSize.PASSAGE)
-        nothing = np.zeros_like(asked)
-        return np.stack(
-            [max(passages.get(key, ()), key=lambda v: float(v @ asked), default=nothing)
-             for key in ids]
-        )  # fmt: skip
+        zeros = np.zeros_like(query_vector)
+
+        def cosine(vector: Vector) -> float:
+            return float(vector @ query_vector)
+
+        return np.stack([max(passages.get(key, ()), key=cosine, default=zeros) for key in ids])
 
 
 def _wanted(request: SearchRequest, mode: Mode) -> int:

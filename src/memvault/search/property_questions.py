@@ -15,9 +15,9 @@ from datetime import date
 from memvault.model.memory import Memory
 from memvault.search.comparisons import Comparison, comparison_in
 from memvault.search.context.properties import terms_of
-from memvault.search.dates import NEWEST, AskedTime, words_beyond
 from memvault.search.note_properties import NoteProperties, day_of, terms_of_key
 from memvault.search.order import latest_first
+from memvault.search.question_time import NEWEST, QuestionTime, words_beyond
 from memvault.search.scope import MemoryLookup
 from memvault.text.words import composed, some_words
 
@@ -76,13 +76,13 @@ class PropertyQuestion:
 
     text: str
     words: dict[str, frozenset[int]]
-    time: AskedTime | None
+    time: QuestionTime | None
     limits: Comparison | None
     order: int
 
     @classmethod
     def of(
-        cls, question: str, time: AskedTime | None, memories: MemoryLookup
+        cls, question: str, time: QuestionTime | None, memories: MemoryLookup
     ) -> PropertyQuestion | None:
         """None for a question that names no type or key of a note, or that has too many words."""
         limits = comparison_in(question)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memvault.model.memory import Memory
 from memvault.model.search import Hit, Scope
-from memvault.search.dates import AskedTime
+from memvault.search.question_time import QuestionTime
 from memvault.search.relations.relation_search import MAX_HOPS
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
@@ -31,7 +31,7 @@ class SearchRequest:
     max_hops: int = MAX_HOPS
     patience: float = 0.0
     matter: str | None = None
-    time: AskedTime | None = None
+    time: QuestionTime | None = None
 
     @property
     def is_narrowed(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from memvault.search.time_translation import UNSPACED, languages_of
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
@@ -14,7 +14,7 @@ _TO_DO = re.compile(
 )
 _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too
 # Questions about finished tasks or tasks in general: "How do I add a task?", "What is a task?"
-_OTHERWISE = re.compile(
+_NO_LIST = re.compile(
     r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
     r"\b(?:did|done|finished|completed|closed|ticked)\b",
     re.I,
@@ -103,7 +103,7 @@ OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']} taches".split())  # how t
 _NOUN = re.compile("|".join((*_WORDS["task"].split(), r"\btaches\b")))  # not "moustache"
 
 
-def said_of_tasks(question: str) -> frozenset[str]:
+def words_for_open_tasks(question: str) -> frozenset[str]:
     """The words with which a question for tasks says that they are open or to do."""
     if not asks_for_tasks(question):
         return frozenset()
@@ -117,26 +117,26 @@ def task_words(question: str) -> list[str]:
     if not _NOUN.search(question.casefold()):
         return []
     low = _plain(question)
-    told = [
+    english_words = [
         english
         for english, words in _WORDS.items()
         if any(word in low for word in _plain(words).split())
     ]
-    denied = any(_pattern(name, "not").search(low) for name in task_languages(question))
-    return ["task", "open"] if denied and "done" in told else told
+    is_denied = any(_pattern(name, "not").search(low) for name in task_languages(question))
+    return ["task", "open"] if is_denied and "done" in english_words else english_words
 
 
 @lru_cache(maxsize=256)  # a question is read several times
 def asks_for_tasks(question: str) -> bool:
     """Whether a question asks what is to do."""
-    if _TO_DO.search(question) and not languages_of(question)[1]:
-        return _OTHERWISE.search(question) is None
+    if _TO_DO.search(question) and not languages_of(question).is_foreign:
+        return _NO_LIST.search(question) is None
     names, low = task_languages(question), _plain(question)
     if asks_how(question):
         return False
-    told = task_words(question) if names else []
-    if told:
-        return "done" not in told or "open" in told
+    english_words = task_words(question) if names else []
+    if english_words:
+        return "done" not in english_words or "open" in english_words
     return _LIST.search(low) is not None or any(_asks_what_is_to_do(name, low) for name in names)
 
 
@@ -150,6 +150,7 @@ def asks_how(question: str) -> bool:
 
 
 def _asks_what_is_to_do(name: str, low: str) -> bool:
+    """Whether a question in lower case asks so in this language."""
     return _pattern(name, "to do").search(low) is not None or (
         _pattern(name, "must").search(low) is not None
         and _pattern(name, "do").search(low) is not None
@@ -157,10 +158,12 @@ def _asks_what_is_to_do(name: str, low: str) -> bool:
 
 
 def task_languages(question: str) -> tuple[str, ...]:
-    """The languages that a question may be in; of one that may be English, those that have its
-    words for tasks."""
-    names, sure = languages_of(question)
-    if sure:
+    """The languages that a question may be in.
+
+    Of one that may be English, only those that have its words for tasks.
+    """
+    names, is_foreign = languages_of(question)
+    if is_foreign:
         return names
     low = _plain(question)
     is_task = any(noun != _ENGLISH_TOO for noun in _NOUN.findall(question.casefold()))
@@ -172,5 +175,6 @@ def task_languages(question: str) -> tuple[str, ...]:
 
 @cache
 def _pattern(name: str, key: str) -> re.Pattern[str]:
+    """A pattern of a language's words under this key of `_ASKING`."""
     words = "|".join(_plain(_ASKING[name][key]).replace("_", r"\s+").split())
     return re.compile(rf"(?:{words})" if name in UNSPACED else rf"\b(?:{words})\b")

@@ -1,7 +1,7 @@
 """Time expressions of a text: cut out of a question, or found in a note, as spans of days.
 
 Reads English times relative to today, ISO dates, days and months named in six other languages, and
-in questions the times of nine languages (`time_translation`). `time_spans` has their meanings.
+in questions the times of nine languages (`time_translation`). `expression_spans` has their days.
 """
 
 from __future__ import annotations
@@ -13,6 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, lru_cache
 
+from memvault.search.expression_spans import (
+    may_be_last_years,
+    names_no_year,
+    next_such,
+    span_of,
+)
+from memvault.search.relative_dates import number_of
 from memvault.search.time_patterns import (
     ASKS_AHEAD,
     BETWEEN,
@@ -29,18 +36,7 @@ from memvault.search.time_patterns import (
     SAYINGS_AHEAD,
     WORD,
 )
-from memvault.search.time_spans import (
-    Calendar,
-    Span,
-    may_be_last_years,
-    moved_back,
-    names_no_year,
-    next_such,
-    next_to,
-    number_of,
-    on_side_of,
-    span_of,
-)
+from memvault.search.time_spans import Calendar, Span, moved_back, next_to, on_side_of
 from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
@@ -53,9 +49,13 @@ MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A time expression, cut out after ``at`` characters of the remaining text.
-    ``any_year``: it names no year. ``coming``: the next such time, if the text does not say which
-    is meant."""
+    """A time expression that was cut out of a text.
+
+    Attributes:
+        at: number of characters before it in the remaining text.
+        any_year: whether it names no year.
+        coming: the next such time, if the text does not say which is meant.
+    """
 
     at: int
     span: Span
@@ -64,7 +64,7 @@ class Cut:
 
 
 def cut_times(
-    text: str, today: Calendar, event_day: EventDay | None = None
+    text: str, calendar: Calendar, event_day: EventDay | None = None
 ) -> tuple[str, list[Cut]]:
     """The text without its time expressions, and the meaning of each.
 
@@ -72,35 +72,38 @@ def cut_times(
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
     names_event = event_day is not None and EVENT.search(text) is not None
-    rest, cuts = _cut(text, today, event_day) if names_event else _cut_without_events(text, today)
+    rest, cuts = (
+        _cut(text, calendar, event_day) if names_event else _cut_without_events(text, calendar)
+    )
     return rest, [*cuts]
 
 
 @lru_cache(maxsize=64)  # a question is read several times
-def _cut_without_events(text: str, today: Calendar) -> tuple[str, list[Cut]]:
-    return _cut(text, today, None)
+def _cut_without_events(text: str, calendar: Calendar) -> tuple[str, list[Cut]]:
+    return _cut(text, calendar, None)
 
 
-def _cut(text: str, today: Calendar, event_day: EventDay | None) -> tuple[str, list[Cut]]:
-    cutter = _Cutter(text, today)
-    cutter.between()  # first, since otherwise one end alone is read as the time in other languages
-    cutter.said_otherwise(event_day or (lambda _: None))
-    cutter.few()
-    cutter.between()
-    cutter.beside()
-    cutter.points()
+def _cut(text: str, calendar: Calendar, event_day: EventDay | None) -> tuple[str, list[Cut]]:
+    cutter = _Cutter(text, calendar)
+    cutter.cut_ranges()  # first, since otherwise one end alone is read in other languages
+    cutter.cut_reworded(event_day or (lambda _: None))
+    cutter.cut_counted()
+    cutter.cut_ranges()
+    cutter.cut_adjacent()
+    cutter.cut_points()
     return cutter.text, cutter.cuts
 
 
 def days_named(text: str, written: date) -> list[Span]:
     """The days and months that a text names; ``written`` is the day it was written on."""
     calendar = Calendar(written)
-    found = []
+    spans = []
     for match in _expressions(text):
         span = span_of(match, calendar)
         if span is not None:
-            found += [span, coming] if (coming := next_such(match, span, written)) else [span]
-    return found
+            coming = next_such(match, span, written)
+            spans += [span] if coming is None else [span, coming]
+    return spans
 
 
 def single_days(text: str, written: date) -> tuple[date, ...]:
@@ -123,12 +126,15 @@ def _expressions(text: str) -> Iterator[re.Match[str]]:
 
 
 class _Cutter:
+    """Cuts times out of a text, kind by kind; ``text`` is what remains."""
+
     def __init__(self, text: str, calendar: Calendar) -> None:
         self.text = text
         self.cuts: list[Cut] = []
         self._calendar = calendar
 
     def _cut(self, start: int, end: int, cut: Cut) -> None:
+        """Cut out a part of the text, and move the earlier cuts behind it."""
         head, tail = self.text[:start].rstrip(), self.text[end:]
         gap = " " if tail and tail[0] not in " ?.,!" else ""
         shrunk = len(self.text) - len(head) - len(gap) - len(tail)
@@ -136,33 +142,34 @@ class _Cutter:
         self.text = head + gap + tail
         self.cuts = [*moved, replace(cut, at=len(head))]
 
-    def said_otherwise(self, event_day: EventDay) -> None:
+    def cut_reworded(self, event_day: EventDay) -> None:
         """Cut out times in another language, in other words, or named by an event."""
 
         @cache
         def read(english: str) -> Cut | None:
             cutter = _Cutter(english, self._calendar)
-            cutter.between()
-            cutter.few()
-            cutter.beside()
-            cutter.points()
+            cutter.cut_ranges()
+            cutter.cut_counted()
+            cutter.cut_adjacent()
+            cutter.cut_points()
             return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
 
-        said = times_in(self.text, lambda english: read(english) is not None)
-        found, limit = sorted([*said, *self._sayings(), *self._events(event_day)]), len(self.text)
-        for start, end, english in reversed(found):
+        translated = times_in(self.text, lambda english: read(english) is not None)
+        times = sorted([*translated, *self._sayings(), *self._events(event_day)])
+        limit = len(self.text)
+        for start, end, english in reversed(times):
             if end <= limit and (cut := read(english)):  # none overlaps another
                 self._cut(start, end, cut)
                 limit = start
 
     def _sayings(self) -> Iterator[tuple[int, int, str]]:
         """English times in other words: first character, end, and their plain form."""
-        ahead, today = self._says_nothing_past(), self._calendar.today
-        for pattern, meaning in SAYINGS + (SAYINGS_AHEAD if ahead else []):
+        may_be_ahead, today = self._may_be_ahead(), self._calendar.today
+        for pattern, meaning in SAYINGS + (SAYINGS_AHEAD if may_be_ahead else []):
             for match in pattern.finditer(self.text):
                 yield *match.span(), match.expand(meaning)
         for match in DAY_OF_MONTH.finditer(self.text):
-            days = (today + timedelta(n if ahead else -n) for n in range(62))
+            days = (today + timedelta(n if may_be_ahead else -n) for n in range(62))
             if day := next((day for day in days if day.day == int(match[2])), None):
                 yield *match.span(), f"{match[1]} {day}"
 
@@ -178,7 +185,7 @@ class _Cutter:
                     yield match.start(), end, f"{self.text[match.start() : start]}{day}"
                     break
 
-    def few(self) -> None:
+    def cut_counted(self) -> None:
         """Cut out the last or the next few days, weeks, months or years."""
         today = self._calendar.today
         while match := FEW.search(self.text):
@@ -194,76 +201,79 @@ class _Cutter:
                 )
             self._cut(match.start(), match.end(), Cut(0, span))
 
-    def between(self) -> None:
+    def cut_ranges(self) -> None:
+        """Cut out the first time with a beginning and an end."""
         for pattern in BETWEEN:
-            if (match := pattern.search(self.text)) is not None and self._cut_between(match):
+            if (match := pattern.search(self.text)) is not None and self._cut_range(match):
                 return
 
-    def _cut_between(self, match: re.Match[str]) -> bool:
+    def _cut_range(self, match: re.Match[str]) -> bool:
         """Cut out a time with a beginning and an end; returns whether the match is one."""
         today = self._calendar.today
-        one, two = (_ARTICLE.sub("", part) for part in match.groups())
-        parts = _with_month(one, two), _with_month(two, one)  # "from 7 to 14 December"
-        one_end, other_end = (_point(part, self._calendar) for part in parts)
-        if one_end is None or other_end is None:
+        beginning, ending = (_ARTICLE.sub("", part) for part in match.groups())
+        parts = _with_month(beginning, ending), _with_month(ending, beginning)  # "7 to 14 December"
+        first_point, last_point = (_point(part, self._calendar) for part in parts)
+        if first_point is None or last_point is None:
             return False
-        (start, first), (end, last) = one_end, other_end
-        if names_no_year(start) and (year := _YEAR_AT_END.search(two)):  # "May and July 2025"
-            start, first = _point(f"{parts[0]} {year[0]}", self._calendar) or one_end
+        (start, first), (end, last) = first_point, last_point
+        if names_no_year(start) and (year := _YEAR_AT_END.search(ending)):  # "May and July 2025"
+            start, first = _point(f"{parts[0]} {year[0]}", self._calendar) or first_point
             first = first.earlier(1) if last.last < first.first else first
         if last.last < first.first:
             last = next_such(end, last, today) or last
-        of_one_year = not (names_no_year(start) and last.last - first.first > timedelta(366))
-        if last.last < first.first or not of_one_year:
+        is_too_long = names_no_year(start) and last.last - first.first > timedelta(366)
+        if last.last < first.first or is_too_long:
             return False
-        opening, closing = next_such(start, first, today), next_such(end, last, today)
-        following = Span(opening.first, closing.last) if opening and closing else None
-        self._cut(
-            match.start(), match.end(), Cut(0, Span(first.first, last.last), coming=following)
-        )
+        next_first, next_last = next_such(start, first, today), next_such(end, last, today)
+        coming = Span(next_first.first, next_last.last) if next_first and next_last else None
+        self._cut(match.start(), match.end(), Cut(0, Span(first.first, last.last), coming=coming))
         return True
 
-    def points(self) -> None:
+    def cut_points(self) -> None:
+        """Cut out days, months and other times that are named by themselves."""
         start = 0
         while match := EXPRESSION.search(self.text, start):
             span = span_of(match, self._calendar)
             if span is None:
                 start = match.end()
                 continue
-            side, coming = (
-                (match["prep"] or "").lower(),
-                next_such(match, span, self._calendar.today),
-            )
-            onwards = ONWARDS.match(self.text, match.end()) if side == "from" else None
-            end = onwards.end() if onwards else match.end()
-            if side == "from" and (onwards or span.last >= self._calendar.today):
-                side = "since"
-            ahead = side in ("by", "until", "till") or (
-                side in ("since", "starting")
-                and match["prep"].lower() != "since"
-                and self._says_nothing_past()
-            )
-            sure = match["weekday"] or ASKS_AHEAD.search(self.text)
-            if coming is not None and ahead and sure:
-                span, coming = coming, None
-            end_named = (match["end"] or match["part"] or "").lower()
-            ends = end_named in ("end", "rest", "end of", "ende")
-            if side == "before" and ends:
-                side = "by"
-            bounded = on_side_of(side, span, self._calendar.today)
-            any_year = bounded == span and (
-                names_no_year(match) or may_be_last_years(match, span, self._calendar.today)
-            )
-            if coming is not None:
-                coming = on_side_of(side, coming, self._calendar.today)
-                coming = coming if coming.last < date.max else None
-            self._cut(match.start(), end, Cut(0, bounded, any_year, coming))
+            end, cut = self._point_cut(match, span)
+            self._cut(match.start(), end, cut)
             start = 0
 
-    def _says_nothing_past(self) -> bool:
+    def _point_cut(self, match: re.Match[str], span: Span) -> tuple[int, Cut]:
+        """Where a time that is named by itself ends, and the days on the side that is meant."""
+        today = self._calendar.today
+        preposition, coming = (match["prep"] or "").lower(), next_such(match, span, today)
+        onwards = ONWARDS.match(self.text, match.end()) if preposition == "from" else None
+        end = onwards.end() if onwards else match.end()
+        if preposition == "from" and (onwards or span.last >= today):
+            preposition = "since"
+        is_ahead = preposition in ("by", "until", "till") or (
+            preposition in ("since", "starting")
+            and match["prep"].lower() != "since"
+            and self._may_be_ahead()
+        )
+        is_sure = match["weekday"] or ASKS_AHEAD.search(self.text)
+        if coming is not None and is_ahead and is_sure:
+            span, coming = coming, None
+        part = (match["end"] or match["part"] or "").lower()
+        if preposition == "before" and part in ("end", "rest", "end of", "ende"):
+            preposition = "by"
+        bounded = on_side_of(preposition, span, today)
+        any_year = bounded == span and (
+            names_no_year(match) or may_be_last_years(match, span, today)
+        )
+        if coming is not None:
+            coming = on_side_of(preposition, coming, today)
+            coming = coming if coming.last < date.max else None
+        return end, Cut(0, bounded, any_year, coming)
+
+    def _may_be_ahead(self) -> bool:
+        """Whether no word of the text says that it is about the past."""
         return PAST.isdisjoint(WORD.findall(self.text.lower()))
 
-    def beside(self) -> None:
+    def cut_adjacent(self) -> None:
         """Cut out the day, week, month or year next to a day: "the week after 3 March"."""
         match = EVENT.search(self.text)
         point = EXPRESSION.match(match["event"]) if match and match["unit"] else None
@@ -274,10 +284,10 @@ class _Cutter:
                 self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
 
 
-def _with_month(day: str, other: str) -> str:
-    """A day that is only a number, written in the form of the other one."""
+def _with_month(day: str, whole_day: str) -> str:
+    """A day that is only a number, written in the form of another day."""
     bare = _BARE_DAY.fullmatch(day)
-    return re.sub(r"\b\d{1,2}(?!\d)", bare[1], other, count=1) if bare else day
+    return re.sub(r"\b\d{1,2}(?!\d)", bare[1], whole_day, count=1) if bare else day
 
 
 def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:

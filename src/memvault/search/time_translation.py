@@ -1,62 +1,53 @@
 """Translates times in questions from nine languages into English.
 
-The names of days, months, units and times near today are those of Unicode CLDR, as the package
-dateparser lists them. Adjacent words are translated one by one. Their meaning depends on their
-kinds, not on their order, and the reader of English times decides whether the result is a time.
+Adjacent words are translated one by one (`cldr_times`, `time_words`) and put together by their
+kinds (`time_meanings`). Whether the result is a time is for the reader of English times to say.
 """
 
 from __future__ import annotations
 
-import calendar
-import importlib.util
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import product
-from pathlib import Path
-from typing import Any
 
-from memvault.model.months import MONTHS
-from memvault.search.time_words import ASKING, CODES, WORDS
-from memvault.stores.vectors.languages import (
-    LANGUAGES,
-    function_words_by_language,
-    is_function_word,
+from memvault.search import question_languages
+from memvault.search.cldr_times import (
+    MONTH_NAMES,
+    NEAR_DAYS,
+    WEEKDAY_NAMES,
+    relative_times,
+    table_of,
 )
-from memvault.text.words import STOP_WORDS, without_accents
+from memvault.search.question_languages import UNSPACED, languages_of
+from memvault.search.time_meanings import (
+    AUXILIARY_KINDS,
+    FEASTS,
+    MEANINGS_WITH_PREPOSITION,
+    Meaning,
+    in_english,
+)
+from memvault.search.time_words import WORDS
+from memvault.stores.vectors.languages import LANGUAGES, is_function_word
+from memvault.text.words import without_accents
 
-_LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
-UNSPACED = ("japanese", "chinese")
-_DAYS_BARE = ("french", "italian")  # where "Monday" is written for "on Monday"
-_NEAR_DAYS = {
-    "0 ago": "today", "1 ago": "yesterday", "2 ago": "day before yesterday",
-    "1 from now": "tomorrow", "2 from now": "day after tomorrow",
-}  # fmt: skip
-_NEAR_UNITS = {"0 ago": "this", "1 ago": "last", "1 from now": "next"}
-# The day of a feast, and what is meant by "at" it.
-_FEASTS = {
-    "christmas": ("25 december", "between 24 and 26 december"),
-    "new year": ("1 january", "1 january"),
-}
-_PARTS = {"begin": "the beginning of", "middle": "the middle of", "end": "the end of"}
+_WEEKDAYS_WITHOUT_ON = ("french", "italian")  # where "Monday" is written for "on Monday"
 _UNITS = ("day", "week", "month", "year")
-_WEEKDAYS = [name.lower() for name in calendar.day_name]
-_MONTHS = [name.lower() for name in calendar.month_name[1:]]
-_KINDS = (
+_KIND_OF_KEY = (  # of a key of `WORDS` that is not its own kind
     dict.fromkeys(("last", "next", "this"), "which")
     | dict.fromkeys(("until", "since", "starting", "before", "after"), "bound")
     | dict.fromkeys(("spring", "summer", "autumn", "winter"), "season")
     | dict.fromkeys(_UNITS, "unit")
-    | dict.fromkeys(_NEAR_DAYS.values(), "day")
+    | dict.fromkeys(NEAR_DAYS.values(), "day")
     | dict.fromkeys(("begin", "middle", "end"), "part")
-    | dict.fromkeys(_FEASTS, "feast")
+    | dict.fromkeys(FEASTS, "feast")
 )
-_AROUND = ("bound", "on", "the")
-_LONGEST = 8  # most words of a time; reading it takes twice as long for each number among them
+_MAX_WORDS = 8  # of a time; reading it takes twice as long for each number among them
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
-_WITH_ACCENTS = ("dès", "passé", "passés")  # words that are others without their accents
-_OF_THEIR_OWN = frozenset(
+_ACCENTS_REQUIRED = ("dès", "passé", "passés")  # without them these are other words
+# Keys of `WORDS` whose values are not simply words of one kind.
+_SPECIAL_KEYS = frozenset(
     (
         "each",
         "apart",
@@ -69,51 +60,8 @@ _OF_THEIR_OWN = frozenset(
         "end of year",
     )
 )
-_ONE_SIGN = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
-# The meaning of adjacent words, by their kinds.
-_MEANINGS = {
-    "day": "{day}",
-    "unit which": "{which} {unit}",
-    "number unit which": "the {which} {number} {unit}s",
-    "ago number unit": "{number} {unit}s ago",
-    "from now number unit": "{number} {unit}s from now",
-    "weekday which": "{which} {weekday}",
-    "unit weekday which": "{weekday} {which} {unit}",
-    "season year": "{season} of {year}",
-    "season which": "{which} {season}",
-    "season unit which": "{season} of {which} {unit}",
-    "weekend which": "{which} weekend",
-    "unit weekend which": "{which} weekend",
-    "month which": "{which} {month}",
-    "part unit": "{part} the {unit}",
-    "part unit which": "{part} {which} {unit}",
-    "month part": "{part} {month}",
-    "month part year": "{part} {month} {year}",
-    "month part which": "{part} {which} {month}",
-    "month part unit which": "{part} {month} {which} {unit}",
-    "units which": "the {which} few {units}s",
-    "number units which": "the {which} {number} {units}s",
-    "date month": "{date} {month}",
-    "date month year": "{date} {month} {year}",
-    "date month unit which": "{date} {month} {which} {unit}",
-    "feast": "{feast}",
-    "feast year": "{feast} {year}",
-    "feast unit which": "{feast} {which} {unit}",
-}
-# Meanings of words with a word like "on" or "until" before them.
-_MEANINGS_WITH_ON = {
-    "weekday": ("on", "{weekday}"),
-    "weekend": ("on", "the weekend"),
-    "season": ("in", "{season}"),
-    "month": ("in", "{month}"),
-    "month year": ("in", "{month} {year}"),
-    "month unit": ("in", "{month}"),
-    "month unit year": ("in", "{month} {year}"),
-    "month unit which": ("in", "{month} {which} {unit}"),
-    "year": ("in", "{year}"),
-}
-
-Meaning = tuple[tuple[str, str], ...]  # kinds of words, each with its word in English
+_BEHIND = "behind"  # in place of its English: a word that follows the time ("_ago")
+_ONE_CHARACTER = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
 
 
 def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, str]]:
@@ -125,190 +73,91 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
     low = text.lower().replace("\u2019", "'")
     if len(low) != len(text):  # a few capitals are two characters in lower case
         return []
-    names, sure = languages_of(text)
+    names, is_foreign = languages_of(text)
     for place, name in enumerate(names):
         likelier = [other for other in names[:place] if other in LANGUAGES]
-        found = []
-        for first, end, english in _language(name).times_in(low, text, is_time):
-            here = any(is_function_word(low[first:end], other) for other in likelier)
-            doubtful = not sure and " " not in text[first:end] and not text[first:end].islower()
-            if not here and not doubtful:  # German "hier", "Morgen Stanley"
-                found.append((first, end, english))
-        if found:
-            return found
+        times = []
+        for start, end, english in _translator(name).times_in(low, text, is_time):
+            words = text[start:end]
+            is_other = any(is_function_word(low[start:end], other) for other in likelier)
+            is_doubtful = not is_foreign and " " not in words and not words.islower()
+            if not is_other and not is_doubtful:  # German "hier", "Morgen Stanley"
+                times.append((start, end, english))
+        if times:
+            return times
     return []
 
 
-@lru_cache(maxsize=256)  # a question is read several times
-def languages_of(text: str) -> tuple[tuple[str, ...], bool]:
-    """The languages other than English that a question may be in, likeliest first, and whether it
-    is surely not English.
-
-    Its script decides, else its function words. If it has as many English ones, only languages with
-    a word for a time in it count, or with a word that asks for all of something.
-    """
-    if not text.isascii():
-        if re.search("[\u3041-\u30ff]", text):
-            return ("japanese",), True
-        if re.search("[\u4e00-\u9fff]", text):
-            return ("chinese", "japanese"), True
-        if re.search("[\u0400-\u04ff]", text):
-            return ("russian",), True
-    counts = function_words_by_language(text, ("english", *_LATIN))
-    most = max(counts.values())
-    if counts["english"] < most:
-        near = [name for name in _LATIN if counts[name] >= max(most - 1, 1)]
-        return tuple(sorted(near, key=lambda name: -counts[name])), True
-    words = re.findall(r"\w+", text.lower())
-    near = [name for name in _LATIN if counts[name] == most]
-    told = [name for name in near if not _telling_words(name).isdisjoint(words)]
-    return tuple(told), False
-
-
 @cache
-def table_of(language: str) -> dict[str, Any]:
-    """The names of times in a language, as dateparser lists them. Its package is not imported,
-    which would take 0.1 s.
-
-    Raises:
-        ModuleNotFoundError: dateparser is not installed.
-    """
-    package = importlib.util.find_spec("dateparser")
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError("No module named 'dateparser'", name="dateparser")
-    folder = Path(package.origin).with_name("data") / "date_translation_data"
-    path = folder / f"{CODES[language]}.py"
-    spec = importlib.util.spec_from_file_location(f"times_in_{language}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return dict(module.info)
-
-
-def relative_times(language: str) -> Iterator[tuple[str, Meaning]]:
-    """A language's words for times near today ("letzte woche"), with their meanings."""
-    for name, words in table_of(language)["relative-type"].items():
-        match = re.fullmatch(r"(in )?(\d) (day|week|month|year)(?: ago)?", name)
-        if match is None:
-            continue
-        unit, side = match[3], "from now" if match[1] else "ago"
-        near = f"{match[2]} {side}"
-        meaning: Meaning = (("number", match[2]), ("unit", unit), (side, ""))
-        if unit == "day" and near in _NEAR_DAYS:
-            meaning = (("day", _NEAR_DAYS[near]),)
-        elif near in _NEAR_UNITS:
-            meaning = (("which", _NEAR_UNITS[near]), ("unit", unit))
-        yield from ((word.lower(), meaning) for word in words)
-
-
-def in_english(parts: Meaning) -> str | None:
-    """The English time that adjacent words mean; None if they do not mean one time."""
-    kinds = {kind for kind, _ in parts if kind not in _AROUND}
-    known = dict(sorted(parts, key=lambda part: part[1] != "this"))
-    if "which" in kinds and known.get("number") == "1":
-        kinds.remove("number")
-    if known.get("which") == "this" and kinds & {"number", "units"}:
-        known["which"] = "last"
-    known["part"] = _PARTS.get(known.get("part", ""), "")
-    known["feast"] = _FEASTS.get(known.get("feast", ""), ("", ""))["bound" not in known]
-    if kinds in ({"month", "unit"}, {"month", "unit", "year"}) and known["unit"] != "month":
-        return None  # "nel mese di ottobre"
-    key = " ".join(sorted(kinds))
-    if key in _MEANINGS:
-        return f"{known.get('bound', '')} {_MEANINGS[key].format(**known)}".strip()
-    if key in _MEANINGS_WITH_ON:
-        on, meaning = _MEANINGS_WITH_ON[key]
-        return f"{known.get('bound', on)} {meaning.format(**known)}"
-    return None
-
-
-@cache
-def _words_for_times(language: str) -> frozenset[str]:
-    """A language's words for days, months and times near today, except months in English."""
-    known = [word for word, _ in relative_times(language)]
-    known += [word for name in (*_WEEKDAYS, *_MONTHS) for word in table_of(language)[name]]
-    forms = [form for each in known for form in (each.lower(), without_accents(each.lower()))]
-    words = {word for each in forms for word in re.findall(r"\w{3,}", each)}
-    return frozenset(words - MONTHS.keys())
-
-
-@cache
-def _telling_words(language: str) -> frozenset[str]:
-    """Words by which a language is told where its function words leave it open."""
-    own = (WORDS[language][key] for key in ("christmas", "weekend"))
-    names = re.findall(r"\w{6,}", " ".join(own))
-    words = _words_for_times(language).union(names, ASKING[language].split())
-    return words - STOP_WORDS - {"weekend"}
-
-
-@cache
-def _language(name: str) -> _Language:
-    return _Language(name)
+def _translator(language: str) -> _Translator:
+    return _Translator(language)
 
 
 def warm_up() -> None:
     """Read all languages now rather than each at the first question that may be in it."""
     for name in WORDS:
-        _language(name)
-    for name in _LATIN:
-        _words_for_times(name)
+        _translator(name)
+    question_languages.warm_up()
 
 
-class _Language:
-    """Reads the times of one language."""
+class _Translator:
+    """Translates the times of one language."""
 
-    def __init__(self, name: str) -> None:
-        self._name, self._spaced = name, name not in UNSPACED
-        entries: dict[str, list[Meaning]] = {}
-        for word, meaning in self._known():
-            entries.setdefault(_with_or_without_accents(word), []).append(meaning)
+    def __init__(self, language: str) -> None:
+        self._language, self._spaced = language, language not in UNSPACED
+        meanings_of: dict[str, list[Meaning]] = {}
+        for pattern, meaning in self._patterns():
+            meanings_of.setdefault(_with_or_without_accents(pattern), []).append(meaning)
         longest_first = sorted(
-            entries, key=lambda word: (-word.count(r"\s"), -len(_ONE_SIGN.sub("x", word)))
+            meanings_of,
+            key=lambda pattern: (-pattern.count(r"\s"), -len(_ONE_CHARACTER.sub("x", pattern))),
         )
         before, behind = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
         self._word = re.compile(f"{before}(?:{'|'.join(longest_first)}){behind}")
         each, apart = (
-            _with_or_without_accents(_any_of(WORDS[name].get(key, "(?!)")))
+            _with_or_without_accents(_any_of(WORDS[language].get(key, "(?!)")))
             for key in ("each", "apart")
         )
         self._each = re.compile(rf"{before}(?:{each})\s*$")
         self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
-        self._meanings = [(re.compile(word), known) for word, known in entries.items()]
+        self._meanings = [(re.compile(word), meanings) for word, meanings in meanings_of.items()]
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
 
-    def _known(self) -> Iterator[tuple[str, Meaning]]:
-        """Patterns of words with their meanings."""
-        table, words = table_of(self._name), WORDS[self._name]
-        near = list(relative_times(self._name))
-        yield from ((_pattern(re.escape(word)), meaning) for word, meaning in near)
-        for unit, many in zip(_UNITS, words.get("units", "").split(), strict=False):
-            yield many, (("units", unit),)  # before what may mean one: "letzten Wochen"
+    def _patterns(self) -> Iterator[tuple[str, Meaning]]:
+        """Patterns of words with their meanings; the earlier ones are tried first."""
+        table, words = table_of(self._language), WORDS[self._language]
+        relative = list(relative_times(self._language))
+        yield from ((_pattern_of(re.escape(word)), meaning) for word, meaning in relative)
+        for unit, plural in zip(_UNITS, words.get("units", "").split(), strict=False):
+            yield plural, (("units", unit),)  # before what may mean one: "letzten Wochen"
             for word in words.get(f"last few {unit}s", "").split():
-                yield _pattern(word), (("which", "last"), ("units", unit))
+                yield _pattern_of(word), (("which", "last"), ("units", unit))
         for unit in _UNITS:
             forms = [word.lower() for word in table[unit] if len(word) > 1 or not self._spaced]
             yield from ((re.escape(word), (("unit", unit),)) for word in forms)
-        days = [(word, (("weekday", day),)) for day in _WEEKDAYS for word in self._names(day)]
+        days = [
+            (word, (("weekday", day),)) for day in WEEKDAY_NAMES for word in self._full_names(day)
+        ]
         yield from days
-        for month in _MONTHS:
-            yield from ((word, (("month", month),)) for word in self._names(month))
+        for month in MONTH_NAMES:
+            yield from ((word, (("month", month),)) for word in self._full_names(month))
         if not self._spaced:  # 下周 and 周五 are written 下周五
             days.append((words["weekend"], (("weekend", ""),)))
             yield from (
-                (week + day[1:], (*which, *what))
-                for week, which in near
-                for day, what in days
+                (week + day[1:], (*week_meaning, *day_meaning))
+                for week, week_meaning in relative
+                for day, day_meaning in days
                 if week[-1] == day[0]
             )
         for unit in _UNITS:
             for word in words.get(f"end of {unit}", "").split():
                 yield word, (("part", "end"), ("unit", unit))
-        for key in words.keys() - _OF_THEIR_OWN:
+        for key in words.keys() - _SPECIAL_KEYS:
             for word in words[key].split():
-                english = "behind" if word[0] == "_" else key
-                yield _pattern(word.removeprefix("_")), ((_KINDS.get(key, key), english),)
+                english = _BEHIND if word[0] == "_" else key
+                yield _pattern_of(word.removeprefix("_")), ((_KIND_OF_KEY.get(key, key), english),)
         for number, word in enumerate(words["number"].split(), 1):
-            yield _pattern(word), (("number", str(number)),)
+            yield _pattern_of(word), (("number", str(number)),)
         for unit, word in zip(_UNITS, words.get("a unit", "").split(), strict=False):
             yield word, (("number", "1"), ("unit", unit))
         yield r"\d{1,3}", (("number", ""),)
@@ -316,30 +165,40 @@ class _Language:
         date = r"(?:\.|er|º|°)?" if self._spaced else "[日号](?![前后後])"
         yield rf"\d{{1,2}}{date}", (("date", ""),)
 
-    def _names(self, day_or_month: str) -> list[str]:
+    def _full_names(self, day_or_month: str) -> list[str]:
         """Patterns of the full names of a day or month."""
-        known = {word.lower() for word in table_of(self._name)[day_or_month] if word[-1] != ")"}
-        full = sorted(word for word in known if len(word) >= max(map(len, known)) - 1)
+        table = table_of(self._language)
+        names = {name.lower() for name in table[day_or_month] if name[-1] != ")"}
+        full = sorted(name for name in names if len(name) >= max(map(len, names)) - 1)
         stem = full[0].rstrip("аеийоуыьюя")
-        if self._name == "russian" and len(stem) > 2:
-            return [stem + _RUSSIAN_ENDINGS["weekday" if day_or_month in _WEEKDAYS else "month"]]
-        return [re.escape(word) for word in full if self._spaced or len(word) > 1]
+        if self._language == "russian" and len(stem) > 2:
+            kind = "weekday" if day_or_month in WEEKDAY_NAMES else "month"
+            return [stem + _RUSSIAN_ENDINGS[kind]]
+        return [re.escape(name) for name in full if self._spaced or len(name) > 1]
 
     def _read(self, word: str) -> list[Meaning]:
         """The possible meanings of a word; numbers mean themselves."""
-        found = [m for pattern, known in self._meanings if pattern.fullmatch(word) for m in known]
         digits = "".join(re.findall(r"\d", word))
-        return [tuple((kind, english or digits) for kind, english in each) for each in found]
+        return [
+            tuple((kind, english or digits) for kind, english in meaning)
+            for pattern, meanings in self._meanings
+            if pattern.fullmatch(word)
+            for meaning in meanings
+        ]
 
     def times_in(
         self, low: str, text: str, is_time: Callable[[str], bool]
     ) -> Iterator[tuple[int, int, str]]:
-        """Like the function of this name; ``low`` is the text in lower case."""
+        """The times of a text, as the function `times_in` returns them.
+
+        Args:
+            low: the text in lower case.
+        """
         for run in self._runs(low):
             first = 0
             while first < len(run):
-                for last in range(min(len(run), first + _LONGEST), first, -1):
-                    english = self._time(run[first:last], low, text)
+                for last in range(min(len(run), first + _MAX_WORDS), first, -1):
+                    english = self._translate(run[first:last], low, text)
                     if english is not None and is_time(english):
                         yield run[first].start(), run[last - 1].end(), english
                         first = last
@@ -357,25 +216,29 @@ class _Language:
             run.append(word)
         yield run
 
-    def _time(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
+    def _translate(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
         """The English time that adjacent words mean in this text; None if they mean none."""
         for meanings in product(*(self._meanings_of(word[0]) for word in words)):
             parts = tuple(part for meaning in meanings for part in meaning)
             if not self._in_order(parts):
                 continue
-            core = next(n for n, meaning in enumerate(meanings) if meaning[0][0] not in _AROUND)
+            start = next(
+                word.start()
+                for word, meaning in zip(words, meanings, strict=True)
+                if meaning[0][0] not in AUXILIARY_KINDS
+            )
             english = in_english(parts)
-            if english and self._fits(parts, words[core].start(), words[-1].end(), low, text):
+            if english and self._is_meant(parts, start, words[-1].end(), low, text):
                 return english
         return None
 
     def _in_order(self, parts: Meaning) -> bool:
         """Whether words follow each other as those of one time do."""
-        core = [part for part in parts if part[0] not in _AROUND]
+        core = [part for part in parts if part[0] not in AUXILIARY_KINDS]
         kinds = [kind for kind, _ in core]
         if not core or len(set(kinds)) < len(kinds) - max(kinds.count("which") - 1, 0):
             return False
-        if parts[-1][0] in (_AROUND if self._spaced else ("on", "the")):
+        if parts[-1][0] in (AUXILIARY_KINDS if self._spaced else ("on", "the")):
             return False
         if not self._spaced and (parts[0][0] == "the" or "which" in kinds[1:]):
             return False
@@ -388,52 +251,55 @@ class _Language:
             before = core[: kinds.index("number")]
             if "unit" in dict(before) or ("which", "this") in core[len(before) :]:
                 return False
-        sides = [(kind, word) for kind, word in core if kind in ("ago", "from now") and word]
-        return all(kinds[-1 if word == "behind" else 0] == kind for kind, word in sides)
+        directions = [(kind, word) for kind, word in core if kind in ("ago", "from now") and word]
+        return all(kinds[-1 if word == _BEHIND else 0] == kind for kind, word in directions)
 
-    def _fits(self, parts: Meaning, start: int, end: int, low: str, text: str) -> bool:
+    def _is_meant(self, parts: Meaning, start: int, end: int, low: str, text: str) -> bool:
         """Whether words that can mean a time mean one in this text: not in "am Morgen", "am letzten
         Tag", "jeden Montag" and 明日香."""
-        known = dict(parts)
-        kinds = known.keys() - set(_AROUND)
+        word_of = dict(parts)
+        kinds = word_of.keys() - set(AUXILIARY_KINDS)
+        has_preposition = "bound" in word_of or "on" in word_of
         if not self._spaced and self._apart.match(low, end):
             return False
-        if " ".join(sorted(kinds)) not in _MEANINGS_WITH_ON and "feast" not in kinds:
-            if known.get("day") == "tomorrow" and self._spaced:
+        if " ".join(sorted(kinds)) not in MEANINGS_WITH_PREPOSITION and "feast" not in kinds:
+            if word_of.get("day") == "tomorrow" and self._spaced:
                 return self._apart.search(low[:start]) is None
-            return kinds != {"unit", "which"} or known["unit"] != "day"
+            return kinds != {"unit", "which"} or word_of["unit"] != "day"
         if self._each.search(low[:start]):
             return False
         if not self._spaced:
             return kinds != {"season"}
         if "feast" in kinds:
-            return "bound" in known or "on" in known
-        if self._name != "german" and text[start].isupper():  # Mars, Avril
+            return has_preposition
+        if self._language != "german" and text[start].isupper():  # Mars, Avril
             return False
-        if kinds == {"weekday"} and (self._name in _DAYS_BARE or not low[end:].strip(" ?.!")):
+        if kinds == {"weekday"} and (
+            self._language in _WEEKDAYS_WITHOUT_ON or not low[end:].strip(" ?.!")
+        ):
             return True
-        return "bound" in known or "on" in known
+        return has_preposition
 
 
 def _any_of(words: str) -> str:
     return "|".join(words.split())
 
 
-def _pattern(word: str) -> str:
+def _pattern_of(word: str) -> str:
     """A pattern of a word, or of several joined by "_" or by escaped spaces."""
     return re.sub(r"_|\\ ", r"\\s+", word)
 
 
 def _with_or_without_accents(pattern: str) -> str:
     """A pattern that a text may match that is typed without some of its accents."""
-    found, in_brackets = [], False
+    parts, in_brackets = [], False
     for letter in pattern:
         in_brackets = letter == "[" or (in_brackets and letter != "]")
         plain = without_accents(letter) if "LATIN" in unicodedata.name(letter, "") else letter
-        if plain != letter and pattern not in _WITH_ACCENTS:
+        if plain != letter and pattern not in _ACCENTS_REQUIRED:
             both = letter + plain
             others = f"|{plain}e" if letter in "äöü" else ""  # "naechste Woche"
-            found.append(both if in_brackets else f"(?:[{both}]{others})")
+            parts.append(both if in_brackets else f"(?:[{both}]{others})")
         else:
-            found.append(letter)
-    return "".join(found)
+            parts.append(letter)
+    return "".join(parts)

@@ -32,8 +32,8 @@ from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS
 
 RARE = 0.01  # share of the passages; a word in more of them matches only itself
-ALIKE = 0.6  # least cosine of two similar words
-NEAREST = 2  # words of the vault that are similar to one of a question
+LEAST_COSINE = 0.6  # of two similar words
+MAX_SIMILAR = 2  # words of the vault that are similar to one of a question
 WEIGHT = 0.6  # of a similar word, times its cosine; a word of the question has 1
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 6, 40  # letters of a word that may be mistyped
 MAX_LETTERS = 40  # most common letters of a vault, tried in place of mistakes
@@ -45,8 +45,8 @@ _NOTES_AT_ONCE = 200
 _QUESTIONS = 256  # questions whose similar words are cached
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
-Alike = Mapping[str, Mapping[str, float]]
-_SAYS_NOTHING = STOP_WORDS | ANYTHING
+Similar = Mapping[str, Mapping[str, float]]  # for words of a question, words of the vault
+_WITHOUT_CONTENT = STOP_WORDS | ANYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Vocabulary:
         self._known: _Words | None = None
         self._size = 0  # of the store when its words were read
         self._lock = threading.Lock()
-        self._answers: LRUCache[str, Callable[[], Alike]] = LRUCache(_QUESTIONS)
+        self._begun: LRUCache[str, Callable[[], Similar]] = LRUCache(_QUESTIONS)
         self._new = PhraseVectors(embedder)  # of words that the vault does not have
 
     def load(self) -> float:
@@ -90,77 +90,81 @@ class Vocabulary:
             passages += 1
             counts.update(set(_WORD.findall(f"{passage.context} {passage.text}")))
         repeated = (word for word, count in counts.most_common() if count > 1)
-        telling = (word for word in repeated if word.islower() and word not in STOP_WORDS)
-        plain = list(islice(telling, MAX_WORDS))
-        having: Counter[int] = Counter()
+        plain = (word for word in repeated if word.islower() and word not in STOP_WORDS)
+        commonest = list(islice(plain, MAX_WORDS))
+        passages_with: Counter[int] = Counter()
         for word, count in counts.items():
             if (term := _term(word)) is not None:
-                having[term] += count
+                passages_with[term] += count
         self._known = _Words(
-            {word: place for place, word in enumerate(plain)},
-            tuple(_term(word) for word in plain),
-            self._embedder.embed(plain),
-            {term: count / passages for term, count in having.items()},
+            {word: place for place, word in enumerate(commonest)},
+            tuple(_term(word) for word in commonest),
+            self._embedder.embed(commonest),
+            {term: count / passages for term, count in passages_with.items()},
             0.5 / max(passages, 1),
-            "".join(each for each, _ in Counter("".join(counts).lower()).most_common(MAX_LETTERS)),
+            "".join(
+                letter for letter, _ in Counter("".join(counts).lower()).most_common(MAX_LETTERS)
+            ),
         )
-        self._answers, self._size = LRUCache(_QUESTIONS), size
+        self._begun, self._size = LRUCache(_QUESTIONS), size
         return AGAIN_SECONDS
 
     def begin(self, question: str) -> None:
-        """Start `like`, which then only waits for the vectors of new words."""
-        with suppress(StoreUnavailable):  # `like` raises it
-            self._begun(question)
+        """Start `similar`, which then only waits for the vectors of new words."""
+        with suppress(StoreUnavailable):  # `similar` raises it
+            self._begin(question)
 
-    def like(self, question: str) -> Alike:
+    def similar(self, question: str) -> Similar:
         """For each rare word of a question the similar words of the vault, with weights.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        return self._begun(question)()
+        return self._begin(question)()
 
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:
         """For each text the share of the question's words that it has, itself or a similar one,
         weighted by rarity in the vault; empty for a question without content words."""
         known = self._known
-        like = {bm25.words(word): words for word, words in self.like(question).items()}
+        similar = {bm25.words(word): words for word, words in self.similar(question).items()}
         weights: dict[int, float] = {}
         meant: dict[int, set[int]] = {}
         for word in bm25.words(question).split():
-            also = [term for each in like.get(word, ()) for term in bm25.terms(each)]
-            for term in bm25.terms(word) if word not in _SAYS_NOTHING else ():
+            also = [term for like in similar.get(word, ()) for term in bm25.terms(like)]
+            for term in bm25.terms(word) if word not in _WITHOUT_CONTENT else ():
                 rarity = known.rarity.get(term, known.unseen) if known is not None else 1.0
                 weights[term] = math.log(1.0 + 1.0 / rarity)
                 meant[term] = {term, *also}
         if not weights:
             return []
-        having = [set(bm25.terms(text)) for text in texts]
+        terms_of_texts = [set(bm25.terms(text)) for text in texts]
         total = sum(weights.values())
         return [
-            1.0 - sum(weight for term, weight in weights.items() if not meant[term] & own) / total
-            for own in having
+            1.0 - sum(weight for term, weight in weights.items() if not meant[term] & terms) / total
+            for terms in terms_of_texts
         ]
 
     def _passages(self) -> Iterator[Chunk]:
+        """The passages of `MAX_NOTES` notes."""
         notes = islice(self._vectors.note_ids(), MAX_NOTES)
         while ids := list(islice(notes, _NOTES_AT_ONCE)):
             for passages in self._vectors.passages(ids).values():
                 yield from passages
 
-    def _begun(self, question: str) -> Callable[[], Alike]:
-        known, answers = self._known, self._answers
+    def _begin(self, question: str) -> Callable[[], Similar]:
+        """Start to look for similar words; the function returned waits for them."""
+        known, begun = self._known, self._begun
         if known is None:
             return dict
         with self._lock:
-            answer = answers.get(question)
-        if answer is None:
-            answer = cache(self._alike(known, question))
+            wait = begun.get(question)
+        if wait is None:
+            wait = cache(self._begin_with(known, question))
             with self._lock:
-                answers[question] = answer
-        return answer
+                begun[question] = wait
+        return wait
 
-    def _alike(self, known: _Words, question: str) -> Callable[[], Alike]:
+    def _begin_with(self, known: _Words, question: str) -> Callable[[], Similar]:
         rare = {
             word: term
             for word in dict.fromkeys(_WORD.findall(question))
@@ -174,68 +178,78 @@ class Vocabulary:
         # The model knows too few words of other languages to recognise a mistake in them.
         in_english = self._vectors.language_of(question) is None
         mistyped = self._mistyped(known, rare) if in_english else {}
-        alike: dict[str, Mapping[str, float]]
-        alike = {word: {meant: 1.0} for word, meant in mistyped.items()}
-        others = [word for word in rare if word not in mistyped]
-        if not others:
-            return lambda: alike
-        new = [word for word in others if word not in known.places]
+        corrected: dict[str, Mapping[str, float]]
+        corrected = {word: {meant: 1.0} for word, meant in mistyped.items()}
+        correct = [word for word in rare if word not in mistyped]
+        if not correct:
+            return lambda: corrected
+        new = [word for word in correct if word not in known.places]
         self._new.begin(new)
 
-        def found() -> Alike:
-            vectors = self._new.of(new)
-            of_others = [
-                vectors[word] if word in vectors else known.vectors[known.places[word]]
-                for word in others
+        def wait() -> Similar:
+            vector_of = self._new.of(new)
+            vectors = [
+                vector_of[word] if word in vector_of else known.vectors[known.places[word]]
+                for word in correct
             ]
-            return alike | _nearest(known, others, np.stack(of_others), bm25.terms(question))
+            return corrected | _nearest(known, correct, np.stack(vectors), bm25.terms(question))
 
-        return found
+        return wait
 
     def _mistyped(self, known: _Words, rare: Mapping[str, int]) -> dict[str, str]:
         """The words that neither the vault nor the model knows, each with the vault's most common
         word at one mistake from it; ``rare`` has the words with their terms."""
-        found = {}
-        for word, own in rare.items():
-            if not SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED or own in known.rarity:
+        meant = {}
+        for word, term in rare.items():
+            if not SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED or term in known.rarity:
                 continue
             if self._embedder.tokens.count(word) == 1:
                 continue
             shares = {
-                each: share
-                for each in one_mistake_from(word, known.letters)
-                if (term := _term(each)) is not None and (share := known.rarity.get(term))
+                candidate: share
+                for candidate in one_mistake_from(word, known.letters)
+                if (candidate_term := _term(candidate)) is not None
+                and (share := known.rarity.get(candidate_term))
             }
             if shares:
-                found[word] = max(shares, key=lambda each: shares[each])
-        return found
+                meant[word] = max(shares, key=lambda candidate: shares[candidate])
+        return meant
 
 
 def _nearest(
-    known: _Words, words: Sequence[str], vectors: npt.NDArray[np.float32], asked: Collection[int]
+    known: _Words,
+    words: Sequence[str],
+    vectors: npt.NDArray[np.float32],
+    question_terms: Collection[int],
 ) -> dict[str, Mapping[str, float]]:
-    """For each word the similar words of the vault, with weights, except those with a term that is
-    asked for anyway; ``vectors`` (n, dim) are those of the words."""
-    found: dict[str, Mapping[str, float]] = {}
-    of_vault = tuple(known.places)
-    for word, column in zip(words, (known.vectors @ vectors.T).T, strict=True):
-        terms: dict[int | None, str] = {}
-        near = np.flatnonzero(column >= ALIKE)
-        for place in near[np.argsort(-column[near])][: 4 * NEAREST]:
-            if len(terms) >= NEAREST:
+    """For each word the similar words of the vault, with weights.
+
+    Args:
+        vectors: of the words, (n, dim).
+        question_terms: terms of the question, whose words are left out.
+    """
+    similar: dict[str, Mapping[str, float]] = {}
+    vault_words = tuple(known.places)
+    for word, cosines in zip(words, (known.vectors @ vectors.T).T, strict=True):
+        word_of_term: dict[int | None, str] = {}
+        near = np.flatnonzero(cosines >= LEAST_COSINE)
+        for place in near[np.argsort(-cosines[near])][: 4 * MAX_SIMILAR]:
+            if len(word_of_term) >= MAX_SIMILAR:
                 break
-            if known.terms[place] not in asked:
-                terms.setdefault(known.terms[place], of_vault[place])
-        if terms:
-            found[word] = {
-                each: WEIGHT * float(column[known.places[each]]) for each in terms.values()
+            if known.terms[place] not in question_terms:
+                word_of_term.setdefault(known.terms[place], vault_words[place])
+        if word_of_term:
+            similar[word] = {
+                like: WEIGHT * float(cosines[known.places[like]]) for like in word_of_term.values()
             }
-    return found
+    return similar
 
 
 def one_mistake_from(word: str, letters: str) -> Iterator[str]:
-    """Every word from which this one differs by one letter too many, missing or wrong, or by two
-    neighbours exchanged; its first letter is taken to be right."""
+    """Every word from which this one differs by one mistake after its first letter.
+
+    A mistake is one letter too many, missing or wrong, or two neighbours exchanged.
+    """
     for at in range(1, len(word) + 1):
         before, after = word[:at], word[at:]
         yield from (f"{before}{letter}{after}" for letter in letters)

@@ -1,7 +1,7 @@
 """The graph of one generation of indexes, in memory.
 
 All code that needs the graph in memory uses this view or a projection of it: the walk around a node
-(`reasoning.insights`), the step index (`search.relations.edge_index`) and the similarity index
+(`reasoning.insights`), the index of edges (`search.relations.edge_index`) and the similarity index
 (`cognition.similarity_index`). The graph store is read once; after that the view applies the
 indexer's reports (`NotesIndexed`), so a saved note costs only the work on its own edges.
 """

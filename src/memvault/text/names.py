@@ -1,24 +1,21 @@
-"""The names of a vault: the names that each note adds, and what each name means.
+"""The names that each note adds to a vault.
 
-Names come from the vault alone: titles, file names and aliases, the projects, people and tags in
-frontmatter, plain names behind labels in the text, and links to notes that do not exist. The names
-that a note adds depend on that note alone (`names_of`); the meaning of a name depends on all notes
-(`NameBook`).
+These are titles, file names and aliases, the projects, people and tags in frontmatter, plain names
+behind labels in the text, and links to notes that do not exist. They depend on the note alone; what
+a name means depends on all notes (`name_book`).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory, id_of_entity
 from memvault.model.note import Link, ParsedNote
-from memvault.text.words import composed, is_uncased, name_key, phrase_of
+from memvault.text.words import composed, name_key
 
 _KIND_WORDS = {
     NodeKind.PERSON: "person people contact colleague friend",
@@ -49,7 +46,6 @@ _ATTACHMENT = re.compile(
 )
 _NOTE_SUFFIX = re.compile(r"\.(md|markdown)$", re.IGNORECASE)
 MAX_FIELD_CHARS = 80
-MAX_NAME_WORDS = 14  # nobody repeats a longer title word for word
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_VALUE_WORDS = 5
 
@@ -87,54 +83,22 @@ class Name:
     rank: NameRank
 
 
-@dataclass(frozen=True, slots=True)
-class NameChanges:
-    """The other notes that must be read again after a change of one note's names.
-
-    Attributes:
-        phrases: texts whose meaning changed; affects notes that contain one
-            (`VectorStore.containing`).
-        keys: names whose possible meanings changed; affects notes whose frontmatter contains one
-            (`frontmatter_names`).
-        entities: nodes without a note whose spelling changed; affects notes with an edge to one.
-    """
-
-    phrases: frozenset[str] = frozenset()
-    keys: frozenset[str] = frozenset()
-    entities: frozenset[str] = frozenset()
-
-    @classmethod
-    def union(cls, many: Iterable[NameChanges]) -> NameChanges:
-        """The union of several changes."""
-        each = list(many)
-        return cls(
-            frozenset[str]().union(*(one.phrases for one in each)),
-            frozenset[str]().union(*(one.keys for one in each)),
-            frozenset[str]().union(*(one.entities for one in each)),
-        )
-
-
 def frontmatter_names(memory: Memory) -> frozenset[str]:
-    """The keys of the names in a note's frontmatter and of its project; the note is affected when
-    one of their meanings changes."""
+    """The keys of the names in a note's frontmatter, and of its project.
+
+    The note must be read again when the meaning of one of them changes.
+    """
     texts = [text for value in memory.metadata.values() for text in field_values(value)]
     if memory.project:
         texts.append(memory.project)
     return frozenset(name_key(text) for text in texts)
 
 
-@dataclass(frozen=True, slots=True)
-class BookUpdate:
-    """The effects of one note's new names, and the keys that were added and removed."""
-
-    changes: NameChanges
-    come: set[str]
-    gone: set[str]
-
-
 def kind_of(memory: Memory) -> str:
-    """The kind of a note's node: its type, in memvault's word for it if there is one. A plain note
-    whose file name is its project's id is the project."""
+    """The kind of a note's node: its type, in memvault's word for it if there is one.
+
+    A plain note whose file name is its project's id is the project.
+    """
     word = memory.type.strip().lower() or str(NodeKind.NOTE)
     kind = KIND_OF_TYPE.get(word, word)
     stem = _stem(memory.path)
@@ -148,8 +112,10 @@ def _stem(path: str) -> str:
 
 
 def concept_of(link: Link) -> tuple[str, str] | None:
-    """Id and name of the concept that an unresolved link names; None for a link inside its own note
-    and for a missing attachment."""
+    """Id and name of the concept that an unresolved link names.
+
+    None for a link inside its own note and for a missing attachment.
+    """
     target = link.target.strip().rstrip("/")
     if not target or _ATTACHMENT.search(target):
         return None
@@ -175,6 +141,7 @@ def project_entity(project: str) -> str:
 
 
 def named_entity(kind: str, name: str) -> str:
+    """Id of an entity of this kind and name."""
     return id_of_entity(kind, name_key(name))
 
 
@@ -240,164 +207,13 @@ def _project_names(memory: Memory, kind: str) -> list[Name]:
     if not memory.project:
         return []
     text = composed(memory.project)
-    own = [Name(text, project_entity(text), NodeKind.PROJECT, None, NameRank.IDENTIFIER)]
+    names = [Name(text, project_entity(text), NodeKind.PROJECT, None, NameRank.IDENTIFIER)]
     if kind == NodeKind.PROJECT:
-        own.append(Name(text, memory.id, kind, memory.path, NameRank.ALIAS))
-    return own
+        names.append(Name(text, memory.id, kind, memory.path, NameRank.ALIAS))
+    return names
 
 
 def _field_name(text: str, kind: str) -> Name:
-    single = kind == NodeKind.PERSON and " " not in text
-    rank = NameRank.SINGLE if single else NameRank.NAMED
+    is_single = kind == NodeKind.PERSON and " " not in text
+    rank = NameRank.SINGLE if is_single else NameRank.NAMED
     return Name(text, named_entity(kind, text), kind, None, rank)
-
-
-def _forms(name: Name) -> Iterator[tuple[str, Name]]:
-    """The keys under which a name is found: the name, its plural, a person's given name."""
-    key = name_key(name.text)
-    parts = key.split(" ")
-    if not _can_be_a_name(parts):
-        return
-    yield key, name
-    if name.kind == NodeKind.PERSON:
-        if name.rank in (NameRank.TITLE, NameRank.NAMED) and 2 <= len(parts) <= 4:
-            given = composed(name.text).split()[0]
-            if given[0].isupper() and given.isalpha() and len(given) > 2:
-                yield parts[0], replace(name, text=given, rank=NameRank.GIVEN)
-    elif name.rank >= NameRank.LINKED and name.rank is not NameRank.IDENTIFIER:
-        plural = plural_of(name.text)
-        if plural:
-            yield name_key(plural), replace(name, text=plural, rank=NameRank.PLURAL)
-
-
-def _can_be_a_name(parts: list[str]) -> bool:
-    if not parts[0] or len(parts) > MAX_NAME_WORDS:
-        return False
-    if len(parts) == 1 and len(parts[0]) < 2:
-        return False
-    # A bare number is not a name, but a date is.
-    return any(char.isalpha() for part in parts for char in part) or len(parts) >= 3
-
-
-def plural_of(name: str) -> str | None:
-    """The English plural of a name, or the singular of a plural of several words; None if the name
-    does not end in a lower-case ASCII letter."""
-    if len(name) < 3 or not name[-1].isascii() or not name[-1].islower() or is_uncased(name):
-        return None
-    if name.endswith("s"):
-        if " " in name and not name.endswith(("ss", "us", "is", "ous")):
-            return name[:-3] + "y" if name.endswith("ies") else name[:-1]
-        return name + "es" if name.endswith("ss") else None
-    if name.endswith(("x", "z", "ch", "sh")):
-        return name + "es"
-    if name.endswith("y") and name[-2] not in "aeiou":
-        return name[:-1] + "ies"
-    return name + "s"
-
-
-class NameBook:
-    """All names of the vault and their meanings. Not thread-safe."""
-
-    def __init__(self) -> None:
-        self._claims: dict[str, Counter[Name]] = {}
-        self._of_note: dict[str, tuple[Name, ...]] = {}
-        self._meaning: dict[str, tuple[Name, ...]] = {}
-        self._spellings: dict[str, Counter[str]] = {}
-
-    def replace(self, note_id: str, names: Iterable[Name]) -> BookUpdate:
-        """Replace the names that a note adds."""
-        new = tuple(dict.fromkeys(names))
-        old = self._of_note.pop(note_id, ())
-        if new:
-            self._of_note[note_id] = new
-        gone, come = set(old) - set(new), set(new) - set(old)
-        forms = [(-1, *form) for name in gone for form in _forms(name)]
-        forms += [(1, *form) for name in come for form in _forms(name)]
-        keys = {key for _, key, _ in forms}
-        known = {key for key in keys if key in self._claims}
-        changed = set()
-        for step, key, form in forms:
-            claims = self._claims.setdefault(key, Counter())
-            if _add(claims, form, step):
-                changed.add(key)
-        holds = {key for key in keys if self._claims[key]}
-        for key in keys - holds:
-            del self._claims[key]
-        phrases = self._reconsider(changed) | {phrase_of(key) for key in holds ^ known}
-        changes = NameChanges(phrases, frozenset(changed), self._respell(gone, come))
-        return BookUpdate(changes, holds - known, known - holds)
-
-    def _reconsider(self, keys: Iterable[str]) -> frozenset[str]:
-        """Update the meanings of these keys; returns the phrases whose meaning changed."""
-        phrases: set[str] = set()
-        for key in keys:
-            before, after = self._meaning.pop(key, ()), _best(self._claims.get(key, ()))
-            if after:
-                self._meaning[key] = after
-            if before != after:
-                phrases.add(phrase_of(key))
-                phrases.update(name.text for name in (*before, *after))
-        return frozenset(phrases)
-
-    def _respell(self, gone: Iterable[Name], come: Iterable[Name]) -> frozenset[str]:
-        """Update the spellings of entities; returns the entities whose spelling changed."""
-        steps = [(-1, name) for name in gone] + [(1, name) for name in come]
-        steps = [(step, name) for step, name in steps if name.path is None]
-        before = {name.target: self.spelling(name.target) for _, name in steps}
-        for step, name in steps:
-            spellings = self._spellings.setdefault(name.target, Counter())
-            _add(spellings, name.text, step)
-        for target in before:
-            if not self._spellings[target]:
-                del self._spellings[target]
-        return frozenset(
-            target for target, text in before.items() if text not in (None, self.spelling(target))
-        )
-
-    def meaning(self, key: str) -> tuple[Name, ...]:
-        """The names of highest rank for a key, all of one target; empty if it is ambiguous."""
-        return self._meaning.get(key, ())
-
-    def lookup(self, text: str, kind: str | None = None) -> Name | None:
-        """The meaning of a name, optionally among nodes of one kind."""
-        key = name_key(text)
-        if kind is None:
-            found = self._meaning.get(key, ())
-        else:
-            found = _best(n for n in self._claims.get(key, ()) if n.kind == kind)
-        return found[0] if found else None
-
-    def knows(self, text: str) -> bool:
-        """Whether the vault has this name, possibly ambiguous."""
-        return name_key(text) in self._claims
-
-    def keys(self) -> Iterable[str]:
-        return self._claims.keys()
-
-    def spelling(self, target: str) -> str | None:
-        """The most frequent spelling of an entity without a note."""
-        spellings = self._spellings.get(target)
-        if not spellings:
-            return None
-        return min(spellings, key=lambda text: (-spellings[text], text))
-
-
-def _add(counter: Counter[Any], item: Any, step: int) -> bool:
-    """Change an item's count; returns whether it was added or removed."""
-    before = counter[item]
-    counter[item] = before + step
-    if counter[item] <= 0:
-        del counter[item]
-        return True
-    return before == 0
-
-
-def _best(claims: Iterable[Name]) -> tuple[Name, ...]:
-    """Names of the highest rank and others of the same target; empty if two targets tie."""
-    claims = list(claims)
-    if len(claims) < 2:
-        return tuple(claims)
-    ranked = sorted(claims, key=lambda n: (-n.rank, n.target, n.text))
-    first = ranked[0]
-    tie = any(n.target != first.target for n in ranked if n.rank == first.rank)
-    return () if tie else tuple(n for n in ranked if n.target == first.target)

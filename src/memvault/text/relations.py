@@ -16,7 +16,8 @@ from typing import Any
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import Link, LinkStyle, ParsedNote
-from memvault.text.entities import Mention, NameMatcher
+from memvault.text.mentions import Mention
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import (
     KIND_OF_FIELD,
     Name,

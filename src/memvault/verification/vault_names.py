@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memvault.model.graph import NodeKind
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 
 Span = tuple[int, int, str]  # start, end and key of a name
 # Finds the names in a text, except those of one node.

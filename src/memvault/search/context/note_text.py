@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from memvault.model.note import CodeBlock, LineRange, ParsedNote
 from memvault.model.priority import make_way
-from memvault.text.chunking import Unit, pieces_of
 from memvault.text.tokens import TokenCounter
+from memvault.text.units import Unit, pieces_of
 from memvault.vault.parse import decode
 
 NAMESPACE = "outlines"  # of the key-value store: packed texts by path
@@ -119,7 +119,7 @@ def sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
     return [
         replace(
             text,
-            pieces=[piece.of(size_of[piece.text]) for piece in text.pieces],
+            pieces=[piece.with_tokens(size_of[piece.text]) for piece in text.pieces],
             shown_tokens=[size_of[each] for each in text.shown],
             code_tokens=[size_of[each.text] for each in text.code],
         )

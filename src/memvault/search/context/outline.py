@@ -24,14 +24,9 @@ from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import FIRST_LINE, Hit
 from memvault.search.context.note_text import MAX_BYTES, NoteText, sized, unsized
 from memvault.stores.vectors import bm25
-from memvault.text.chunking import (
-    NAME_WEIGHT,
-    Unit,
-    join,
-    joins,
-    section_name,
-)
+from memvault.text.chunking import NAME_WEIGHT, section_name
 from memvault.text.embedding import Embedder
+from memvault.text.units import Unit, join, joins
 from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.vault.compose import fenced
 from memvault.vault.markdown.labelled_sentences import sentences_in

@@ -1,4 +1,4 @@
-"""The index of steps: the masked sentences of a vault's edges, ready to compare with a question.
+"""The index of a vault's edges, which makes the graph of steps to compare with a question.
 
 It is a knowledge graph to recall passages by, as in HippoRAG (arXiv 2405.14831) and HippoRAG 2
 (arXiv 2502.14802), but weighted by each edge's own sentence instead of a language model's triples.
@@ -14,87 +14,39 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import MASK, TITLE_STEP, steps_of
-from memvault.search.relations.note_words import kind_word, own_words
+from memvault.search.relations.note_words import kind_word, title_without_names
+from memvault.search.relations.step_graph import (
+    NO_DAY,
+    NO_KIND,
+    Flags,
+    Floats,
+    Ints,
+    StepGraph,
+)
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.stems import stems
 from memvault.text.words import name_key
 
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
-
-GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
-UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
+# Of edges whose relation a person named.
+_NAMED_ORIGINS = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
-SPARE = 1_000  # unused texts that may be kept
-NO_DAY = 0
-NO_KIND = 0  # number of the kind of notes that have none
+SPARE = 1_000  # texts of removed edges that may stay
 
 
 Embed = Callable[[Sequence[str]], Floats]
 
 
-def often(notes: int) -> int:
-    """The number of notes that must state an edge in the same words to make it a relation of the
-    vault: the more notes, the more words recur by chance."""
-    return max(2, math.ceil(math.log10(max(notes, 1))))
+def least_repetitions(notes: int) -> int:
+    """The number of notes that must state an edge in the same words to make it a relation.
 
-
-@dataclass(frozen=True, slots=True)
-class StepGraph:
-    """The index as it was at one moment; shared by threads and never changed.
-
-    Nodes, edges, kinds and step texts go by number. ``half_edge`` and ``far`` list every edge
-    twice, once for each end, ordered by that end; ``start`` says where each node's begin.
-    ``vectors`` is (n_texts, dim), normalised.
+    The more notes a vault has, the more words recur by chance.
     """
-
-    node_ids: Sequence[str]
-    names: Sequence[str]
-    texts: Sequence[str]
-    own_words: Ints  # text that is the node's title without other names; -1 if there is none
-    kind_of: Ints
-    kinds: Sequence[str]
-    day: Ints  # ordinal day; NO_DAY if unknown
-    noted: Flags
-    project: Ints  # number of the project; -1 for none
-    projects: Sequence[str]
-    vectors: Floats
-    postings: dict[str, array[int]]
-    source: Ints
-    target: Ints
-    whole: Ints
-    local: Ints
-    repeated: Flags  # whether an edge is a relation of the vault: notes state it again and again
-    sentence: Ints
-    listed: Flags
-    ordinal: Ints  # number of the edge among its note's
-    start: npt.NDArray[np.int64]
-    half_edge: Ints
-    far: Ints
-    number_of: dict[str, int]
-    dates: Flags  # days and years without a note: nodes of one date are not related by it
-    named: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
-    relations: Collection[str]  # names that people gave to relations, lower case
-
-    def are_relations(self, edges: Sequence[int]) -> bool:
-        """Whether there are edges in this chain, and all are relations of the vault; negative
-        numbers are values, not edges."""
-        steps = [edge for edge in edges if edge >= 0]
-        return bool(steps) and bool(self.repeated[steps].all())
-
-    def bearing(self, stem: str) -> Ints:
-        """Numbers of the step texts that have a word of this stem, ascending."""
-        postings = self.postings.get(stem)
-        # A copy, because an array cannot grow while it is read.
-        numbers = np.frombuffer(postings.tobytes() if postings else b"", np.int32)
-        return numbers[numbers < len(self.vectors)]
+    return max(2, math.ceil(math.log10(max(notes, 1))))
 
 
 @dataclass(slots=True)
@@ -103,29 +55,30 @@ class _Nodes:
 
     ids: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    own_words: list[int] = field(default_factory=list)
+    title_texts: list[int] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
     days: list[int] = field(default_factory=list)
-    noted: list[bool] = field(default_factory=list)
+    has_note: list[bool] = field(default_factory=list)
     projects: list[int] = field(default_factory=list)
     number_of: dict[str, int] = field(default_factory=dict)
 
     def number(self, node_id: str) -> int:
+        """The number of a node, which is added if it is new."""
         if node_id not in self.number_of:
             self.number_of[node_id] = len(self.ids)
             self.ids.append(node_id)
             self.names.append("")
-            self.own_words.append(-1)
+            self.title_texts.append(-1)
             self.kinds.append(NO_KIND)
             self.days.append(NO_DAY)
-            self.noted.append(False)
+            self.has_note.append(False)
             self.projects.append(-1)
         return self.number_of[node_id]
 
 
 @dataclass(slots=True)
 class _Texts:
-    """Step texts with their vectors and stems."""
+    """Texts of steps and titles, with their vectors and stems."""
 
     embed: Embed
     numbers: dict[str, int] = field(default_factory=dict)
@@ -134,21 +87,22 @@ class _Texts:
     filled: int = 0
 
     def number(self, text: str) -> int:
+        """The number of a text, which is added if it is new."""
         return self.numbers.setdefault(text, len(self.numbers))
 
     def fill(self) -> Floats:
         """Add vectors and stems of the texts that have none; returns all vectors."""
         new = list(self.numbers)[self.filled :]
-        fresh = self.embed(new)
+        vectors = self.embed(new)
         if self.vectors is None:
-            self.vectors = fresh
+            self.vectors = vectors
         elif new:
             needed = self.filled + len(new)
             if needed > len(self.vectors):
-                grown = np.zeros((needed + needed // 4, fresh.shape[1]), np.float32)
+                grown = np.zeros((needed + needed // 4, vectors.shape[1]), np.float32)
                 grown[: self.filled] = self.vectors[: self.filled]
                 self.vectors = grown
-            self.vectors[self.filled : needed] = fresh
+            self.vectors[self.filled : needed] = vectors
         for number, text in enumerate(new, self.filled):
             for stem in stems(text):
                 self.postings.setdefault(stem, array("i")).append(number)
@@ -156,8 +110,8 @@ class _Texts:
         return self.vectors[: self.filled]
 
 
-class StepIndex:
-    """The steps of a vault's edges: a projection of the graph view. Safe in any thread.
+class EdgeIndex:
+    """A projection of the graph view that keeps a vault's graph of steps. Safe in any thread.
 
     Args:
         embed: texts to normalised vectors, cached.
@@ -170,11 +124,11 @@ class StepIndex:
         self._lock = threading.Lock()
         self._changed_lock = threading.Lock()
         self._changed: set[str] = set()  # ids of notes
-        self._making = 0  # notes whose steps are being made
+        self._in_progress = 0  # notes whose steps are being made
         self._current: StepGraph | None = None
-        self._most_texts = SPARE  # texts from which on the unused ones are counted
+        self._max_texts = SPARE  # more texts than these are checked for unused ones
         self._clear()
-        view.on_change.append(self._take)
+        view.on_change.append(self._note_change)
 
     def _clear(self) -> None:
         self._nodes = _Nodes()
@@ -184,14 +138,14 @@ class StepIndex:
         self._edges: dict[int, Ints] = {}  # by source
         self._relations: dict[int, tuple[str, ...]] = {}
 
-    def _take(self, change: GraphChange) -> None:
+    def _note_change(self, change: GraphChange) -> None:
         with self._changed_lock:
             self._changed.update(change.restated)
 
     @property
     def waiting(self) -> int:
         """Number of notes whose steps the next `refresh` will make, or one is making now."""
-        return len(self._changed) + self._making
+        return len(self._changed) + self._in_progress
 
     @property
     def latest(self) -> StepGraph | None:
@@ -214,28 +168,28 @@ class StepIndex:
             self._view.load()
             with self._changed_lock:
                 changed, self._changed = self._changed, set()
-                self._making = len(changed)
+                self._in_progress = len(changed)
             try:
                 if self._current is None:
                     self._clear()
-                    self._make_all()
+                    self._add_all()
                 elif changed:
-                    self._make_again(changed)
+                    self._update(changed)
                 else:
                     return self._current
-                self._current = self._without_remnants(self._assembled())
-            except BaseException:
+                self._current = self._without_unused_texts(self._assembled())
+            except BaseException:  # also when the engine stops: the next refresh reads them
                 with self._changed_lock:
                     self._changed |= changed
                 raise
             return self._current
         finally:
-            self._making = 0
+            self._in_progress = 0
             self._lock.release()
 
-    # -- making ---------------------------------------------------------------------------------
+    # -- updating -------------------------------------------------------------------------------
 
-    def _make_all(self) -> None:
+    def _add_all(self) -> None:
         memories = {memory.id: memory for memory in self._memories.all()}
         for memory in memories.values():
             self._put_memory(memory)
@@ -245,7 +199,7 @@ class StepIndex:
         for memory in memories.values():
             self._put_edges(memory, list(in_order(self._view.stated_by(memory.id))))
 
-    def _make_again(self, note_ids: Collection[str]) -> None:
+    def _update(self, note_ids: Collection[str]) -> None:
         memories = {key: self._memories.by_id(key) for key in note_ids}
         for key, memory in memories.items():
             if memory is None:
@@ -265,7 +219,7 @@ class StepIndex:
         number = self._nodes.number(note_id)
         self._edges.pop(number, None)
         self._relations.pop(number, None)
-        self._nodes.noted[number] = False
+        self._nodes.has_note[number] = False
         self._nodes.days[number] = NO_DAY
 
     def _put_memory(self, memory: Memory) -> None:
@@ -273,7 +227,7 @@ class StepIndex:
         nodes.names[number] = memory.title
         nodes.kinds[number] = self._kinds.setdefault(kind_word(memory), len(self._kinds))
         nodes.days[number] = memory.date.date().toordinal() if memory.date else NO_DAY
-        nodes.noted[number] = True
+        nodes.has_note[number] = True
         nodes.projects[number] = self._project(memory.project)
 
     def _project(self, name: str | None) -> int:
@@ -283,11 +237,12 @@ class StepIndex:
         number = self._nodes.number(node_id)
         self._nodes.names[number] = name
         self._nodes.kinds[number] = self._kinds.setdefault(kind, len(self._kinds))
-        self._nodes.noted[number] = False
+        self._nodes.has_note[number] = False
 
     def _put_edges(self, memory: Memory, edges: list[GraphEdge]) -> None:
         number = self._nodes.number(memory.id)
-        names = {memory.title, memory.path.rsplit("/", 1)[-1].removesuffix(".md"), *memory.aliases}
+        file_name = memory.path.rsplit("/", 1)[-1].removesuffix(".md")
+        names = {memory.title, file_name, *memory.aliases}
         steps = steps_of(edges, memory.title, names)
         rows = np.zeros((len(edges), _COLUMNS), np.int32)
         for k, (edge, step) in enumerate(zip(edges, steps, strict=True)):
@@ -300,21 +255,23 @@ class StepIndex:
                 k,
             )
         self._edges[number] = rows
-        self._nodes.own_words[number] = self._texts.number(own_words(memory.title, edges))
-        given = (edge for edge in edges if edge.origin in GIVEN)
-        self._relations[number] = tuple({edge.relation.lower() for edge in given})
+        self._nodes.title_texts[number] = self._texts.number(
+            title_without_names(memory.title, edges)
+        )
+        named = (edge for edge in edges if edge.origin in _NAMED_ORIGINS)
+        self._relations[number] = tuple({edge.relation.lower() for edge in named})
 
-    def _without_remnants(self, graph: StepGraph) -> StepGraph:
+    def _without_unused_texts(self, graph: StepGraph) -> StepGraph:
         """The graph, rebuilt from scratch if most of its texts are those of removed edges."""
-        if len(graph.texts) <= self._most_texts:
+        if len(graph.texts) <= self._max_texts:
             return graph
-        used = np.unique(np.concatenate([graph.whole, graph.local, graph.own_words]))
-        self._most_texts = 2 * len(used) + SPARE
-        if len(graph.texts) <= self._most_texts:
+        used = np.unique(np.concatenate([graph.whole, graph.local, graph.title_text]))
+        self._max_texts = 2 * len(used) + SPARE
+        if len(graph.texts) <= self._max_texts:
             return graph
         self._current = None  # if this fails, the next refresh rebuilds everything too
         self._clear()
-        self._make_all()
+        self._add_all()
         return self._assembled()
 
     # -- assembling -----------------------------------------------------------------------------
@@ -328,19 +285,19 @@ class StepIndex:
         lengths = [len(self._edges[s]) for s in sources]
         source = np.repeat(np.array(sources, np.int32), lengths)
         target = np.ascontiguousarray(rows[:, 0])
-        near = np.concatenate([source, target])
-        order = np.argsort(near, kind="stable")
-        half = np.tile(np.arange(len(source), dtype=np.int32), 2)[order]
-        far = np.concatenate([target, source])[order]
+        half_source = np.concatenate([source, target])
+        order = np.argsort(half_source, kind="stable")
+        half_edge = np.tile(np.arange(len(source), dtype=np.int32), 2)[order]
+        half_target = np.concatenate([target, source])[order]
         return StepGraph(
             node_ids=list(nodes.ids),
             names=list(nodes.names),
             texts=list(self._texts.numbers),
-            own_words=np.array(nodes.own_words, np.int32),
+            title_text=np.array(nodes.title_texts, np.int32),
             kind_of=np.array(nodes.kinds, np.int32),
             kinds=list(self._kinds),
             day=np.array(nodes.days, np.int32),
-            noted=np.array(nodes.noted, np.bool_),
+            has_note=np.array(nodes.has_note, np.bool_),
             project=np.array(nodes.projects, np.int32),
             projects=list(self._projects),
             vectors=self._texts.fill(),
@@ -354,50 +311,52 @@ class StepIndex:
             sentence=rows[:, 3] + source * (1 + int(np.abs(rows[:, 3]).max(initial=0))),
             listed=rows[:, 4].astype(np.bool_),
             ordinal=np.ascontiguousarray(rows[:, 5]),
-            start=np.searchsorted(near[order], np.arange(count + 1)),
-            half_edge=half,
-            far=far,
+            half_start=np.searchsorted(half_source[order], np.arange(count + 1)),
+            half_edge=half_edge,
+            half_target=half_target,
             number_of=dict(nodes.number_of),
-            dates=self._dates(),
-            named=self._named(target),
-            relations={name for names in self._relations.values() for name in names},
+            is_date=self._are_dates(),
+            entities_of_name=self._entities_of_name(target),
+            relation_names={name for names in self._relations.values() for name in names},
         )
 
-    def _dates(self) -> Flags:
-        noted = np.array(self._nodes.noted, np.bool_)
+    def _are_dates(self) -> Flags:
+        has_note = np.array(self._nodes.has_note, np.bool_)
         kind = self._kinds.get(NodeKind.DATE, -1)
-        dates: Flags = ~noted & (np.array(self._nodes.kinds, np.int32) == kind)
+        dates: Flags = ~has_note & (np.array(self._nodes.kinds, np.int32) == kind)
         return dates
 
     def _repeated(self, local: Ints, source: Ints) -> Flags:
+        """Which edges enough notes state in the same words."""
         texts = list(self._texts.numbers)
         # "The decisions about X" is a relation; that a note without a kind is about X is none.
         kinds = np.array(self._nodes.kinds, np.int32)[source]
-        told = (local != self._texts.numbers.get(TITLE_STEP, -1)) | (kinds != NO_KIND)
-        pairs = np.unique(np.stack([local[told], source[told]]), axis=1)
+        can_relate = (local != self._texts.numbers.get(TITLE_STEP, -1)) | (kinds != NO_KIND)
+        pairs = np.unique(np.stack([local[can_relate], source[can_relate]]), axis=1)
         notes = np.bincount(pairs[0], minlength=len(texts))
-        repeated: Flags = notes >= often(sum(self._nodes.noted))
+        repeated: Flags = notes >= least_repetitions(sum(self._nodes.has_note))
         for number in np.flatnonzero(repeated).tolist():
             if not stems(texts[number]) and ":" not in texts[number].removeprefix(f"{MASK}:"):
                 # "is from X" and "X: …" say little; "from: X" is a relation's name.
                 repeated[number] = False
-        of_edges: Flags = repeated[local] & told
+        of_edges: Flags = repeated[local] & can_relate
         return of_edges
 
-    def _named(self, target: Ints) -> dict[str, tuple[int, ...]]:
+    def _entities_of_name(self, target: Ints) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
         for number in np.unique(target):
-            if not self._nodes.noted[number]:
+            if not self._nodes.has_note[number]:
                 key = name_key(self._nodes.names[number])
                 found[key] = (*found.get(key, ()), int(number))
         return found
 
 
-def _place(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:
-    """Sort key of a note's edges: sentence by sentence, and always in the same order."""
+def _sort_key(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:
+    """Orders a note's edges sentence by sentence, and always in the same order."""
     return (edge.line, edge.sentence, edge.ordinal, edge.target, edge.relation, edge.origin)
 
 
 def in_order(edges: Iterable[GraphEdge]) -> Iterator[GraphEdge]:
-    """One note's edges as `StepGraph.ordinal` counts them."""
-    return iter(sorted((e for e in edges if e.origin not in UNTOLD), key=_place))
+    """One note's edges as `StepGraph.ordinal` counts them: without those of tags, which have no
+    sentence that says how they are related."""
+    return iter(sorted((e for e in edges if e.origin is not EdgeOrigin.TAG), key=_sort_key))

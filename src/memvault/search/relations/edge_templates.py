@@ -16,7 +16,7 @@ from memvault.model.graph import EdgeOrigin, GraphEdge
 
 MASK = "X"
 TITLE_STEP = f"about {MASK}"
-_GLUE = re.compile(r"[\s,;&/]*(?:and|or|&)?\s*")
+_LIST_SEPARATOR = re.compile(r"[\s,;&/]*(?:and|or|&)?\s*")
 _TRAILING = re.compile(r"[\s,;]+(?:with|and|or|to|of|at|in|on|for|by|from|&)\s*$")
 _UNDERSCORE = re.compile(r"(?<=\w)_(?=\w)")
 _MARKUP = str.maketrans("", "", "[]*_`")
@@ -62,7 +62,7 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         title: the note's title.
         names: the note's own names, which are masked too.
     """
-    own = _OwnNames(names)
+    own_names = _OwnNames(names)
     steps: list[Step] = [Step("", "", 0, False)] * len(edges)
     grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
     for number, (_, group) in enumerate(grouped):
@@ -72,21 +72,26 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
             for k in members:  # names in a title are adjacent without being related
                 steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
             continue
-        for k, whole, local, listed in _masked(sentence, edges, members, own):
-            named = _with_relation(edges[k], local)
-            steps[k] = Step(_with_relation(edges[k], whole), named, number, listed)
+        for k, whole, local, listed in _masked(sentence, edges, members, own_names):
+            edge = edges[k]
+            whole_step, local_step = _with_relation(edge, whole), _with_relation(edge, local)
+            steps[k] = Step(whole_step, local_step, number, listed)
     return steps
 
 
 def literals(sentence: str) -> list[tuple[int, int]]:
     """Places of dates, numbers and capitalised names in a sentence, none overlapping another."""
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     for pattern in _LITERALS:
         for match in pattern.finditer(sentence):
-            free = all(match.end() <= a or b <= match.start() for a, b in found)
-            if free and match[0] not in _CALENDAR:
-                found.append(match.span())
-    return sorted(found)
+            if _is_free(*match.span(), places) and match[0] not in _CALENDAR:
+                places.append(match.span())
+    return sorted(places)
+
+
+def _is_free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
+    """Whether a place overlaps none of these places."""
+    return all(end <= other_start or other_end <= start for other_start, other_end in taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +107,16 @@ class Value:
         return (self.whole, self.local)
 
 
-def values_in(sentence: str, named: Iterable[tuple[int, int]]) -> list[Value]:
+def values_in(sentence: str, names: Iterable[tuple[int, int]]) -> list[Value]:
     """The values of a sentence.
 
     Args:
-        named: places of the vault's names in the sentence, which are no values.
+        names: places of the vault's names in the sentence, which are no values.
     """
-    taken = sorted(named)
+    taken = sorted(names)
     spans = [_Span(start, end) for start, end in taken]
     for start, end in literals(sentence):
-        if all(end <= a or b <= start for a, b in taken):
+        if _is_free(start, end, taken):
             spans.append(_Span(start, end, 0))
     lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
     whole = _whole(sentence, lists)
@@ -124,8 +129,11 @@ def values_in(sentence: str, named: Iterable[tuple[int, int]]) -> list[Value]:
 
 
 class _OwnNames:
-    """Finds a note's own names. The pattern is compiled only for a note that contains one of them:
-    compiling takes longer than all other work on a short note."""
+    """Finds a note's own names.
+
+    The pattern is compiled only for a note that contains one of them, since compiling takes longer
+    than all other work on a short note.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = sorted(filter(None, names), key=len, reverse=True)
@@ -143,16 +151,16 @@ class _OwnNames:
 
 
 def _with_relation(edge: GraphEdge, text: str) -> str:
-    """The text, with a given relation's name in front if the text does not contain it."""
-    given = edge.origin in (EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
+    """The text, after the relation's name if a person named it and the text does not contain it."""
+    is_named = edge.origin in (EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
     relation = edge.relation.replace("_", " ")
-    if given and relation.lower() not in text.lower():
+    if is_named and relation.lower() not in text.lower():
         return f"{relation}: {text or MASK}"
     return text
 
 
 def _masked(
-    sentence: str, edges: Sequence[GraphEdge], members: list[int], own: _OwnNames
+    sentence: str, edges: Sequence[GraphEdge], members: list[int], own_names: _OwnNames
 ) -> Iterable[tuple[int, str, str, bool]]:
     """Edge, whole step, local step and whether it is listed, for the edges of one sentence."""
     spans: list[_Span] = []
@@ -161,8 +169,8 @@ def _masked(
         if start >= 0:
             spans.append(_Span(start, end, k))
     taken = [(span.start, span.end) for span in spans]
-    for start, end in (*own.spans(sentence), *literals(sentence)):
-        if all(end <= a or b <= start for a, b in taken):
+    for start, end in (*own_names.spans(sentence), *literals(sentence)):
+        if _is_free(start, end, taken):
             spans.append(_Span(start, end))
             taken.append((start, end))
     lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
@@ -184,7 +192,7 @@ def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:
     lists: list[list[_Span]] = []
     end = 0
     for span in spans:
-        if lists and _GLUE.fullmatch(sentence[end : span.start]):
+        if lists and _LIST_SEPARATOR.fullmatch(sentence[end : span.start]):
             lists[-1].append(span)
         else:
             lists.append([span])
@@ -193,6 +201,7 @@ def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:
 
 
 def _whole(sentence: str, lists: list[list[_Span]]) -> str:
+    """The sentence with one mask for each list."""
     text, position = "", 0
     for group in lists:
         text += sentence[position : group[0].start] + MASK

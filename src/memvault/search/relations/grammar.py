@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memvault.search.relations.question import (
     ANYTHING,
-    BARE_ASKING,
+    BARE_QUESTION_WORDS,
     PERSON_WORDS,
     Question,
     Relation,
@@ -26,8 +26,10 @@ _SPEAKER = frozenset((
 ))  # fmt: skip
 _SUBJECTS = ("nsubj", "nsubjpass")
 _CLAUSES = ("relcl", "acl", "advcl")
+_VERB_MODIFIERS = ("prt", "neg", "advmod", "acomp", "oprd", "xcomp")
+_NOUN_MODIFIERS = ("det", "poss", "amod", "compound", "nummod")
 _BEFORE_NOUN = ("compound", "amod", "nmod")
-_SILENT = ("auxpass", "aux", "punct", "det", "cc")
+_NO_CONTENT = ("auxpass", "aux", "punct", "det", "cc")
 
 
 class Grammar:
@@ -43,13 +45,14 @@ class Grammar:
             if child != head:
                 self._children[head].append(child)
         self._terms: list[Term] = []
-        self._at: dict[int, int] = {}
+        self._term_at: dict[int, int] = {}  # terms by token
 
     def read(self) -> Question:
+        """The terms and relations of the question."""
         for token in self._doc:
             term = self._term(token)
             if term is not None:
-                self._at[token.i] = len(self._terms)
+                self._term_at[token.i] = len(self._terms)
                 self._terms.append(term)
         if not self._terms:
             return Question((), (), 0)
@@ -88,25 +91,30 @@ class Grammar:
     # -- terms ---------------------------------------------------------------------------------
 
     def _term(self, token: Token) -> Term | None:
+        """The term that a word is; None for one that is part of a relation or of another term."""
         low = token.lower_
         if token.i in self._names:
             return Term(token.i, low, nodes=self._names[token.i])
         if low in _SPEAKER or self._is_determiner(token) or self._is_relative(token):
             return None
         if low in PERSON_WORDS:
-            asked = low if low.startswith("who") else None
-            return Term(token.i, "person", person=True, plural=low == "people", asked=asked)
+            word = low if low.startswith("who") else None
+            return Term(token.i, "person", person=True, plural=low == "people", question_word=word)
         if low in ANYTHING:
             return Term(token.i, low)
-        if token.tag_ in ("WP", "WRB", "WDT") and low in BARE_ASKING and token.dep_ != "det":
-            return Term(token.i, low, asked=low)
+        if (
+            token.tag_ in ("WP", "WRB", "WDT")
+            and low in BARE_QUESTION_WORDS
+            and token.dep_ != "det"
+        ):
+            return Term(token.i, low, question_word=low)
         if token.pos_ in ("NOUN", "PROPN"):
             return None if self._belongs_to_next(token) else self._noun(token)
         return None
 
     def _noun(self, token: Token) -> Term:
         before = self._doc[max(0, token.i - 5) : token.i]
-        asked = next(
+        question_word = next(
             (
                 word.lower_
                 for word in before
@@ -124,12 +132,17 @@ class Grammar:
             and child.i not in self._names
             and child.pos_ in ("NOUN", "PROPN", "ADJ", "VERB")
         )
-        bare = token.dep_ == "pobj" and token.tag_ == "NN" and not _has_words_of_its_own(token)
-        plural = token.tag_ in ("NNS", "NNPS")
-        lemma = token.lemma_.lower()
-        return Term(token.i, lemma, modifiers, asked=asked, bare=bare, plural=plural)
+        return Term(
+            token.i,
+            token.lemma_.lower(),
+            modifiers,
+            question_word=question_word,
+            bare=token.dep_ == "pobj" and token.tag_ == "NN" and not _is_modified(token),
+            plural=token.tag_ in ("NNS", "NNPS"),
+        )
 
     def _belongs_to_next(self, token: Token) -> bool:
+        """Whether a noun only modifies the noun after it."""
         head = token.head
         return (
             token.dep_ in _BEFORE_NOUN
@@ -171,39 +184,42 @@ class Grammar:
     # -- relations ------------------------------------------------------------------------------
 
     def _root(self) -> int:
+        """The term asked for: the first with a question word, else the first without a name."""
         terms = list(enumerate(self._terms))
-        asked = [k for k, t in terms if t.asked]
-        free = [k for k, t in terms if not t.named]
-        return (asked or free or [0])[0]
+        with_question_word = [k for k, term in terms if term.question_word]
+        unnamed = [k for k, term in terms if not term.named]
+        return (with_question_word or unnamed or [0])[0]
 
     def _relations(self, root: int) -> list[Relation]:
         """Walk outward over the tree and relate each term to the one before it."""
-        near: dict[int, set[int]] = {token.i: set() for token in self._doc}
+        neighbours: dict[int, set[int]] = {token.i: set() for token in self._doc}
         for child, head in self._head.items():
             if child != head:
-                near[child].add(head)
-                near[head].add(child)
+                neighbours[child].add(head)
+                neighbours[head].add(child)
         start = self._terms[root].token
         relations: list[Relation] = []
-        seen = {start}
-        todo: list[tuple[int, int, tuple[int, ...]]] = [(start, root, ())]
-        while todo:
-            token, origin, path = todo.pop(0)
-            for other in sorted(near[token] - seen):
-                seen.add(other)
-                if other in self._at:
-                    relations.append(self._relation(origin, self._at[other], path))
-                    todo.append((other, self._at[other], ()))
+        visited = {start}
+        queue: list[tuple[int, int, tuple[int, ...]]] = [(start, root, ())]
+        while queue:
+            token, origin, path = queue.pop(0)
+            for neighbour in sorted(neighbours[token] - visited):
+                visited.add(neighbour)
+                if neighbour in self._term_at:
+                    term = self._term_at[neighbour]
+                    relations.append(self._relation(origin, term, path))
+                    queue.append((neighbour, term, ()))
                 else:
-                    todo.append((other, origin, (*path, other)))
+                    queue.append((neighbour, origin, (*path, neighbour)))
         return relations
 
     def _relation(self, a: int, b: int, path: tuple[int, ...]) -> Relation:
+        """The relation of two terms, stated by the words on the path between them."""
         tokens = set(path).union(*(self._companions(i) for i in path))
         words = [
             token
             for token in (self._doc[i] for i in sorted(tokens))
-            if token.dep_ not in _SILENT and not self._is_relative(token)
+            if token.dep_ not in _NO_CONTENT and not self._is_relative(token)
         ]
         near, far = self._terms[a], self._terms[b]
         text = " ".join(word.text for word in words)
@@ -215,20 +231,25 @@ class Grammar:
         return Relation(a, b, text, frozenset(lemmas))
 
     def _companions(self, verb: int) -> set[int]:
-        """Particles, negations, adverbs, stranded prepositions and the speaker: they belong to a
-        word of the path but are not on it."""
-        found = set()
+        """The words that belong to a word of the path but are not on it.
+
+        These are particles, negations, adverbs, stranded prepositions and the speaker.
+        """
+        companions = set()
         for child in self._children[verb]:
             token = self._doc[child]
-            told = ("prt", "neg", "advmod", "acomp", "oprd", "xcomp")
-            beside = token.dep_ in told and child not in self._at and not self._is_relative(token)
-            stranded = token.dep_ == "prep" and not self._children[child]
-            speaker = token.lower_ in ("i", "we") and token.dep_ == "nsubj"
-            if beside or stranded or speaker:
-                found.add(child)
-        return found
+            is_modifier = (
+                token.dep_ in _VERB_MODIFIERS
+                and child not in self._term_at
+                and not self._is_relative(token)
+            )
+            is_stranded = token.dep_ == "prep" and not self._children[child]
+            is_speaker = token.lower_ in ("i", "we") and token.dep_ == "nsubj"
+            if is_modifier or is_stranded or is_speaker:
+                companions.add(child)
+        return companions
 
 
-def _has_words_of_its_own(token: Token) -> bool:
-    own = ("det", "poss", "amod", "compound", "nummod")
-    return any(child.dep_ in own for child in token.children)
+def _is_modified(noun: Token) -> bool:
+    """Whether a noun has an article, an adjective or another word before it."""
+    return any(child.dep_ in _NOUN_MODIFIERS for child in noun.children)

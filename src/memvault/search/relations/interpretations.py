@@ -25,30 +25,33 @@ def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
         kinds: for each term whether its noun names a kind of note.
     """
     for k, term in enumerate(question.terms):
-        free = not (term.named or term.person or kinds[k]) and term.text not in ANYTHING
-        if term.bare and free and k != question.root and question.below(k):
+        is_plain = _is_plain_noun(term, names_kind=kinds[k])
+        if term.bare and is_plain and k != question.root and question.below(k):
             question = contracted(question, k)
-    return _contractions(_value_of_one_thing(_folded(question, kinds), kinds), kinds)
+    return _contractions(_with_one_owner(_folded(question, kinds), kinds), kinds)
+
+
+def _is_plain_noun(term: Term, *, names_kind: bool) -> bool:
+    """Whether a term means no node, so that it may be part of a relation."""
+    return not (term.named or term.person or names_kind) and term.text not in ANYTHING
 
 
 def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
+    """The question with none, some and all of the plain nouns between two terms contracted."""
     degree = [sum(k in (r.a, r.b) for r in question.relations) for k in range(len(kinds))]
-    free_nouns = [
+    plain_nouns = [
         k
         for k, term in enumerate(question.terms)
-        if k != question.root
-        and degree[k] == 2
-        and not (term.named or term.person or kinds[k])
-        and term.text not in ANYTHING
+        if k != question.root and degree[k] == 2 and _is_plain_noun(term, names_kind=kinds[k])
     ]
-    counts = range(min(len(free_nouns), MAX_CONTRACTED) + 1)
-    found = []
-    for chosen in chain.from_iterable(combinations(free_nouns, count) for count in counts):
-        reading = question
+    counts = range(min(len(plain_nouns), MAX_CONTRACTED) + 1)
+    interpretations = []
+    for chosen in chain.from_iterable(combinations(plain_nouns, count) for count in counts):
+        interpretation = question
         for k in chosen:
-            reading = contracted(reading, k)
-        found.append(replace(reading, contracted=len(chosen)))
-    return found
+            interpretation = contracted(interpretation, k)
+        interpretations.append(replace(interpretation, contracted=len(chosen)))
+    return interpretations
 
 
 def contracted(question: Question, k: int) -> Question:
@@ -58,14 +61,14 @@ def contracted(question: Question, k: int) -> Question:
     if above is None:
         return question
     below = question.below(k)
-    kept = [r for r in question.relations if r is not above and r not in below]
+    relations = [r for r in question.relations if r is not above and r not in below]
     front = "" if above.words in ("of", "whose") else above.words
     for relation in below:
         lemmas = above.lemmas | relation.lemmas | {term.text}
         words = joined(front, term.phrase, relation.words)
         times = above.times + relation.times + term.times
-        kept.append(Relation(above.a, relation.b, words, lemmas, times))
-    return replace(question, relations=tuple(kept))
+        relations.append(Relation(above.a, relation.b, words, lemmas, times))
+    return replace(question, relations=tuple(relations))
 
 
 def _folded(question: Question, kinds: Sequence[bool]) -> Question:
@@ -77,8 +80,7 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
                 r
                 for r in relations
                 if r.b != question.root
-                and not (terms[r.b].named or terms[r.b].person or kinds[r.b])
-                and terms[r.b].text not in ANYTHING
+                and _is_plain_noun(terms[r.b], names_kind=kinds[r.b])
                 and not any(other.a == r.b for other in relations)
             ),
             None,
@@ -87,29 +89,29 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
             return replace(question, terms=tuple(terms), relations=tuple(relations))
         relations.remove(leaf)
         noun = terms[leaf.b].phrase
-        beside = [
+        siblings = [
             k
             for k, r in enumerate(relations)
             if r.a == leaf.a
             and (r.words == leaf.words or (leaf.words and r.words.startswith(leaf.words)))
         ]
-        for k in beside:
+        for k in siblings:
             relation = relations[k]
             lemmas = relation.lemmas | {terms[leaf.b].text}
             relations[k] = replace(relation, words=joined(noun, relation.words), lemmas=lemmas)
-        if not beside:
+        if not siblings:
             owner = terms[leaf.a]
             words = joined(leaf.words, noun)
             terms[leaf.a] = replace(owner, modifiers=(*owner.modifiers, words))
 
 
-def _value_of_one_thing(question: Question, kinds: Sequence[bool]) -> Question:
-    """Move other relations of a value (a place, a day) to the one term it belongs to."""
-    asked, below = question.asked, question.below(question.root)
-    if len(below) < 2 or kinds[question.root] or asked.person or asked.named:
+def _with_one_owner(question: Question, kinds: Sequence[bool]) -> Question:
+    """Move all but the first relation of a value (a place, a day) to the term it belongs to."""
+    value, below = question.root_term, question.below(question.root)
+    if len(below) < 2 or kinds[question.root] or value.person or value.named:
         return question
-    owner, others = below[0].b, below[1:]
-    moved = (replace(r, a=owner) if r in others else r for r in question.relations)
+    owner, rest = below[0].b, below[1:]
+    moved = (replace(r, a=owner) if r in rest else r for r in question.relations)
     return replace(question, relations=tuple(moved))
 
 
@@ -130,15 +132,15 @@ def merged(question: Question, doc: Doc) -> Question:
 def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question | None:
     near, far = question.terms[relation.a], question.terms[relation.b]
     first, second = sorted((near.token, far.token))
-    adjacent = second - first == 1 and doc[first].tag_ != "POS"
-    if not relation.words and adjacent and near.named != far.named:
+    is_adjacent = second - first == 1 and doc[first].tag_ != "POS"
+    if not relation.words and is_adjacent and near.named != far.named:
         named, noun = (relation.a, relation.b) if near.named else (relation.b, relation.a)
         return _without(question, relation, drop=noun, keep=named)
     is_root = relation.a == question.root
-    asking = is_root and near.asked and (near.person or near.text in ("what", "who"))
-    if relation.words in _LINKING and asking and not far.named and not far.person:
+    word = near.question_word if near.person or near.text in ("what", "who") else None
+    if relation.words in _LINKING and is_root and word and not far.named and not far.person:
         terms = list(question.terms)
-        terms[relation.b] = replace(far, person=near.person, asked=near.asked, role=True)
+        terms[relation.b] = replace(far, person=near.person, question_word=word, role=True)
         question = replace(question, terms=tuple(terms))
         return _without(question, relation, drop=relation.a, keep=relation.b)
     if relation.words in _BE and far.named and not near.named and not is_root:
@@ -180,13 +182,13 @@ def _without(question: Question, relation: Relation, drop: int, keep: int) -> Qu
 def _outward(question: Question) -> Question:
     """Direct every relation away from the term asked for."""
     relations: list[Relation] = []
-    seen, left = {question.root}, list(question.relations)
+    reached, rest = {question.root}, list(question.relations)
     while True:
-        found = next((r for r in left if r.a in seen or r.b in seen), None)
-        if found is None:
+        relation = next((r for r in rest if r.a in reached or r.b in reached), None)
+        if relation is None:
             return replace(question, relations=tuple(relations))
-        left.remove(found)
-        if found.a not in seen:
-            found = replace(found, a=found.b, b=found.a)
-        relations.append(found)
-        seen.add(found.b)
+        rest.remove(relation)
+        if relation.a not in reached:
+            relation = replace(relation, a=relation.b, b=relation.a)
+        relations.append(relation)
+        reached.add(relation.b)

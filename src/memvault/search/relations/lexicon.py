@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
-from memvault.search.relations.edge_index import NO_DAY, Flags, StepGraph
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
-from memvault.text.entities import NameMatcher
+from memvault.search.relations.step_graph import NO_DAY, Flags, StepGraph
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
@@ -35,9 +35,9 @@ SAMPLE = 15  # names of a kind that the pipeline checks
 
 
 class PersonKinds:
-    """The share of a kind's notes that are people, by the names that a trained pipeline recognises.
+    """Estimates which kinds of notes are people, by the names that a trained pipeline recognises.
 
-    A majority counts as all. Each name is checked once.
+    Each name is checked once.
     """
 
     def __init__(self, people: People) -> None:
@@ -45,11 +45,12 @@ class PersonKinds:
         self._is_person: dict[str, bool] = {}
 
     def share(self, kind: str, names: Iterable[str]) -> float:
+        """The share of a kind's notes that are people; a majority counts as all."""
         if kind == NodeKind.NOTE:  # any note
             return 0.0
         if KIND_OF_TYPE.get(kind) is not None:
             return float(KIND_OF_TYPE[kind] == NodeKind.PERSON)
-        sample = sorted(names, key=_lot)[:SAMPLE]
+        sample = sorted(names, key=_sampling_key)[:SAMPLE]
         unknown = [name for name in sample if name not in self._is_person]
         if unknown:
             self._is_person.update(zip(unknown, self._people(unknown), strict=True))
@@ -57,8 +58,8 @@ class PersonKinds:
         return 1.0 if share >= MOSTLY else share
 
 
-def _lot(name: str) -> bytes:
-    """Sort key that samples the same names whatever other names are added or removed."""
+def _sampling_key(name: str) -> bytes:
+    """Orders names so that the first stay the same, whatever names are added or removed."""
     return hashlib.blake2b(name.encode(), digest_size=8).digest()
 
 
@@ -80,7 +81,7 @@ class Kinds:
 
     Args:
         words: of the kinds.
-        noted: for each kind whether a note has it; questions never ask for a kind of mere names.
+        has_notes: for each kind whether a note has it; no question asks for a kind of mere names.
         vectors: of the words, (n_kinds, dim), normalised.
         people: returns for each kind the share of its notes that are people; called for the first
             question about a person, because it needs the trained pipeline.
@@ -89,38 +90,39 @@ class Kinds:
     def __init__(
         self,
         words: Sequence[str],
-        noted: Sequence[bool],
+        has_notes: Sequence[bool],
         vectors: Floats,
         people: Callable[[], Sequence[float]],
     ) -> None:
         self._words = words
-        self._noted = np.array(noted, np.bool_)
+        self._has_notes = np.array(has_notes, np.bool_)
         self._vectors = vectors
         self._share_of_people = people
 
     @cached_property
     def _people(self) -> Floats:
-        known = [word == NodeKind.PERSON for word in self._words]
-        return np.maximum(np.array(self._share_of_people(), np.float32), known)
+        is_person = [word == NodeKind.PERSON for word in self._words]
+        return np.maximum(np.array(self._share_of_people(), np.float32), is_person)
 
-    def same(self, noun: str) -> npt.NDArray[np.bool_]:
-        """Which kinds a noun names: by their own word, or by another word for the same (*firm* for
-        a company; but a city is no venue, though both are places)."""
-        meant, root = KIND_OF_TYPE.get(noun), stem(noun)
-        same = np.array([word == noun or stem(word) == root for word in self._words], np.bool_)
-        if not (same & self._noted).any() and meant is not None:
-            alike = [
-                KIND_OF_TYPE.get(word) == meant
-                and (meant != NodeKind.PLACE or meant in (noun, word))
+    def named_by(self, noun: str) -> npt.NDArray[np.bool_]:
+        """Which kinds a noun names: by their own word, or by another word for the same.
+
+        A *firm* is a company; but a city is no venue, though both are places.
+        """
+        kind, root = KIND_OF_TYPE.get(noun), stem(noun)
+        named = np.array([word == noun or stem(word) == root for word in self._words], np.bool_)
+        if not (named & self._has_notes).any() and kind is not None:
+            synonyms = [
+                KIND_OF_TYPE.get(word) == kind and (kind != NodeKind.PLACE or kind in (noun, word))
                 for word in self._words
             ]
-            same |= np.array(alike, np.bool_)
-        return same
+            named |= np.array(synonyms, np.bool_)
+        return named
 
     def needs_vector(self, term: Term) -> bool:
         """Whether a noun must be compared with the kinds in meaning."""
-        free = term.named or term.is_question_word or term.person
-        return not free and not (self.same(term.text) & self._noted).any()
+        needs_none = term.named or term.is_question_word or term.person
+        return not needs_none and not (self.named_by(term.text) & self._has_notes).any()
 
     def read(self, term: Term, vector: Floats | None) -> KindReading:
         """The kinds that a term may mean.
@@ -135,26 +137,26 @@ class Kinds:
             if self._people.max(initial=0.0) <= 0.5:
                 return any_kind
             return KindReading(np.maximum(self._people, OTHER_KIND), True)
-        same = self.same(term.text)
-        if (same & self._noted).any():
-            return KindReading(np.where(same, 1.0, WRONG_KIND).astype(np.float32), True)
+        named = self.named_by(term.text)
+        if (named & self._has_notes).any():
+            return KindReading(np.where(named, 1.0, WRONG_KIND).astype(np.float32), True)
         if vector is None:
             return any_kind
-        cosines = np.where(self._noted, self._vectors @ vector, -1.0)
+        cosines = np.where(self._has_notes, self._vectors @ vector, -1.0)
         best = float(cosines.max(initial=-1.0))
         if best < KIND_COSINE:
             return any_kind
-        near = np.exp((cosines - best) / KIND_SPREAD)
-        return KindReading(np.maximum(near, OTHER_KIND).astype(np.float32), True)
+        weights = np.exp((cosines - best) / KIND_SPREAD)
+        return KindReading(np.maximum(weights, OTHER_KIND).astype(np.float32), True)
 
     def nearness(self, vector: Floats) -> Floats:
         """How near each kind's word is in meaning, (n_kinds,)."""
-        near: Floats = self._vectors @ vector
-        return near
+        cosines: Floats = self._vectors @ vector
+        return cosines
 
 
 class Lexicon:
-    """Names and kinds of one graph; made again, cheaply, whenever the graph changes."""
+    """The names and kinds of one graph; replaced, cheaply, whenever the graph changes."""
 
     def __init__(
         self, graph: StepGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
@@ -162,44 +164,48 @@ class Lexicon:
         self.graph = graph
         self._names = names
         self._vectors = vectors
-        of_kind: list[list[str]] = [[] for _ in graph.kinds]
-        for node in np.flatnonzero(graph.noted).tolist():
-            of_kind[graph.kind_of[node]].append(graph.names[node])
-        noted = [bool(members) for members in of_kind]
-        found = vectors.of(graph.kinds)
+        names_of_kind: list[list[str]] = [[] for _ in graph.kinds]
+        for node in np.flatnonzero(graph.has_note).tolist():
+            names_of_kind[graph.kind_of[node]].append(graph.names[node])
+        vector_of = vectors.of(graph.kinds)
+        named_kinds = list(zip(graph.kinds, names_of_kind, strict=True))
         self.kinds = Kinds(
             graph.kinds,
-            noted,
-            np.stack([found[word] for word in graph.kinds]),
-            lambda: [people.share(*each) for each in zip(graph.kinds, of_kind, strict=True)],
+            [bool(members) for members in names_of_kind],
+            np.stack([vector_of[word] for word in graph.kinds]),
+            lambda: [people.share(kind, members) for kind, members in named_kinds],
         )
-        words = [w for w, has in zip(graph.kinds, noted, strict=True) if has and w != NodeKind.NOTE]
-        self._stems = {stem(word) for word in words}
-        self._relation_stems = {stem(name) for name in graph.relations if name.isalpha()}
+        self._kind_stems = {
+            stem(word) for word, members in named_kinds if members and word != NodeKind.NOTE
+        }
+        self._relation_stems = {stem(name) for name in graph.relation_names if name.isalpha()}
         self.vocabulary = Vocabulary(self.find_names, self.event_day)
 
     def known_names(self, text: str) -> list[NamedSpan]:
-        """Names of the vault in a question, except everyday words: tags, words for kinds of notes,
-        and single words behind labels (``status:: Done``) that the question has in lower case."""
-        found = []
+        """The names of the vault in a question, except everyday words.
+
+        These are tags, words for kinds of notes, and single words behind labels
+        (``status:: Done``) that the question has in lower case.
+        """
+        names = []
         for mention in self._names.find(text, question=True):
             word, is_value = mention.text, mention.name.rank is NameRank.VALUE
-            one_word = word.islower() and " " not in word
-            everyday = one_word and (is_value or stem(word) in self._stems)
-            if mention.name.kind != NodeKind.TAG and not everyday:
-                found.append(NamedSpan(mention.start, mention.end, (mention.name.target,)))
-        return found
+            is_lower_word = word.islower() and " " not in word
+            is_everyday = is_lower_word and (is_value or stem(word) in self._kind_stems)
+            if mention.name.kind != NodeKind.TAG and not is_everyday:
+                names.append(NamedSpan(mention.start, mention.end, (mention.name.target,)))
+        return names
 
     def find_names(self, text: str) -> list[NamedSpan]:
         """The known names in a question, and those that only a trained pipeline found in notes."""
-        found = self.known_names(text)
+        names = self.known_names(text)
         text = composed(text)
         for start, end in literals(text):
-            nodes = self.graph.named.get(name_key(text[start:end]))
-            if nodes and all(end <= name.start or name.end <= start for name in found):
+            nodes = self.graph.entities_of_name.get(name_key(text[start:end]))
+            if nodes and all(end <= name.start or name.end <= start for name in names):
                 ids = tuple(self.graph.node_ids[node] for node in nodes)
-                found.append(NamedSpan(start, end, ids))
-        return sorted(found, key=lambda name: name.start)
+                names.append(NamedSpan(start, end, ids))
+        return sorted(names, key=lambda name: name.start)
 
     def names_relation(self, noun: str) -> bool:
         """Whether people gave a relation this name (*skipper*)."""
@@ -227,14 +233,16 @@ class Lexicon:
 
         A noun that names a relation (*the skipper*) names no kind, even if one is similar.
         """
-        found = self._vectors.of(self.open_nouns(question))
-        alone = [self.kinds.read(t, found.get(t.text)) for t in question.terms]
-        in_place = []
+        vector_of = self._vectors.of(self.open_nouns(question))
+        alone = [self.kinds.read(term, vector_of.get(term.text)) for term in question.terms]
+        in_question = []
+        has_kind = []
         for k, (term, reading) in enumerate(zip(question.terms, alone, strict=True)):
-            role = any(_is_of(relation.words) for relation in question.below(k))
-            compared = role and self.kinds.needs_vector(term)
-            in_place.append(self.kinds.read(term, None) if compared else reading)
-        return in_place, [t.person or r.named for t, r in zip(question.terms, alone, strict=True)]
+            is_role = any(_is_of(relation.words) for relation in question.below(k))
+            is_guess = is_role and self.kinds.needs_vector(term)
+            in_question.append(self.kinds.read(term, None) if is_guess else reading)
+            has_kind.append(term.person or reading.named)
+        return in_question, has_kind
 
     def name_spans(self, sentence: str) -> list[tuple[int, int]]:
         """Spans of the vault's names in a sentence of a note."""
@@ -245,9 +253,9 @@ class Lexicon:
         graph = self.graph
         if project is None:
             return np.ones(len(graph.node_ids), np.bool_)
-        known = {name: number for number, name in enumerate(graph.projects)}
-        own = known.get(project.casefold(), -1)
-        usable: Flags = (graph.project == -1) | (graph.project == own)
+        number_of = {name: number for number, name in enumerate(graph.projects)}
+        number = number_of.get(project.casefold(), -1)
+        usable: Flags = (graph.project == -1) | (graph.project == number)
         return usable
 
 

@@ -12,7 +12,7 @@ from memvault.text.names import kind_of
 _SHARED_FOLDERS = frozenset(("permanent", "projects", "sessions", "exemplars", "inbox", "notes"))
 
 
-def own_words(title: str, edges: Iterable[GraphEdge]) -> str:
+def title_without_names(title: str, edges: Iterable[GraphEdge]) -> str:
     """A title without the names of other notes in it; whole if nothing else is in it."""
     spans = sorted(
         (e.place, e.place + e.length) for e in edges if e.sentence == title and e.place >= 0

@@ -17,29 +17,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memvault.search.relations.edge_index import Flags, Floats, Ints, StepGraph
 from memvault.search.relations.edge_templates import MASK
+from memvault.search.relations.step_graph import Flags, Floats, Ints, StepGraph
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 
 LONGEST = 3
-_SPAN = 3  # words of a question that are compared together, at most
-_TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighed
-_FOLLOWED = 100  # paths of each length that are made longer
+_MAX_SPAN = 3  # words of a question that are compared together
+_WEIGHED = (60, 100, 240)  # paths of one, two and three relations that are weighed
+_EXTENDED = 100  # paths of each length that are made longer
 _MAX_PATHS = 40  # paths that lead to answers
 _MAX_NODES = 200  # nodes that a path which is made longer leads to
 _MAX_WALKS = 100_000  # walks of one length
-_BEST_SPANS = 5
+_BEST_SPANS = 5  # of the question for each step
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-_ASKING = dict.fromkeys(("who", "whom", "whose", "whoever"), "person")
-_ASKING |= {"where": "place", "when": "date"}
-_HEADS = frozenset((*_ASKING, "which", "what"))
+_ANSWER_KIND = dict.fromkeys(("who", "whom", "whose", "whoever"), "person")
+_ANSWER_KIND |= {"where": "place", "when": "date"}
+_QUESTION_WORDS = frozenset((*_ANSWER_KIND, "which", "what"))
 _FUNCTION_WORDS = """
 a an the of in on at by to for with from and or is was were are be been do does did has have had
 that this it its how as any there we our us i me my they them their you your s x one someone
 somebody person people thing
 """
-_IDLE = _HEADS | frozenset(_FUNCTION_WORDS.split())
+_WITHOUT_CONTENT = _QUESTION_WORDS | frozenset(_FUNCTION_WORDS.split())
 
 # The weight of each feature of a path, fitted on five fictional worlds (tests/benchmarks/worlds);
 # docs/benchmarks.md evaluates each world with weights fitted on the others.
@@ -57,8 +57,8 @@ _WEIGHTS = {
     "three": -1.3,
 }
 _SHARPNESS = 1.2  # how much more the best paths count than the others
-_END = 0.3  # worth of the note that a path ends at; one that states its last relation has 1
-_SHARED_OUT = 0.3  # exponent by which the number of notes that a path leads to lowers their worth
+_END_SHARE = 0.3  # weight of the note that a path ends at; that stating its last relation has 1
+_DIVISION = 0.3  # exponent by which the number of notes that a path leads to lowers their score
 
 
 def masked(text: str, names: Sequence[tuple[int, int]]) -> str:
@@ -71,14 +71,15 @@ def masked(text: str, names: Sequence[tuple[int, int]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedWords:
+class QuestionWords:
     """The words of a question, its names masked, and the spans of adjacent words.
 
     Attributes:
         spans: first and last + 1 of words that are compared together.
+        phrases: the text of each span.
         content: indexes of the content words.
-        head: indexes of the spans that may say what is asked for.
-        asking: a word for the kind of answer that a question word asks for, or "".
+        head: indexes of the spans that may name what the question asks for.
+        answer_kind: the kind of answer that a question word asks for, or "".
         stems: of the content words.
     """
 
@@ -87,28 +88,29 @@ class AskedWords:
     phrases: tuple[str, ...]
     content: tuple[int, ...]
     head: tuple[int, ...]
-    asking: str
+    answer_kind: str
     stems: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> AskedWords:
+    def read(cls, text: str) -> QuestionWords:
+        """The words of a question with its names masked (`masked`)."""
         words = _WORD.findall(text)
         low = [word.lower() for word in words]
-        content = tuple(k for k, word in enumerate(low) if word not in _IDLE)
+        content = tuple(k for k, word in enumerate(low) if word not in _WITHOUT_CONTENT)
         spans = tuple(
             (first, last)
             for first in range(len(words))
-            for last in range(first + 1, min(len(words), first + _SPAN) + 1)
+            for last in range(first + 1, min(len(words), first + _MAX_SPAN) + 1)
             if any(k in content for k in range(first, last))
         )
-        start = next((k for k, word in enumerate(low) if word in _HEADS), 0)
+        start = next((k for k, word in enumerate(low) if word in _QUESTION_WORDS), 0)
         head = tuple(
             k for k, (first, last) in enumerate(spans) if first >= start and last <= start + 4
         )
-        asking = next((_ASKING[word] for word in low if word in _ASKING), "")
+        answer_kind = next((_ANSWER_KIND[word] for word in low if word in _ANSWER_KIND), "")
         phrases = tuple(" ".join(words[first:last]) for first, last in spans)
         stems = frozenset(stem(low[k]) for k in content)
-        return cls(text, spans, phrases, content, head, asking, stems)
+        return cls(text, spans, phrases, content, head, answer_kind, stems)
 
 
 @dataclass(slots=True)
@@ -148,29 +150,30 @@ class Answer:
     """A node that paths lead to: how probable it is, and the edges of the best of them."""
 
     node: int
-    worth: float
+    probability: float
     edges: tuple[int, ...]
 
 
 def answers(graph: StepGraph, paths: Sequence[Path], most: int) -> list[Answer]:
     """The notes that state the last relation of a path or that a path ends at, best first."""
-    worth_of: dict[int, float] = {}
-    reached: dict[int, tuple[Path, int]] = {}  # with the first path and walk to each node
+    probabilities: dict[int, float] = {}
+    reached_by: dict[int, tuple[Path, int]] = {}  # the first path and walk to each node
     best = paths[0].score if paths else 0.0
     total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
     for path in paths:
-        worth = math.exp(_SHARPNESS * (path.score - best)) / total
-        for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END)):
-            noted = np.flatnonzero(graph.noted[nodes])
-            walks = dict(zip(nodes[noted].tolist(), noted.tolist(), strict=True))
-            own = share * worth / max(1, len(walks)) ** _SHARED_OUT
-            for node, walk in walks.items():
-                worth_of[node] = worth_of.get(node, 0.0) + own
-                reached.setdefault(node, (path, walk))
-    first = sorted(worth_of, key=lambda node: -worth_of[node])[:most]
-    found = ((node, *reached[node]) for node in first)
+        probability = math.exp(_SHARPNESS * (path.score - best)) / total
+        for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END_SHARE)):
+            notes = np.flatnonzero(graph.has_note[nodes])
+            walk_to = dict(zip(nodes[notes].tolist(), notes.tolist(), strict=True))
+            added = share * probability / max(1, len(walk_to)) ** _DIVISION
+            for node, walk in walk_to.items():
+                probabilities[node] = probabilities.get(node, 0.0) + added
+                reached_by.setdefault(node, (path, walk))
+    best_nodes = sorted(probabilities, key=lambda node: -probabilities[node])[:most]
+    found = ((node, *reached_by[node]) for node in best_nodes)
     return [
-        Answer(node, worth_of[node], tuple(path.edges[walk].tolist())) for node, path, walk in found
+        Answer(node, probabilities[node], tuple(path.edges[walk].tolist()))
+        for node, path, walk in found
     ]
 
 
@@ -182,51 +185,52 @@ class PathFinder:
         graph: StepGraph,
         usable: Flags,
         vectors: PhraseVectors,
-        asked: AskedWords,
+        words: QuestionWords,
     ) -> None:
         self._graph = graph
         self._usable = usable
-        self._asked = asked
+        self._words = words
         if not graph.repeated.any():  # a few notes, or none that state a relation
             return
-        wanted = [*asked.phrases, asked.text, *graph.kinds, *filter(None, [asked.asking])]
-        found = vectors.of(wanted)
-        self._question = found[asked.text]
-        self._kinds = np.stack([found[kind] for kind in graph.kinds])
-        self._phrases = np.stack([found[phrase] for phrase in asked.phrases])
-        self._compare(found.get(asked.asking))
+        texts = [*words.phrases, words.text, *graph.kinds, *filter(None, [words.answer_kind])]
+        vector_of = vectors.of(texts)
+        self._question = vector_of[words.text]
+        self._kinds = np.stack([vector_of[kind] for kind in graph.kinds])
+        self._phrases = np.stack([vector_of[phrase] for phrase in words.phrases])
+        self._compare(vector_of.get(words.answer_kind))
 
-    def _compare(self, asking: Floats | None) -> None:
-        graph, asked = self._graph, self._asked
-        noted = np.zeros(len(graph.kinds), np.bool_)
-        noted[graph.kind_of[graph.noted]] = True
+    def _compare(self, answer_kind: Floats | None) -> None:
+        """Compare the question's words with the texts of relations and with kinds of notes."""
+        graph, question = self._graph, self._words
+        of_notes = np.zeros(len(graph.kinds), np.bool_)
+        of_notes[graph.kind_of[graph.has_note]] = True
         self._texts = np.unique(graph.local[graph.repeated])  # numbers of the texts of relations
         self._place = np.full(len(graph.texts), -1, np.int32)
         self._place[self._texts] = np.arange(len(self._texts))
         self._steps = graph.vectors[self._texts]
         fits = self._phrases @ self._steps.T
         kind_fits = self._phrases @ self._kinds.T
-        best = np.maximum(fits.max(axis=1), kind_fits[:, noted].max(axis=1, initial=-1.0))
+        best = np.maximum(fits.max(axis=1), kind_fits[:, of_notes].max(axis=1, initial=-1.0))
         self._support = fits.max(axis=0)
         self._relative = (fits - 0.7 * best[:, None]).max(axis=0)
         order = np.argsort(-fits, axis=0)[:_BEST_SPANS]
         self._best_spans = order
-        self._best_worth = np.take_along_axis(fits - 0.3 * best[:, None], order, axis=0)
-        words = [[first <= k < last for first, last in asked.spans] for k in asked.content]
-        self._word_fits = np.stack([fits[inside].max(axis=0) for inside in words])
-        self._word_kinds = np.stack([kind_fits[inside].max(axis=0) for inside in words])
+        self._best_span_fits = np.take_along_axis(fits - 0.3 * best[:, None], order, axis=0)
+        has_word = [[first <= k < last for first, last in question.spans] for k in question.content]
+        self._word_fits = np.stack([fits[spans].max(axis=0) for spans in has_word])
+        self._word_kinds = np.stack([kind_fits[spans].max(axis=0) for spans in has_word])
         self._word_best = np.maximum(
-            self._word_fits.max(axis=1), self._word_kinds[:, noted].max(axis=1, initial=-1.0)
+            self._word_fits.max(axis=1), self._word_kinds[:, of_notes].max(axis=1, initial=-1.0)
         )
-        head = list(asked.head) or [0]
-        self._asked_kind = kind_fits[head].max(axis=0)
-        if asking is not None:
-            self._asked_kind = np.maximum(self._asked_kind, self._kinds @ asking)
-        shared = np.zeros((len(asked.stems), len(graph.texts)), np.bool_)
-        for k, each in enumerate(sorted(asked.stems)):
-            shared[k, graph.bearing(each)] = True
+        head = list(question.head) or [0]
+        self._answer_kind_fits = kind_fits[head].max(axis=0)
+        if answer_kind is not None:
+            self._answer_kind_fits = np.maximum(self._answer_kind_fits, self._kinds @ answer_kind)
+        shared = np.zeros((len(question.stems), len(graph.texts)), np.bool_)
+        for k, word_stem in enumerate(sorted(question.stems)):
+            shared[k, graph.texts_with(word_stem)] = True
         self._shared = shared[:, self._texts]
-        spans = np.array(asked.spans)
+        spans = np.array(question.spans)
         self._overlap = (spans[:, None, 0] < spans[None, :, 1]) & (
             spans[None, :, 0] < spans[:, None, 1]
         )
@@ -241,76 +245,74 @@ class PathFinder:
         levels: list[_Level] = []
         found: list[tuple[float, int, int]] = []
         for length in range(1, min(longest, LONGEST) + 1):
-            level = self._longer(levels, np.array(starts, np.int32))
+            level = self._next_level(levels, np.array(starts, np.int32))
             if level is None:
                 break
             levels.append(level)
-            tried = self._best(level, _TRIED[length - 1])
+            weighed = self._best(level, _WEIGHED[length - 1])
+            scores = self._scores(level, weighed)
             found += [
                 (score, length - 1, number)
-                for score, number in zip(self._scores(level, tried), tried.tolist(), strict=True)
+                for score, number in zip(scores, weighed.tolist(), strict=True)
             ]
-        found.sort(key=lambda each: -each[0])
+        found.sort(key=lambda path: -path[0])
         best = found[:_MAX_PATHS] if found and found[0][0] >= least else []
         walks = {
-            at: _walks(levels[: at + 1], [number for _, level, number in best if level == at])
-            for at in {level for _, level, _ in best}
+            depth: _walks(levels[: depth + 1], [number for _, at, number in best if at == depth])
+            for depth in {at for _, at, _ in best}
         }
-        return [Path(score, *walks[at][number]) for score, at, number in best]
+        return [Path(score, *walks[depth][number]) for score, depth, number in best]
 
     # -- walking --------------------------------------------------------------------------------
 
-    def _longer(self, levels: list[_Level], starts: Ints) -> _Level | None:
+    def _next_level(self, levels: list[_Level], starts: Ints) -> _Level | None:
+        """The best paths of the last level, longer by one relation; None if none goes on."""
         graph = self._graph
         if levels:
             last = levels[-1]
             sizes = np.bincount(last.path, minlength=len(last.texts))
             rank = np.full(len(last.texts), len(last.texts))
-            best = self._best(last, _FOLLOWED)
+            best = self._best(last, _EXTENDED)
             rank[best] = np.arange(len(best))
             rank[sizes > _MAX_NODES] = len(last.texts)
-            led = (rank[last.path] < len(best)) & ~graph.dates[last.node]
-            rows = np.flatnonzero(led).astype(np.int32)
+            goes_on = (rank[last.path] < len(best)) & ~graph.is_date[last.node]
+            rows = np.flatnonzero(goes_on).astype(np.int32)
             rows = rows[np.argsort(rank[last.path[rows]], kind="stable")]
-            nodes, before = last.node[rows], last.path[rows]
+            nodes, path_before = last.node[rows], last.path[rows]
         else:
             rows = np.arange(len(starts), dtype=np.int32)
-            nodes, before = starts, np.zeros(len(starts), np.int32)
-        begin, end = graph.start[nodes], graph.start[nodes + 1]
-        count = end - begin
-        count = np.where(np.cumsum(count) > _MAX_WALKS, 0, count)  # hubs have too many edges
-        at = np.repeat(np.arange(len(nodes)), count)
-        offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        half = begin[at] + offset
-        edge, far = graph.half_edge[half], graph.far[half]
-        kept_rows = graph.repeated[edge] & self._usable[far] & ~np.isin(far, starts)
+            nodes, path_before = starts, np.zeros(len(starts), np.int32)
+        at, half = graph.half_edges(nodes, _MAX_WALKS)  # hubs have too many edges
+        edge, target = graph.half_edge[half], graph.half_target[half]
+        valid = graph.repeated[edge] & self._usable[target] & ~np.isin(target, starts)
         if len(levels) > 1:
-            kept_rows &= far != levels[-2].node[levels[-1].parent[rows[at]]]
-        at, edge, far = at[kept_rows], edge[kept_rows], far[kept_rows]
+            valid &= target != levels[-2].node[levels[-1].parent[rows[at]]]
+        at, edge, target = at[valid], edge[valid], target[valid]
         if not len(edge):
             return None
-        backward = graph.target[edge] == nodes[at]
+        is_backward = graph.target[edge] == nodes[at]
         place = self._place[graph.local[edge]].astype(np.int64)
-        key = (before[at].astype(np.int64) * len(self._texts) + place) * 2 + backward
+        key = (path_before[at].astype(np.int64) * len(self._texts) + place) * 2 + is_backward
         _, first, path = np.unique(key, return_index=True, return_inverse=True)
-        texts, back = place[first][:, None].astype(np.int32), backward[first][:, None]
-        kinds = graph.kind_of[far[first]][:, None]
+        texts, backward = place[first][:, None].astype(np.int32), is_backward[first][:, None]
+        kinds = graph.kind_of[target[first]][:, None]
         if levels:
-            parents = before[at[first]]
+            parents = path_before[at[first]]
             texts = np.hstack([levels[-1].texts[parents], texts])
-            back = np.hstack([levels[-1].backward[parents], back])
+            backward = np.hstack([levels[-1].backward[parents], backward])
             kinds = np.hstack([levels[-1].kinds[parents], kinds])
-        return _Level(far, edge, rows[at], path.astype(np.int32), texts, back, kinds)
+        return _Level(target, edge, rows[at], path.astype(np.int32), texts, backward, kinds)
 
     def _best(self, level: _Level, most: int) -> Ints:
+        """The paths of a level that fit the question best, by a quick estimate."""
         gain = 0.5 * self._support + 0.5 * self._relative
         return np.argsort(-gain[level.texts].sum(axis=1), kind="stable")[:most].astype(np.int32)
 
     # -- weighing -------------------------------------------------------------------------------
 
-    def _features(self, level: _Level, tried: Ints) -> dict[str, Floats]:
-        """The features that distinguish intended paths from others, (n_tried,) each."""
-        texts, kinds = level.texts[tried], level.kinds[tried]
+    def _features(self, level: _Level, paths: Ints) -> dict[str, Floats]:
+        """The features that distinguish intended paths from others, (n_paths,) each."""
+        texts, kinds = level.texts[paths], level.kinds[paths]
         length = texts.shape[1]
         meant = self._steps[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
         meant /= np.linalg.norm(meant, axis=1, keepdims=True)
@@ -326,10 +328,10 @@ class PathFinder:
             "least_covered": covered.min(axis=0),
             "least_relative": (covered - self._word_best[:, None]).min(axis=0),
             "shared": self._shared[:, texts].any(axis=2).mean(axis=0),
-            "kind": self._asked_kind[kinds[:, -1]],
-            "backward": level.backward[tried].mean(axis=1),
+            "kind": self._answer_kind_fits[kinds[:, -1]],
+            "backward": level.backward[paths].mean(axis=1),
             "repeated": (length - different).astype(np.float32),
-            "three": np.full(len(tried), length == 3, np.float32),
+            "three": np.full(len(paths), length == 3, np.float32),
         }
 
     def _apart(self, texts: Ints) -> Floats:
@@ -339,38 +341,37 @@ class PathFinder:
         for each step.
         """
         count, length = texts.shape
-        spans, worth = self._best_spans[:, texts], self._best_worth[:, texts]
+        spans, fits = self._best_spans[:, texts], self._best_span_fits[:, texts]
 
         def along(values: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:
             axes = [len(spans) if k in steps else 1 for k in range(length)]
             return values.reshape(*axes, count)
 
-        total = sum(along(worth[:, :, k], k) for k in range(length)) / length
+        total = sum(along(fits[:, :, k], k) for k in range(length)) / length
         for k in range(length):
             for other in range(k):
-                meet = self._overlap[spans[None, :, :, k], spans[:, None, :, other]]
-                total = total - 0.3 / length * along(meet, other, k)
+                overlaps = self._overlap[spans[None, :, :, k], spans[:, None, :, other]]
+                total = total - 0.3 / length * along(overlaps, other, k)
         best: Floats = np.asarray(total, np.float32).reshape(-1, count).max(axis=0)
         return best
 
-    def _scores(self, level: _Level, tried: Ints) -> list[float]:
-        features = self._features(level, tried)
-        total = np.zeros(len(tried), np.float32)
+    def _scores(self, level: _Level, paths: Ints) -> list[float]:
+        features = self._features(level, paths)
+        total = np.zeros(len(paths), np.float32)
         for name, weight in _WEIGHTS.items():
             total += weight * features[name]
-        return [float(each) for each in total]
+        return [float(score) for score in total]
 
 
 def _walks(levels: Sequence[_Level], numbers: Sequence[int]) -> dict[int, tuple[Ints, Ints]]:
-    """For each of these paths of the last level, by its number, the ends and the edges of its
-    walks, as in `Path`."""
+    """The ends and the edges of the walks along some paths of the last level, as in `Path`."""
     last = levels[-1]
     at: Ints = np.flatnonzero(np.isin(last.path, numbers)).astype(np.int32)
     at = at[np.argsort(last.path[at], kind="stable")]
     known, first = np.unique(last.path[at], return_index=True)
     ends, edges = last.node[at], []
-    for each in reversed(levels):
-        edges.append(each.edge[at])
-        at = each.parent[at]
+    for level in reversed(levels):
+        edges.append(level.edge[at])
+        at = level.parent[at]
     parts = np.split(ends, first[1:]), np.split(np.stack(edges, axis=1), first[1:])
     return dict(zip(known.tolist(), zip(*parts, strict=True), strict=True))

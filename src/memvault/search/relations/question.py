@@ -13,7 +13,7 @@ PERSON_WORDS = frozenset((
     "everyone", "everybody", "person", "people"
 ))  # fmt: skip
 ANYTHING = frozenset(("something", "anything", "everything"))
-BARE_ASKING = frozenset(("where", "when", "what", "which"))
+BARE_QUESTION_WORDS = frozenset(("where", "when", "what", "which"))
 # Words without meaning for a relation.
 LIGHT = frozenset((
     "whose", "have", "has", "had", "having", "do", "does", "did", "from", "of", "in", "on", "at",
@@ -31,7 +31,7 @@ class Term:
         modifiers: words that narrow it (*storage* decisions).
         nodes: ids of the graph's nodes with its name; None if it is no name.
         person: whether only a person can be meant.
-        asked: the question word that it is, or that precedes it.
+        question_word: the question word that it is, or that precedes it.
         role: whether the noun is a relation to something (*who is the lead*) rather than a kind.
         plural: whether several may be meant.
         bare: whether it follows a preposition alone (*in charge of*).
@@ -43,7 +43,7 @@ class Term:
     modifiers: tuple[str, ...] = ()
     nodes: tuple[str, ...] | None = None
     person: bool = False
-    asked: str | None = None
+    question_word: str | None = None
     role: bool = False
     plural: bool = False
     bare: bool = False
@@ -55,7 +55,7 @@ class Term:
 
     @property
     def is_question_word(self) -> bool:
-        return self.asked is not None and self.asked == self.text and self.text in BARE_ASKING
+        return self.question_word == self.text and self.text in BARE_QUESTION_WORDS
 
     @property
     def phrase(self) -> str:
@@ -64,7 +64,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The words that connect term ``a`` to term ``b``; ``a`` is nearer to what is asked.
+    """The words that connect term ``a`` to term ``b``; ``a`` is nearer to the term asked for.
 
     ``lemmas`` are the content words in their base form.
     """
@@ -89,10 +89,11 @@ class Question:
     contracted: int = 0
 
     def below(self, term: int) -> list[Relation]:
+        """The relations from a term away from the root."""
         return [relation for relation in self.relations if relation.a == term]
 
     @property
-    def asked(self) -> Term:
+    def root_term(self) -> Term:
         return self.terms[self.root]
 
     @property
@@ -104,7 +105,7 @@ def joined(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-_TAILS = {"where": "at", "when": "on"}
+_PREPOSITION_OF = {"where": "at", "when": "on"}
 _BE = frozenset(("is", "are", "was", "were"))
 
 
@@ -115,7 +116,7 @@ class Phrase:
     Without stems any relation may be meant.
     """
 
-    ways: tuple[str, ...]
+    wordings: tuple[str, ...]
     stems: frozenset[str] = frozenset()
 
     @property
@@ -132,26 +133,26 @@ def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) 
     near, far = question.terms[relation.a], question.terms[relation.b]
     words = [word for word in relation.words.split() if word not in _BE]
     content = [word for word in words if word.lower() not in LIGHT]
-    of, front = words[:1] in ([], ["of"]), words[:1]
-    asked_for = relation.a == question.root
-    if not content and asked_for and not has_kind[relation.a] and front != ["of"]:
+    first = words[:1]
+    is_root = relation.a == question.root
+    if not content and is_root and not has_kind[relation.a] and first != ["of"]:
         return Phrase(("X",))
-    if front == ["whose"]:
+    if first == ["whose"]:
         return _field(_noun(far))
     near_noun, far_noun = _noun(near), _noun(far)
-    if of and not near.named and near_noun and not near.is_question_word:
-        ways = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
-        return Phrase(ways, stems(joined(near_noun, *content)))
-    told_by_verb = asked_for and front != ["have"] and not has_kind[relation.a]
-    if not content and not far.named and far_noun and not told_by_verb:
+    if first in ([], ["of"]) and not near.named and near_noun and not near.is_question_word:
+        wordings = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
+        return Phrase(wordings, stems(joined(near_noun, *content)))
+    needs_verb = is_root and first != ["have"] and not has_kind[relation.a]
+    if not content and not far.named and far_noun and not needs_verb:
         return _field(far_noun)
     text = " ".join(words)
     if not content:
         return Phrase((f"{text or near.text} X",))
-    found = stems(joined(text, *relation.lemmas))
-    if near.is_question_word and near.text in _TAILS:
-        return Phrase((f"{text} {_TAILS[near.text]} X",), found)
-    return Phrase((f"{text} X", f"X {text}", text), found)
+    word_stems = stems(joined(text, *relation.lemmas))
+    if near.is_question_word and near.text in _PREPOSITION_OF:
+        return Phrase((f"{text} {_PREPOSITION_OF[near.text]} X",), word_stems)
+    return Phrase((f"{text} X", f"X {text}", text), word_stems)
 
 
 def _field(noun: str) -> Phrase:

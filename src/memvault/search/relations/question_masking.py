@@ -52,18 +52,19 @@ class QuestionReader:
     def __init__(self, parse: Parser) -> None:
         self._parse = parse
 
-    def read(self, text: str, words: Vocabulary, today: Calendar) -> Question:
+    def read(self, text: str, vocabulary: Vocabulary, today: Calendar) -> Question:
         """The terms and relations of a question; it may have none."""
-        text, cuts = cut_times(" ".join(text.split()), today, words.event_day)
-        names = words.find_names(text)
-        name = next((each for each in _PLACEHOLDERS if each not in text), _PLACEHOLDERS[0])
-        text, cuts = _masked(text, names, cuts, name)
+        text, cuts = cut_times(" ".join(text.split()), today, vocabulary.event_day)
+        names = vocabulary.find_names(text)
+        unused = (name for name in _PLACEHOLDERS if name not in text)
+        placeholder = next(unused, _PLACEHOLDERS[0])
+        text, cuts = _masked(text, names, cuts, placeholder)
         doc = self._parse(text.strip())
-        tokens = [token.i for token in doc if token.text == name]
+        tokens = [token.i for token in doc if token.text == placeholder]
         nodes = {token: name.nodes for token, name in zip(tokens, names, strict=False)}
         question = merged(Grammar(doc, nodes).read(), doc)
         for cut in cuts:
-            question = _dated(question, doc, cut)
+            question = _with_time(question, doc, cut)
         return question
 
 
@@ -76,34 +77,34 @@ def _masked(
         parts += [text[position : name.start], placeholder]
         position = name.end
     masked = "".join([*parts, text[position:]])
-    moved = []
+    moved_cuts = []
     for cut in cuts:
         before = [name for name in names if name.end <= cut.at]
         shift = sum(len(placeholder) - (name.end - name.start) for name in before)
-        moved.append(replace(cut, at=cut.at + shift))
+        moved_cuts.append(replace(cut, at=cut.at + shift))
     if not cuts:
         masked = re.sub(rf"\bthe ([a-z]+) {placeholder}\b", placeholder, masked)
         masked = re.sub(r"^\s*please\b,?\s*", "", masked, flags=re.IGNORECASE)
         masked = re.sub(r"\s+([?.,!])", r"\1", masked)
-    return masked, moved
+    return masked, moved_cuts
 
 
-def _dated(question: Question, doc: Doc, cut: Cut) -> Question:
-    """The question with a time added to the noun or relation that it followed, else to the term
-    asked for."""
+def _with_time(question: Question, doc: Doc, cut: Cut) -> Question:
+    """The question with a time added to the noun or relation that it followed, else to its root."""
     if not question.terms:
         return question
-    last = [token for token in doc if token.idx < cut.at][-1:] or [doc[0]]
+    before = [token for token in doc if token.idx < cut.at]
+    last = before[-1] if before else doc[0]
     terms, relations = list(question.terms), list(question.relations)
     for k, term in enumerate(terms):
-        if term.token == last[0].i and not term.named:
+        if term.token == last.i and not term.named:
             terms[k] = replace(term, times=(*term.times, cut.span))
             return replace(question, terms=tuple(terms))
     for k in reversed(range(len(relations))):
         relation = relations[k]
-        lemma, text = last[0].lemma_.lower(), last[0].text
-        behind = last[0].i == terms[relation.b].token
-        if behind or lemma in relation.lemmas or text in relation.words.split():
+        is_target = last.i == terms[relation.b].token
+        is_in_words = last.text in relation.words.split()
+        if is_target or last.lemma_.lower() in relation.lemmas or is_in_words:
             relations[k] = replace(relation, times=(*relation.times, cut.span))
             return replace(question, relations=tuple(relations))
     root = question.root

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 from memvault.model.errors import MemvaultError, ModelUnavailable
@@ -20,19 +21,20 @@ from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
 from memvault.search.association import KEPT, descending
-from memvault.search.relations.edge_index import StepGraph, StepIndex
+from memvault.search.relations.edge_index import EdgeIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
-from memvault.search.relations.paths import AskedWords, masked
+from memvault.search.relations.paths import QuestionWords, masked
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry
+from memvault.search.relations.step_graph import StepGraph
 from memvault.search.scope import MemoryLookup
 from memvault.search.time_expressions import cut_times
 from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.spacy_pipeline import question_parser
 
@@ -40,11 +42,11 @@ logger = logging.getLogger(__name__)
 MAX_HOPS = 5
 PATIENCE = 2.0  # seconds that a question waits for relations of notes that have just changed
 FIRST_PATIENCE = 3.0  # seconds that the first questions wait until all relations are read
-MANY = 16  # changed notes; while more are read, questions use the relations read before
-SURE = 3.0  # least fit of a path that counts; most questions about no relation find none
-PARSED = 4  # results of the parsed question that come before those of paths in any words
-FITTING_WELL = 0.25  # confidence of the parsed question below which PARSED is halved
-SHARE = 0.8  # share of results that relations lead to, before those found by their text
+MAX_CHANGED = 16  # notes; while more are read, questions use the relations read before
+LEAST_PATH_SCORE = 3.0  # of paths that count; most questions about no relation find none
+MAX_PARSED = 4  # results of the parsed question that come before those of paths
+SURE = 0.25  # confidence of the parsed question below which MAX_PARSED is halved
+LED_SHARE = 0.8  # share of results that relations lead to, before those found by their text
 
 
 class Indexed(Protocol):
@@ -58,20 +60,20 @@ class Indexed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
-    """The bare words of a question, and the nodes that it names."""
+class WordsAndNames:
+    """The words of a question, and the nodes that it names."""
 
-    words: AskedWords
+    words: QuestionWords
     named: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question as terms and relations and as bare words, with the lexicon that read it."""
+    """A question as terms and relations and as mere words, with the lexicon that read it."""
 
     lexicon: Lexicon
     question: Question
-    bare: Bare
+    plain: WordsAndNames
 
 
 class RelationSearch:
@@ -92,14 +94,14 @@ class RelationSearch:
         self._today = today
         self._vectors = PhraseVectors(embedder)
         self._view = view
-        self._steps = StepIndex(view, indexed.catalogue, embedder.embed)
+        self._edges = EdgeIndex(view, indexed.catalogue, embedder.embed)
         self._background = background
         parser = question_parser()
         self._reader = None if parser is None else QuestionReader(parser)
         self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
         self._turn = threading.Condition()
-        self._begun = self._ended = 0  # how often the background worker has read changes
+        self._started = self._finished = 0  # how often the background worker has read changes
         self._first_until: float | None = None  # no question waits longer for the first reading
 
     # -- questions ------------------------------------------------------------------------------
@@ -124,9 +126,9 @@ class RelationSearch:
         """
         if self._reader is None:
             return None
-        may_be_led = _names_something if patience else _names_related
+        may_lead = _names_node if patience else _names_related_node
         known = self._lexicon
-        if known is not None and not may_be_led(known, query):
+        if known is not None and not may_lead(known, query):
             return None
         if known is None and not self._indexed.names.find(query, question=True):
             return None
@@ -135,7 +137,7 @@ class RelationSearch:
         except ModelUnavailable:
             self._without_parser()
             return None
-        if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
+        if lexicon is None or (lexicon is not known and not may_lead(lexicon, query)):
             return None
         return lexicon
 
@@ -143,15 +145,15 @@ class RelationSearch:
         """Parse a question while its words are embedded; None without a parser."""
         if self._reader is None:
             return None
-        bare = self.read_bare(lexicon, query)
-        self._vectors.begin([*bare.words.phrases, bare.words.text])
+        plain = self.read_words(lexicon, query)
+        self._vectors.begin([*plain.words.phrases, plain.words.text])
         try:
             question = self._reader.read(query, lexicon.vocabulary, self._today())
         except ModelUnavailable:
             self._without_parser()
             return None
         self._vectors.begin(lexicon.open_nouns(question))
-        return Reading(lexicon, question, bare)
+        return Reading(lexicon, question, plain)
 
     def lead(
         self,
@@ -178,44 +180,46 @@ class RelationSearch:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        hops, bare = min(max_hops, MAX_HOPS), reading.bare
+        hops, plain = min(max_hops, MAX_HOPS), reading.plain
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
-        solved = inquiry.solving(all_values=explain)
-        alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
-        solution = solved()
-        grounded = solution is not None and inquiry.is_grounded(solution)
-        own: list[FoundNote] = []
-        if solution is not None and (grounded or explain):
-            own = inquiry.in_scope(inquiry.found(solution), top_k)
-        best = sum(each.best for each in own)
-        if fit < SURE:
-            shown = inquiry.hits(own, hits) if own else []
-            if not grounded:
-                return _explained(hits, shown, top_k) if own else list(hits)
-            return _together(shown, hits, top_k, max(best, round(top_k * SHARE)))
-        led = inquiry.in_scope(alike, top_k)
-        if not grounded:
-            shown = inquiry.hits(led[: top_k - KEPT], hits)
-            return descending(_each_once(hits[:KEPT], shown, hits))
-        sure = solution is not None and solution.confidence >= FITTING_WELL
-        first = own[: min(best, PARSED if sure else PARSED // 2)]
+        solve = inquiry.begin_solving(all_values=explain)
+        by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, LEAST_PATH_SCORE)
+        solution = solve()
+        is_grounded = solution is not None and inquiry.is_grounded(solution)
+        parsed: list[FoundNote] = []
+        if solution is not None and (is_grounded or explain):
+            parsed = inquiry.in_scope(inquiry.notes_by_relations(solution), top_k)
+        best = sum(note.is_best for note in parsed)
+        if score < LEAST_PATH_SCORE:
+            led = inquiry.hits(parsed, hits) if parsed else []
+            if not is_grounded:
+                return _explained(hits, led, top_k) if parsed else list(hits)
+            return _led_and_found(led, hits, top_k, max(best, round(top_k * LED_SHARE)))
+        by_paths = inquiry.in_scope(by_paths, top_k)
+        if not is_grounded:
+            led = inquiry.hits(by_paths[: top_k - KEPT], hits)
+            return descending(_each_once(hits[:KEPT], led, hits))
+        is_sure = solution is not None and solution.confidence >= SURE
+        first = parsed[: min(best, MAX_PARSED if is_sure else MAX_PARSED // 2)]
         notes: dict[str, FoundNote] = {}
-        for each in (*first, *led, *own):
-            notes.setdefault(each.note_id, each)
-        found = inquiry.hits(list(notes.values())[:top_k], hits)
+        for note in (*first, *by_paths, *parsed):
+            notes.setdefault(note.note_id, note)
+        led = inquiry.hits(list(notes.values())[:top_k], hits)
         if solution is not None and len(solution.question.relations) == 1:
-            named = {reading.lexicon.graph.node_ids[node] for node in bare.named}
-            itself = [hit for hit in hits if hit.memory.id in named]
-            found = _each_once(found[: top_k - 1], itself[:1], found)
-        return descending(_each_once(found, hits))
+            named = {reading.lexicon.graph.node_ids[node] for node in plain.named}
+            term_itself = [hit for hit in hits if hit.memory.id in named]
+            led = _each_once(led[: top_k - 1], term_itself[:1], led)
+        return descending(_each_once(led, hits))
 
-    # -- what it needs --------------------------------------------------------------------------
+    # -- the lexicon ----------------------------------------------------------------------------
 
     def warm_up(self) -> None:
-        """Read the graph now rather than at the first question; takes seconds, or as long as
-        indexing took if most steps are new."""
+        """Read the graph now rather than at the first question.
+
+        Takes seconds, or as long as indexing if most steps are new.
+        """
         try:
-            self._lexicon_of_now(-1.0)
+            self._up_to_date(-1.0)
         except ModelUnavailable:
             self._without_parser()
         except MemvaultError as error:
@@ -226,38 +230,42 @@ class RelationSearch:
         self._reader = self._people = None
 
     def _current(self, first_patience: float = 0.0) -> Lexicon | None:
-        """The lexicon of the vault, or an earlier one if much is changing; None if none is ready in
-        time. Long work is done in the background, since it may have to wait for a batch that is
-        being embedded."""
-        known, waiting = self._lexicon, self._steps.waiting
+        """The lexicon of the vault, or an earlier one if much is changing; None if none is ready.
+
+        Long work is done in the background, since it may have to wait for a batch that is being
+        embedded.
+        """
+        known, waiting = self._lexicon, self._edges.waiting
         if self._background is None or (known is not None and not waiting):
-            return self._lexicon_of_now(PATIENCE if known is not None else first_patience)
+            return self._up_to_date(PATIENCE if known is not None else first_patience)
         with self._turn:
-            turn = self._begun + 1
+            turn = self._started + 1
             self._background.run("read changed relations", self._take_turn)
             patience = PATIENCE
             if known is None:
                 now = time.monotonic()
                 self._first_until = self._first_until or now + FIRST_PATIENCE
                 patience = max(0.0, self._first_until - now)
-            if known is None or waiting <= MANY:
-                self._turn.wait_for(lambda: self._ended >= turn, max(patience, first_patience))
+            if known is None or waiting <= MAX_CHANGED:
+                self._turn.wait_for(lambda: self._finished >= turn, max(patience, first_patience))
         return self._lexicon
 
     def _take_turn(self) -> None:
+        """Read changed relations in the background, and wake the questions that wait for them."""
         with self._turn:
-            self._begun += 1
-            turn = self._begun
+            self._started += 1
+            turn = self._started
         with making_way(None):  # a question may wait for it
             self.warm_up()
         with self._turn:
-            self._ended = turn
+            self._finished = turn
             self._turn.notify_all()
 
-    def _lexicon_of_now(self, patience: float) -> Lexicon | None:
+    def _up_to_date(self, patience: float) -> Lexicon | None:
+        """The lexicon of the vault as it is now; see `EdgeIndex.refresh` for ``patience``."""
         if self._people is None:
             return None
-        graph = self._steps.refresh(patience)
+        graph = self._edges.refresh(patience)
         if graph is None:
             return None
         lexicon = self._lexicon
@@ -266,13 +274,13 @@ class RelationSearch:
             self._lexicon = lexicon
         return lexicon
 
-    def read_bare(self, lexicon: Lexicon, query: str) -> Bare:
-        """The bare words of a question, and the nodes that it names."""
+    def read_words(self, lexicon: Lexicon, query: str) -> WordsAndNames:
+        """The words of a question without its times, and the nodes that it names."""
         text = cut_times(query, self._today())[0]
         number_of, names = lexicon.graph.number_of, lexicon.find_names(text)
         nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
-        words = AskedWords.of(masked(text, [(name.start, name.end) for name in names]))
-        return Bare(words, tuple(sorted(nodes)))
+        words = QuestionWords.read(masked(text, [(name.start, name.end) for name in names]))
+        return WordsAndNames(words, tuple(sorted(nodes)))
 
     def _inquiry(
         self, lexicon: Lexicon, question: Question, scope: Scope | None, max_hops: int
@@ -289,11 +297,12 @@ class RelationSearch:
         )
 
 
-def _names_something(lexicon: Lexicon, query: str) -> bool:
+def _names_node(lexicon: Lexicon, query: str) -> bool:
+    """Whether a question names something in the vault."""
     return bool(lexicon.known_names(query))
 
 
-def _names_related(lexicon: Lexicon, query: str) -> bool:
+def _names_related_node(lexicon: Lexicon, query: str) -> bool:
     """Whether a question names something with a relation that several notes state."""
     graph = lexicon.graph
     return any(
@@ -303,9 +312,9 @@ def _names_related(lexicon: Lexicon, query: str) -> bool:
 
 def _is_related(graph: StepGraph, node_id: str) -> bool:
     number = graph.number_of.get(node_id)
-    if number is None or number + 1 >= len(graph.start):
+    if number is None or number + 1 >= len(graph.half_start):
         return False
-    edges = graph.half_edge[graph.start[number] : graph.start[number + 1]]
+    edges = graph.half_edge[graph.half_start[number] : graph.half_start[number + 1]]
     return bool(graph.repeated[edges].any())
 
 
@@ -321,13 +330,14 @@ def _explained(hits: Sequence[Hit], led: Sequence[Hit], top_k: int) -> list[Hit]
 
 
 def _each_once(*lists: Sequence[Hit]) -> list[Hit]:
-    kept: dict[str, Hit] = {}
-    for hit in (hit for each in lists for hit in each):
-        kept.setdefault(hit.memory.id, hit)
-    return list(kept.values())
+    """The hits of all lists in order, each memory once."""
+    by_id: dict[str, Hit] = {}
+    for hit in chain.from_iterable(lists):
+        by_id.setdefault(hit.memory.id, hit)
+    return list(by_id.values())
 
 
-def _together(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
-    """The first memories led to, the best hits, and the rest of both, each memory once."""
-    turn = min(share, max(1, top_k - share))
-    return descending(_each_once(led[:share], hits[:turn], led[share:], hits[turn:]))
+def _led_and_found(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
+    """The first ``share`` memories led to, the best hits, and the rest of both, each once."""
+    best = min(share, max(1, top_k - share))
+    return descending(_each_once(led[:share], hits[:best], led[share:], hits[best:]))

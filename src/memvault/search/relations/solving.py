@@ -1,4 +1,4 @@
-"""Solves the interpretations of a question: the chains of relations and the nodes at their ends."""
+"""Finds the nodes that answer a question: the ends of the chains of its relations."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.model.note import Vector
-from memvault.search.relations.edge_index import Floats, StepGraph
 from memvault.search.relations.lexicon import KindReading, Kinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, phrase_of
-from memvault.search.relations.traversal import SEEN, Joint, OwnValues, State, Steps, Traversal
+from memvault.search.relations.step_graph import Floats, StepGraph
+from memvault.search.relations.traversal import (
+    LEAST_SCORE,
+    Joint,
+    OwnValues,
+    State,
+    Steps,
+    Traversal,
+)
 from memvault.text.stems import stems
 
 CONTRACTED = 0.55  # factor for each noun read as part of a relation
@@ -35,25 +42,27 @@ def narrow(
         kinds: weights of the kinds that the term may be, (n_kinds,).
         topic: vectors of the modifiers with and without the noun, (n, dim).
     """
-    found = np.flatnonzero((state.score > SEEN) & (graph.own_words >= 0))
+    has_title = graph.title_text >= 0
+    found = np.flatnonzero((state.score > LEAST_SCORE) & has_title)
     if not len(found):
         return
-    alike = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.noted & (graph.own_words >= 0))
-    mean = graph.vectors[graph.own_words[alike]].mean(axis=0) if len(alike) else 0.0
-    titles = _apart(graph.vectors[graph.own_words[found]], mean)
-    fit = (titles @ _apart(topic, mean).T).mean(axis=1)
-    words = stems(" ".join(term.modifiers))
-    for word in words:
-        bearing = np.isin(graph.own_words[found], graph.bearing(word))
-        fit[bearing] += TOPIC_WORDS / len(words)
+    of_kind = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.has_note & has_title)
+    mean = graph.vectors[graph.title_text[of_kind]].mean(axis=0) if len(of_kind) else 0.0
+    titles = _centred(graph.vectors[graph.title_text[found]], mean)
+    fit = (titles @ _centred(topic, mean).T).mean(axis=1)
+    word_stems = stems(" ".join(term.modifiers))
+    for stem in word_stems:
+        has_stem = np.isin(graph.title_text[found], graph.texts_with(stem))
+        fit[has_stem] += TOPIC_WORDS / len(word_stems)
     fit = (fit - fit.min()) / max(1e-6, float(fit.max() - fit.min()))
     state.score[found] *= (TOPIC_FLOOR + (1.0 - TOPIC_FLOOR) * fit).astype(np.float32)
 
 
-def _apart(vectors: Floats, mean: Floats | float) -> Floats:
-    apart = vectors - mean
-    lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-    return np.asarray(apart / np.maximum(lengths, 1e-6), np.float32)
+def _centred(vectors: Floats, mean: Floats | float) -> Floats:
+    """The differences of the vectors from the mean, normalised."""
+    differences = vectors - mean
+    lengths = np.linalg.norm(differences, axis=1, keepdims=True)
+    return np.asarray(differences / np.maximum(lengths, 1e-6), np.float32)
 
 
 MAX_ENDS = 200  # nodes of an answer
@@ -61,12 +70,15 @@ MAX_ENDS = 200  # nodes of an answer
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A node at the end of a chain; ``also`` has last steps that are about as good."""
+    """A node at the end of a chain.
+
+    ``alternatives`` are the nearest steps of chains about as good.
+    """
 
     node: int
     score: float
     steps: Steps
-    also: tuple[int, ...]
+    alternatives: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,7 @@ class Solution:
 def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     """The texts whose vectors `Solver` needs."""
     for relation in question.relations:
-        yield from phrase_of(question, relation, has_kind).ways
+        yield from phrase_of(question, relation, has_kind).wordings
         yield _text_of(question, relation)
     for term in question.terms:
         if term.modifiers:
@@ -137,35 +149,40 @@ class Solver:
         return best
 
     def _ends(self, state: State) -> tuple[End, ...]:
-        nodes = np.flatnonzero(state.score > SEEN)
+        nodes = np.flatnonzero(state.score > LEAST_SCORE)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MAX_ENDS]
         return tuple(
-            End(n, float(state.score[n]), state.steps.get(n, ()), tuple(state.also.get(n, ())))
+            End(
+                n,
+                float(state.score[n]),
+                state.steps.get(n, ()),
+                tuple(state.alternatives.get(n, ())),
+            )
             for n in nodes.tolist()
         )
 
     def _solve(self, question: Question, k: int) -> tuple[State, float]:
         """The nodes that term ``k`` may mean, and how well the relations below it are stated."""
         term, below = question.terms[k], question.below(k)
-        own = self._named(term) if term.named else None
+        named = self._named(term) if term.named else None
         if not below:
-            state = own or self._traversal.start(self._readings[k].weights)
-            self._dated(state, term)
+            state = named or self._traversal.start(self._readings[k].weights)
+            self._limit_to_times(state, term)
             return state, 1.0
         state, fit = self._related(question, below[0])
         for relation in below[1:]:
-            other, other_fit = self._related(question, relation)
-            state, fit = self._traversal.meet(state, other), fit * other_fit
-        if own is not None:
-            state = self._traversal.meet(own, state)
-        self._dated(state, term)
+            next_state, next_fit = self._related(question, relation)
+            state, fit = self._traversal.meet(state, next_state), fit * next_fit
+        if named is not None:
+            state = self._traversal.meet(named, state)
+        self._limit_to_times(state, term)
         if term.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(term)])
             kinds = self._readings[k].weights
             narrow(self._graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
-    def _dated(self, state: State, term: Term) -> None:
+    def _limit_to_times(self, state: State, term: Term) -> None:
         for times in term.times:
             self._traversal.at_times(state, times)
 
@@ -174,8 +191,8 @@ class Solver:
         child, fit = self._solve(question, relation.b)
         near = question.terms[relation.a]
         phrase = phrase_of(question, relation, self._has_kind)
-        of = relation.words in ("of", "")
-        single = not near.plural and not near.named and (near.person or of)
+        is_of = relation.words in ("of", "")
+        single = not near.plural and not near.named and (near.person or is_of)
         if self._is_value(question, relation, phrase):
             state, best = self._traversal.value(
                 child, phrase, self._own_values, near.text, single=single
@@ -188,42 +205,47 @@ class Solver:
 
     def _is_value(self, question: Question, relation: Relation, phrase: Phrase) -> bool:
         """Whether the answer may be a value rather than a note: a place, a day, an amount."""
-        root, asked = question.root, question.asked
-        only = relation.a == root and len(question.below(root)) == 1
-        free = not (self._readings[root].named or asked.person or asked.named)
-        return only and free and (phrase.is_weak or relation.words not in ("of", ""))
+        root, term = question.root, question.root_term
+        is_only_relation = relation.a == root and len(question.below(root)) == 1
+        may_be_value = not (self._readings[root].named or term.person or term.named)
+        has_words = phrase.is_weak or relation.words not in ("of", "")
+        return is_only_relation and may_be_value and has_words
 
     def _joint(
         self, question: Question, relation: Relation, phrase: Phrase, *, single: bool
     ) -> Joint:
         far = question.terms[relation.b]
-        of = relation.words in ("of", "")
+        is_of = relation.words in ("of", "")
         return Joint(
             child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
             parent_kinds=self._readings[relation.a].weights,
             fit=self._traversal.fit(phrase, single=single),
             middle_fit=self._kinds.nearness(self._vectors[_text_of(question, relation)]),
-            loose=phrase.is_weak or (of and self._readings[relation.a].named),
+            loose=phrase.is_weak or (is_of and self._readings[relation.a].named),
             times=relation.times[0] if relation.times else None,
         )
 
     def _numbers(self, term: Term) -> list[int]:
-        known = self._graph.number_of
-        return [known[node] for node in term.nodes or () if node in known]
+        """The numbers of the nodes that a term names."""
+        number_of = self._graph.number_of
+        return [number_of[node] for node in term.nodes or () if node in number_of]
 
     def _named(self, term: Term) -> State:
         return self._traversal.named(self._numbers(term))
 
     def _kinds_of(self, term: Term) -> Floats:
+        """Weight 1 for the kinds of the nodes that a term names, (n_kinds,)."""
         weights = np.zeros(len(self._graph.kinds), np.float32)
         weights[self._graph.kind_of[self._numbers(term)]] = 1.0
         return weights
 
 
 def _text_of(question: Question, relation: Relation) -> str:
+    """The words of a relation, or else the term that it belongs to."""
     return relation.words or question.terms[relation.a].text
 
 
 def _topic(term: Term) -> tuple[str, str]:
+    """The modifiers of a term, with and without its noun."""
     modifiers = " ".join(term.modifiers)
     return (f"{modifiers} {term.text}", modifiers)

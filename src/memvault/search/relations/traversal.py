@@ -13,17 +13,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from memvault.search.relations.edge_index import NO_DAY, Flags, Floats, Ints, StepGraph
 from memvault.search.relations.lexicon import WRONG_KIND
 from memvault.search.relations.question import Phrase
+from memvault.search.relations.step_graph import NO_DAY, Flags, Floats, Ints, Places, StepGraph
 from memvault.search.time_spans import Span
 
-Places = npt.NDArray[np.int64]
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
 Steps = tuple[int, ...]
-# For nodes, a phrase and the asking word: the value that each note states best, and how well.
+# Returns, for nodes, a phrase and the question word, each note's best fitting value and its fit.
 OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 
 # The fit of a step is its cosine to the phrase plus SHARED.
@@ -31,34 +29,36 @@ FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 LISTED = 0.08  # subtracted for a target in a list if one node is meant
 SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
 RIGHT_KINDS = 0.2  # least weight of an edge between the right kinds, whatever its words
-# How much better two edges together must fit than one edge, or two edges of one sentence; "loose":
-# if one edge suffices or the question's words are vague.
+# How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
+# edge suffices or the question's words are vague.
 TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
 SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
 REVERSED_VALUE = 0.1  # subtracted for a step to a value that another note states
 OWN_NOTE = 0.45  # weight of a node's own note if a value is asked for
 # Factors for events at another time, or at no known time, if the question names one.
 OUTSIDE_TIMES, UNDATED_INSIDE, UNDATED_STEP = 0.05, 0.3, 0.5
-SEEN = 0.02  # least score of a node that is followed
-FOLLOWED = 400  # nodes at most per relation
-_TRIED = 6_000  # best moves of one relation that are looked at
-_TRIED_VALUES = 500
-_BRANCHES = 3_000  # first edges of moves over two edges
-_ABOUT_AS_GOOD = 0.8
-_FAINT = 0.01
-_VALUES_READ = 8  # notes whose own sentences are read for a value
+LEAST_SCORE = 0.02  # of a node that is followed
+MAX_FOLLOWED = 400  # nodes per relation
+_MAX_MOVES = 6_000  # best moves of one relation that are looked at
+_MAX_VALUES = 500
+_MAX_FIRST_EDGES = 3_000  # of moves over two edges
+_ABOUT_AS_GOOD = 0.8  # share of a chain's score from which on another one is as good
+_LEAST_VALUE = 0.01  # of a move
+_MAX_NOTES_READ = 8  # notes whose own sentences are read for a value
 
 
 @dataclass(slots=True)
 class State:
     """Scores of all nodes for one term, (n_nodes,), each with its best chain.
 
-    ``steps`` has the nearest step first; ``also`` has last steps of chains about as good.
+    Attributes:
+        steps: the best chain of a node, nearest step first.
+        alternatives: the nearest steps of chains about as good.
     """
 
     score: Floats
     steps: dict[int, Steps] = field(default_factory=dict)
-    also: dict[int, list[int]] = field(default_factory=dict)
+    alternatives: dict[int, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class _OutEdges:
     """Edges that leave some nodes: each node, edge, and the node at its other end."""
 
     origin: Ints
     edge: Ints
-    far: Ints
+    target: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Traversal:
 
     Args:
         usable: nodes that the question may see, (n_nodes,).
-        similar: by phrase of the question, its similarity to every step text, (n_texts,).
+        similar: by wording of a phrase, its similarity to every step text, (n_texts,).
         max_hops: greatest number of edges in a chain.
         all_values: read the values of all notes; otherwise only if the answer may follow relations
             that the vault states repeatedly, since other answers are not used.
@@ -143,12 +143,15 @@ class Traversal:
         return self._fits[key]
 
     def text_fit(self, phrase: Phrase) -> Floats:
-        """How well each step text states a phrase, (n_texts,): half by the best of its ways, half
-        by their mean, and by shared word stems."""
-        ways = np.stack([self._similar[way] for way in phrase.ways])
-        fit: Floats = 0.5 * ways.max(axis=0) + 0.5 * ways.mean(axis=0)
+        """How well each step text states a phrase, (n_texts,).
+
+        Half counts the most similar wording of the phrase, half the mean of all; shared word stems
+        add to both.
+        """
+        wordings = np.stack([self._similar[wording] for wording in phrase.wordings])
+        fit: Floats = 0.5 * wordings.max(axis=0) + 0.5 * wordings.mean(axis=0)
         for stem in phrase.stems:
-            fit[self._graph.bearing(stem)] += SHARED / len(phrase.stems)
+            fit[self._graph.texts_with(stem)] += SHARED / len(phrase.stems)
         return fit
 
     def start(self, kinds: Floats) -> State:
@@ -156,6 +159,7 @@ class Traversal:
         return State(kinds[self._graph.kind_of] * self._usable)
 
     def named(self, nodes: Sequence[int]) -> State:
+        """These nodes, as far as they are usable."""
         score = np.zeros(len(self._graph.node_ids), np.float32)
         score[list(nodes)] = 1.0
         return State(score * self._usable)
@@ -172,61 +176,58 @@ class Traversal:
         children = joint.child_kinds[graph.kind_of]
         forward = np.minimum(parents[graph.source], children[graph.target]) > 0.5
         backward = np.minimum(parents[graph.target], children[graph.source]) > 0.5
-        right = forward | backward
-        best = float(joint.fit[right].max()) if right.any() else -math.inf
+        fits_either = forward | backward
+        best = float(joint.fit[fits_either].max()) if fits_either.any() else -math.inf
         active = self._active(child)
         if not len(active):
             return self.empty(), max(best, -1.0)
-        near = self._leaving(active)
-        origin, edge, middle = near.origin, near.edge, near.far
+        out_edges = self._out_edges(active)
+        origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         fits_kinds = np.where(graph.target[edge] == origin, forward[edge], backward[edge])
         first, second, beyond, fit_two = self._two_steps(
-            child, joint, near, direct=bool(fits_kinds.any())
+            child, joint, out_edges, one_suffices=bool(fits_kinds.any())
         )
         best = max(best, float(fit_two.max()) if len(fit_two) else -math.inf)
         if not math.isfinite(best):  # no edge connects such kinds
             best = float(joint.fit[edge].max(initial=-1.0))
         fall = self._fall(best) * (2.0 if joint.loose else 1.0)
-        one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
-        one = np.where(fits_kinds, np.maximum(one, RIGHT_KINDS), one)
-        two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
+        weight_one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
+        weight_one = np.where(fits_kinds, np.maximum(weight_one, RIGHT_KINDS), weight_one)
+        weight_two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
         value = np.concatenate(
             [
-                child.score[origin] * one * parents[middle],
-                child.score[origin[first]] * two * parents[beyond],
+                child.score[origin] * weight_one * parents[middle],
+                child.score[origin[first]] * weight_two * parents[beyond],
             ]
         )
-        nothing = np.full(len(edge), -1, np.int32)
+        none = np.full(len(edge), -1, np.int32)
         moves = _Moves(
             child=np.concatenate([origin, origin[first]]),
             parent=np.concatenate([middle, beyond]),
-            middle=np.concatenate([nothing, middle[first]]),
+            middle=np.concatenate([none, middle[first]]),
             first=np.concatenate([edge, edge[first]]),
-            second=np.concatenate([nothing, second]),
+            second=np.concatenate([none, second]),
             value=value.astype(np.float32),
         )
-        return self._taken(child, moves, joint.times), best
+        return self._best_moves(child, moves, joint.times), best
 
     def _active(self, state: State) -> Ints:
-        active = np.flatnonzero(state.score > SEEN)
-        if len(active) > FOLLOWED:
-            active = active[np.argsort(-state.score[active], kind="stable")[:FOLLOWED]]
+        """The nodes that are followed: the best ones."""
+        active = np.flatnonzero(state.score > LEAST_SCORE)
+        if len(active) > MAX_FOLLOWED:
+            active = active[np.argsort(-state.score[active], kind="stable")[:MAX_FOLLOWED]]
         return active.astype(np.int32)
 
-    def _leaving(self, nodes: Ints) -> _Near:
-        at, half = self._around(nodes)
-        return _Near(nodes[at], self._graph.half_edge[half], self._graph.far[half])
-
-    def _around(self, nodes: Ints) -> tuple[Places, Places]:
-        """Half edges that leave these nodes for usable ones, each with its node's position."""
+    def _out_edges(self, nodes: Ints) -> _OutEdges:
+        position, half = self._usable_half_edges(nodes)
         graph = self._graph
-        begin, end = graph.start[nodes], graph.start[nodes + 1]
-        count = end - begin
-        at = np.repeat(np.arange(len(nodes)), count)
-        offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        half = begin[at] + offset
-        kept = self._usable[graph.far[half]]
-        return at[kept], half[kept]
+        return _OutEdges(nodes[position], graph.half_edge[half], graph.half_target[half])
+
+    def _usable_half_edges(self, nodes: Ints) -> tuple[Places, Places]:
+        """The half edges of these nodes to usable ones, as `StepGraph.half_edges` returns them."""
+        position, half = self._graph.half_edges(nodes)
+        is_usable = self._usable[self._graph.half_target[half]]
+        return position[is_usable], half[is_usable]
 
     def _fall(self, best: float) -> float:
         """How fast steps lose weight: slowly if even the best step fits badly."""
@@ -236,61 +237,63 @@ class Traversal:
         self,
         child: State,
         joint: Joint,
-        near: _Near,
+        out_edges: _OutEdges,
         *,
-        direct: bool,
+        one_suffices: bool,
     ) -> tuple[Places, Ints, Ints, Floats]:
         """Position of the first edge, second edge, node beyond and fit of moves over two edges."""
         graph, fit = self._graph, joint.fit
-        origin, edge, middle = near.origin, near.edge, near.far
+        origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         parents = joint.parent_kinds[graph.kind_of]
-        top = np.flatnonzero((child.score[origin] > 0.3) & ~graph.dates[middle])
-        if len(top) > _BRANCHES:
-            top = top[np.argsort(-fit[edge[top]], kind="stable")[:_BRANCHES]]
-        at, half = self._around(middle[top])
-        first, second, beyond = top[at], graph.half_edge[half], graph.far[half]
-        kept = (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > 0.5)
-        first, second, beyond = first[kept], second[kept], beyond[kept]
-        one, two = fit[edge[first]], fit[second]
-        same = graph.sentence[edge[first]] == graph.sentence[second]
-        apart = 0.7 * np.maximum(one, two) + 0.3 * np.minimum(one, two)
-        apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
-        loose = joint.loose or direct
-        price = TWO_STEPS_LOOSE if loose else TWO_STEPS
-        price_same = SAME_SENTENCE_LOOSE if direct else SAME_SENTENCE
-        found = np.where(same, 0.5 * (one + two) - price_same, apart - price)
-        return first, second, beyond, found.astype(np.float32)
+        top = np.flatnonzero((child.score[origin] > 0.3) & ~graph.is_date[middle])
+        if len(top) > _MAX_FIRST_EDGES:
+            top = top[np.argsort(-fit[edge[top]], kind="stable")[:_MAX_FIRST_EDGES]]
+        position, half = self._usable_half_edges(middle[top])
+        first, second, beyond = top[position], graph.half_edge[half], graph.half_target[half]
+        valid = (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > 0.5)
+        first, second, beyond = first[valid], second[valid], beyond[valid]
+        fit_first, fit_second = fit[edge[first]], fit[second]
+        is_same_sentence = graph.sentence[edge[first]] == graph.sentence[second]
+        better, worse = np.maximum(fit_first, fit_second), np.minimum(fit_first, fit_second)
+        fit_apart = 0.7 * better + 0.3 * worse
+        fit_apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
+        price = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
+        price_same = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
+        fit_two = np.where(
+            is_same_sentence, 0.5 * (fit_first + fit_second) - price_same, fit_apart - price
+        )
+        return first, second, beyond, fit_two.astype(np.float32)
 
-    def _taken(self, child: State, moves: _Moves, times: Span | None) -> State:
-        """The best move to every node, without nodes that its chain contains."""
-        out = self.empty()
+    def _best_moves(self, child: State, moves: _Moves, times: Span | None) -> State:
+        """The best move to every node, without moves to a node that the chain contains."""
+        reached = self.empty()
         value = moves.value if times is None else moves.value * self._in_time(moves, times)
-        kept = np.flatnonzero(value >= _FAINT)
-        order = kept[np.argsort(-value[kept], kind="stable")[:_TRIED]]
+        places = np.flatnonzero(value >= _LEAST_VALUE)
+        best_first = places[np.argsort(-value[places], kind="stable")[:_MAX_MOVES]]
         columns = (moves.parent, moves.child, moves.middle, moves.first, moves.second, value)
-        been: dict[int, frozenset[int]] = {}
+        visited_from: dict[int, frozenset[int]] = {}
         scores: dict[int, float] = {}
-        for node, origin, middle, first, second, worth in zip(
-            *(column[order].tolist() for column in columns), strict=True
+        for node, origin, middle, first, second, score in zip(
+            *(column[best_first].tolist() for column in columns), strict=True
         ):
             last = first if second < 0 else second
             if node in scores:
-                if worth > _ABOUT_AS_GOOD * scores[node]:
-                    out.also.setdefault(node, []).append(last)
+                if score > _ABOUT_AS_GOOD * scores[node]:
+                    reached.alternatives.setdefault(node, []).append(last)
                 continue
-            if origin not in been:
-                been[origin] = self._been(child, origin)
-            seen = been[origin]
+            if origin not in visited_from:
+                visited_from[origin] = self._visited(child, origin)
+            visited = visited_from[origin]
             steps = ((last,) if second < 0 else (second, first)) + child.steps.get(origin, ())
-            if node in seen or middle in seen or len(steps) > self._max_hops:
+            if node in visited or middle in visited or len(steps) > self._max_hops:
                 continue
-            scores[node] = worth
-            out.steps[node] = steps
-        out.score[list(scores)] = list(scores.values())
-        return out
+            scores[node] = score
+            reached.steps[node] = steps
+        reached.score[list(scores)] = list(scores.values())
+        return reached
 
-    def _been(self, state: State, node: int) -> frozenset[int]:
-        """The nodes of its chain and the node itself."""
+    def _visited(self, state: State, node: int) -> frozenset[int]:
+        """The nodes of a node's chain and the node itself."""
         edges = [step for step in state.steps.get(node, ()) if step >= 0]
         graph = self._graph
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
@@ -299,10 +302,10 @@ class Traversal:
         """Factor of each move, by whether one of its nodes is of that time."""
         middle = np.where(moves.middle < 0, moves.parent, moves.middle)
         days = [self._graph.day[nodes] for nodes in (moves.parent, moves.child, middle)]
-        inside = np.any([_within(day, times) for day in days], axis=0)
-        dated = np.any([day != NO_DAY for day in days], axis=0)
-        other = np.where(dated, WRONG_KIND, UNDATED_STEP)
-        return np.where(inside, 1.0, other).astype(np.float32)
+        is_inside = np.any([_within(day, times) for day in days], axis=0)
+        is_dated = np.any([day != NO_DAY for day in days], axis=0)
+        outside = np.where(is_dated, WRONG_KIND, UNDATED_STEP)
+        return np.where(is_inside, 1.0, outside).astype(np.float32)
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -311,86 +314,96 @@ class Traversal:
         child: State,
         phrase: Phrase,
         own_values: OwnValues,
-        asking: str,
+        question_word: str,
         *,
         single: bool,
     ) -> tuple[State, float]:
-        """Values without a note (a place, a day) that the notes around the child and its own note
-        state.
+        """The values without a note (a place, a day) that the child's note and those linked with
+        it state.
 
         Args:
-            asking: the question's word for the value.
+            question_word: the question's word for the value.
         """
-        graph, out = self._graph, self.empty()
+        graph, reached = self._graph, self.empty()
         active = self._active(child)
-        own = 0.999 if phrase.is_weak else OWN_NOTE
+        own_weight = 0.999 if phrase.is_weak else OWN_NOTE
         for node in active.tolist():
-            if graph.noted[node]:
-                out.score[node] = own * child.score[node]
-                out.steps[node] = child.steps.get(node, ())
+            if graph.has_note[node]:
+                reached.score[node] = own_weight * child.score[node]
+                reached.steps[node] = child.steps.get(node, ())
         if not len(active):
-            return out, 0.5
-        top = active[np.argsort(-child.score[active], kind="stable")[:_VALUES_READ]]
-        noted = [int(node) for node in top if graph.noted[node]]
-        near = self._leaving(active)
-        told_by_child = graph.source[near.edge] == near.origin
-        fit = self.fit(phrase, single=single)[near.edge]
-        fit = fit - np.where(told_by_child, 0.0, REVERSED_VALUE)
-        leads = bool(len(fit)) and bool(graph.repeated[near.edge[fit.argmax()]])
-        leads = leads or any(graph.are_relations(child.steps.get(node, ())) for node in noted)
-        if not (self._all_values or leads):
-            noted = []
-        stated = own_values(noted, phrase, asking)
+            return reached, 0.5
+        top = active[np.argsort(-child.score[active], kind="stable")[:_MAX_NOTES_READ]]
+        notes = [int(node) for node in top if graph.has_note[node]]
+        out_edges = self._out_edges(active)
+        is_stated_by_child = graph.source[out_edges.edge] == out_edges.origin
+        fit = self.fit(phrase, single=single)[out_edges.edge]
+        fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
+        may_answer = bool(len(fit)) and bool(graph.repeated[out_edges.edge[fit.argmax()]])
+        may_answer = may_answer or any(
+            graph.are_relations(child.steps.get(node, ())) for node in notes
+        )
+        if not (self._all_values or may_answer):
+            notes = []
+        stated = own_values(notes, phrase, question_word)
         best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
         fall = self._fall(best)
         for node, (number, own_fit) in stated.items():
-            worth = float(child.score[node]) * math.exp(min(0.0, own_fit - best) / fall)
-            if len(out.steps[node]) < self._max_hops:
-                out.score[node] = max(out.score[node], worth)
-                out.steps[node] = (-1 - number, *child.steps.get(node, ()))
+            score = float(child.score[node]) * math.exp(min(0.0, own_fit - best) / fall)
+            if len(reached.steps[node]) < self._max_hops:
+                reached.score[node] = max(reached.score[node], score)
+                reached.steps[node] = (-1 - number, *child.steps.get(node, ()))
         if phrase.is_weak:
-            return out, 0.5
-        worth_all = child.score[near.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
-        self._values_around(child, out, worth_all.astype(np.float32), near)
-        return out, best
+            return reached, 0.5
+        scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
+        self._add_linked_values(reached, child, scores.astype(np.float32), out_edges)
+        return reached, best
 
-    def _values_around(self, child: State, out: State, worth: Floats, near: _Near) -> None:
-        been: dict[int, frozenset[int]] = {}
-        for k in np.argsort(-worth, kind="stable")[:_TRIED_VALUES]:
-            node, start = int(near.far[k]), int(near.origin[k])
-            if worth[k] < SEEN:
+    def _add_linked_values(
+        self, reached: State, child: State, scores: Floats, out_edges: _OutEdges
+    ) -> None:
+        """Add to the nodes reached those at the other ends of edges.
+
+        Args:
+            scores: of these edges, (len(out_edges),).
+        """
+        visited_from: dict[int, frozenset[int]] = {}
+        for k in np.argsort(-scores, kind="stable")[:_MAX_VALUES]:
+            node, origin = int(out_edges.target[k]), int(out_edges.origin[k])
+            if scores[k] < LEAST_SCORE:
                 return
-            steps = (int(near.edge[k]), *child.steps.get(start, ()))
-            if start not in been:
-                been[start] = self._been(child, start)
-            if node in been[start] or len(steps) > self._max_hops:
+            steps = (int(out_edges.edge[k]), *child.steps.get(origin, ()))
+            if origin not in visited_from:
+                visited_from[origin] = self._visited(child, origin)
+            if node in visited_from[origin] or len(steps) > self._max_hops:
                 continue
-            if worth[k] > out.score[node]:
-                out.score[node] = worth[k]
-                out.steps[node] = steps
-            elif worth[k] > _ABOUT_AS_GOOD * out.score[node]:
-                out.also.setdefault(node, []).append(int(near.edge[k]))
+            if scores[k] > reached.score[node]:
+                reached.score[node] = scores[k]
+                reached.steps[node] = steps
+            elif scores[k] > _ABOUT_AS_GOOD * reached.score[node]:
+                reached.alternatives.setdefault(node, []).append(int(out_edges.edge[k]))
 
-    # -- several ----------------------------------------------------------------------------------
+    # -- several terms ----------------------------------------------------------------------------
 
     @staticmethod
-    def meet(one: State, other: State) -> State:
-        """Nodes that answer both, and far behind them those that answer one."""
-        half = 0.05 * np.maximum(one.score, other.score)
-        out = State(np.maximum(one.score * other.score, half))
-        for node in one.steps.keys() | other.steps.keys():
-            out.steps[node] = one.steps.get(node, ()) + other.steps.get(node, ())
-            out.also[node] = one.also.get(node, [])
-        return out
+    def meet(first: State, second: State) -> State:
+        """The nodes that answer both, and far behind them those that answer one."""
+        either = 0.05 * np.maximum(first.score, second.score)
+        both = State(np.maximum(first.score * second.score, either))
+        for node in first.steps.keys() | second.steps.keys():
+            both.steps[node] = first.steps.get(node, ()) + second.steps.get(node, ())
+            both.alternatives[node] = first.alternatives.get(node, [])
+        return both
 
     def at_times(self, state: State, times: Span) -> None:
         """Lower the scores of nodes of another time."""
         days = self._graph.day
-        other = np.where(days != NO_DAY, OUTSIDE_TIMES, UNDATED_INSIDE)
-        state.score = (state.score * np.where(_within(days, times), 1.0, other)).astype(np.float32)
+        outside = np.where(days != NO_DAY, OUTSIDE_TIMES, UNDATED_INSIDE)
+        factors = np.where(_within(days, times), 1.0, outside)
+        state.score = (state.score * factors).astype(np.float32)
 
 
 def _within(days: Ints, times: Span) -> Flags:
-    after, before = days >= times.first.toordinal(), days <= times.last.toordinal()
-    within: Flags = after & before & (days != NO_DAY)
+    has_begun, is_not_over = days >= times.first.toordinal(), days <= times.last.toordinal()
+    within: Flags = has_begun & is_not_over & (days != NO_DAY)
     return within

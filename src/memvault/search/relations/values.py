@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 
 from memvault.model.note import Chunk, LineRange
-from memvault.search.relations.edge_index import StepGraph
 from memvault.search.relations.edge_templates import Value, values_in
 from memvault.search.relations.question import Phrase
+from memvault.search.relations.step_graph import StepGraph
 from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
@@ -40,31 +40,33 @@ class StatedValue:
     lines: LineRange
 
 
-def fits_asking(text: str, asking: str) -> bool:
+def can_answer(text: str, question_word: str) -> bool:
     """Whether a value can answer *when* or *where*; other questions take any."""
     is_time = _TIME.search(text) is not None
-    if asking == "when":
+    if question_word == "when":
         return is_time
-    return asking != "where" or not any(char.isdigit() for char in text)
+    return question_word != "where" or not any(char.isdigit() for char in text)
 
 
-def values_of(passages: Iterable[Chunk], find_spans: FindSpans, asking: str) -> list[StatedValue]:
+def values_of(
+    passages: Iterable[Chunk], find_spans: FindSpans, question_word: str
+) -> list[StatedValue]:
     """The values that a note states, in the order of its text, `MAX_PER_NOTE` at most.
 
     Args:
         passages: of the note, in order.
         find_spans: returns the spans of the vault's names in a sentence.
-        asking: the question's word for the value.
+        question_word: the question's word for the value.
     """
-    found: list[StatedValue] = []
+    values: list[StatedValue] = []
     for chunk in passages:
         for sentence in sentences(chunk.text):
             for value in values_in(sentence, find_spans(sentence)):
-                if fits_asking(value.text, asking):
-                    found.append(StatedValue(value, sentence, chunk.heading, chunk.lines))
-            if len(found) >= MAX_PER_NOTE:
-                return found[:MAX_PER_NOTE]
-    return found
+                if can_answer(value.text, question_word):
+                    values.append(StatedValue(value, sentence, chunk.heading, chunk.lines))
+            if len(values) >= MAX_PER_NOTE:
+                return values[:MAX_PER_NOTE]
+    return values
 
 
 @lru_cache(maxsize=4_000)
@@ -99,46 +101,48 @@ class ValueFinder:
         self._vectors = vectors
 
     def __call__(
-        self, nodes: Sequence[int], phrase: Phrase, asking: str
+        self, nodes: Sequence[int], phrase: Phrase, question_word: str
     ) -> dict[int, tuple[int, float]]:
         """For each node the number in ``found`` of the value that its note states best, and how
         well.
 
         Args:
-            asking: the question's word for the value.
+            question_word: the question's word for the value.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        stated = self._stated(nodes, asking)
-        steps = {text for own in stated.values() for s in own for text in s.value.steps}
+        values_of_node = self._values(nodes, question_word)
+        steps = {
+            text for values in values_of_node.values() for v in values for text in v.value.steps
+        }
         fits = self._fits(sorted(steps), phrase)
         best: dict[int, tuple[int, float]] = {}
-        for node, own in stated.items():
-            for each in own:
-                fit = 0.6 * fits[each.value.local] + 0.4 * fits[each.value.whole]
+        for node, values in values_of_node.items():
+            for stated in values:
+                fit = 0.6 * fits[stated.value.local] + 0.4 * fits[stated.value.whole]
                 if node not in best or fit > best[node][1]:
                     best[node] = (len(self.found), fit)
-                    self.found.append((node, each))
+                    self.found.append((node, stated))
         return best
 
-    def _stated(self, nodes: Sequence[int], asking: str) -> dict[int, list[StatedValue]]:
+    def _values(self, nodes: Sequence[int], question_word: str) -> dict[int, list[StatedValue]]:
         """The values of each note, cached because interpretations need the same ones."""
         ids = self._graph.node_ids
-        unread = [node for node in nodes if (node, asking) not in self._read]
+        unread = [node for node in nodes if (node, question_word) not in self._read]
         passages = self._store.passages([ids[node] for node in unread]) if unread else {}
         for node in unread:
-            own = passages.get(ids[node], ())
-            self._read[node, asking] = values_of(own, self._name_spans, asking)
-        return {node: self._read[node, asking] for node in nodes}
+            of_note = passages.get(ids[node], ())
+            self._read[node, question_word] = values_of(of_note, self._name_spans, question_word)
+        return {node: self._read[node, question_word] for node in nodes}
 
     def _fits(self, texts: list[str], phrase: Phrase) -> dict[str, float]:
         """Like `Traversal.text_fit`, for steps that are not in the index."""
         if not texts:
             return {}
-        vectors = self._vectors.of([*texts, *phrase.ways])
-        ways = np.stack([vectors[way] for way in phrase.ways])
-        similar = np.stack([vectors[text] for text in texts]) @ ways.T
+        vectors = self._vectors.of([*texts, *phrase.wordings])
+        wordings = np.stack([vectors[wording] for wording in phrase.wordings])
+        similar = np.stack([vectors[text] for text in texts]) @ wordings.T
         fits = 0.5 * similar.max(axis=1) + 0.5 * similar.mean(axis=1)
         for k, text in enumerate(texts):
             fits[k] += SHARED * len(phrase.stems & stems(text)) / max(1, len(phrase.stems))

@@ -1,15 +1,7 @@
-"""The vector store in a Qdrant Edge shard: the Qdrant engine within this process.
-
-Every call of the engine holds the interpreter lock, so calls are kept short: large writes are
-split into batches, and no HNSW graph is built (38 s for 50,000 chunks, in which nothing else would
-run). Vectors are stored at 8 bits per dimension (TurboQuant): a full scan of 50,000 takes 3 ms, and
-scores are within 0.001 of the exact cosine.
-"""
+"""The vector store in a Qdrant Edge shard: the Qdrant engine within this process."""
 
 from __future__ import annotations
 
-import ctypes
-import sys
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,32 +9,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import qdrant_edge as qdrant
 
-from memvault.model.errors import DiskFull, MemvaultError, StorageError, StoreUnavailable
-from memvault.model.memory import Memory
-from memvault.model.note import EmbeddedChunk, Vector
+from memvault.model.errors import DiskFull, MemvaultError, StorageError
 from memvault.model.priority import make_way
 from memvault.model.search import Ranking
 from memvault.stores import faults
 from memvault.stores.server import CallRecorder
-from memvault.stores.vectors import bm25
+from memvault.stores.vectors.edge_shard import (
+    filter_of,
+    is_engine_error,
+    open_shard,
+    points,
+    points_with_term,
+    scroll,
+    unflushed,
+)
 from memvault.stores.vectors.payload import (
-    CREATED,
-    IMPORTANCE,
     LABELS,
     MAX_KEPT,
-    AnyLabel,
     Conditions,
     Header,
     Headers,
     header,
-    payloads,
 )
 from memvault.stores.vectors.points import (
     DENSE,
-    POINTS_PER_CALL,
     SPARSE,
     Note,
     Point,
@@ -52,181 +44,9 @@ from memvault.stores.vectors.points import (
     WithVector,
     batches,
     ids_of,
-    language_of,
     parts,
     point_of,
-    searchable,
 )
-
-_WITHOUT_HNSW = 1_000_000_000  # KB of vectors that are still scanned
-_INDEXES: dict[str, Any] = {
-    LABELS: qdrant.TextIndexParams(
-        tokenizer=qdrant.TokenizerType.Whitespace, lowercase=False, enable_hnsw=False
-    ),
-    IMPORTANCE: qdrant.FloatIndexParams(enable_hnsw=False),
-    CREATED: qdrant.FloatIndexParams(enable_hnsw=False),
-}
-
-
-def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
-    """Open the shard of this folder; creates it if it does not exist.
-
-    Raises:
-        StorageError: the files are damaged or contain vectors of another dimension.
-        StoreUnavailable: another process has locked the folder.
-        DiskFull: there is no space for an empty shard.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    config = _config(dimension)
-    try:
-        if any(folder.iterdir()):
-            if unflushed(folder).exists():
-                faults.ensure_space(folder, _size(folder / "wal"))
-            return _load(folder, config)
-        faults.ensure_space(folder, 0)
-        return _create(folder, config)
-    except BaseException as error:
-        if not is_engines(error):
-            raise
-        if "WouldBlock" in str(error):
-            raise StoreUnavailable("Another process has the indexes open.") from error
-        if faults.reports_full_disk(error) or faults.is_disk_full(folder):
-            raise faults.disk_full() from error
-        raise faults.integrity_error() from error
-
-
-def unflushed(folder: Path) -> Path:
-    """A marker file that exists while the log has data that the segments may lack; loading the
-    shard then writes this data again."""
-    return folder / "unflushed"
-
-
-def _size(folder: Path) -> int:
-    """Allocated bytes, if the system reports them, else the file sizes."""
-    known = [file.stat() for file in folder.rglob("*") if file.is_file()]
-    return sum(getattr(each, "st_blocks", each.st_size // 512) * 512 for each in known)
-
-
-def _config(dimension: int) -> qdrant.EdgeConfig:
-    return qdrant.EdgeConfig(
-        vectors={
-            DENSE: qdrant.EdgeVectorParams(
-                size=dimension,
-                distance=qdrant.Distance.Cosine,
-                datatype=qdrant.VectorStorageDatatype.Turbo8,
-            )
-        },
-        sparse_vectors={SPARSE: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
-        optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=_WITHOUT_HNSW),
-        wal_enabled=True,
-    )
-
-
-def _create(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
-    shard = qdrant.EdgeShard.create(str(folder), config)
-    for field, schema in _INDEXES.items():
-        shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
-    shard.flush()
-    return shard
-
-
-def _load(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
-    """Load the shard and read some of its files of every kind, to detect damage."""
-    shard = qdrant.EdgeShard.load(str(folder), config)
-    if set(shard.info().payload_schema) != set(_INDEXES):
-        raise faults.integrity_error()
-    shard.scroll(qdrant.ScrollRequest(limit=64, with_payload=True, with_vector=True))
-    _drop_mapped_pages(folder)
-    return shard
-
-
-def _drop_mapped_pages(folder: Path) -> None:
-    """Take the shard's mapped files out of resident memory; pages that are used come back.
-
-    The engine reserves up to 32 MB in each file and maps all of it when it loads a shard: 69 MB for
-    the ten notes of the template.
-    """
-    if sys.platform != "linux":
-        return
-    madvise, dont_need = ctypes.CDLL(None).madvise, 4
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        addresses, access, *_, file = line.split(maxsplit=5)
-        is_shared = access.endswith("s")  # nothing is lost: changed pages are the file's
-        if is_shared and file.startswith(f"{folder.resolve()}/"):
-            first, last = (int(end, 16) for end in addresses.split("-"))
-            madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), dont_need)
-
-
-def is_engines(error: BaseException) -> bool:
-    """Whether the engine raised the error: a bare `Exception`, or a panic, which is no subclass."""
-    return type(error) is Exception or type(error).__name__ == "PanicException"
-
-
-def points(
-    memory: Memory, chunks: Sequence[EmbeddedChunk], ids: Iterator[int]
-) -> list[qdrant.Point]:
-    """One point per chunk, with the next of these ids."""
-    make_way()
-    language = language_of(chunks)
-    own = payloads(memory, [embedded.chunk for embedded in chunks], language)
-    return [
-        qdrant.Point(
-            point_of(next(ids)),
-            {
-                DENSE: _floats(embedded.vector),
-                SPARSE: bm25.document(searchable(embedded.chunk), language),
-            },
-            payload,
-        )
-        for embedded, payload in zip(chunks, own, strict=True)
-    ]
-
-
-def _floats(vector: Vector) -> Any:
-    """A buffer, which the engine converts twice as fast as a list."""
-    return np.ascontiguousarray(vector, np.float32).data
-
-
-def filter_of(conditions: Conditions) -> qdrant.Filter | None:
-    must: list[Any] = []
-    for condition in conditions:
-        if isinstance(condition, AnyLabel):
-            wanted = qdrant.MatchTextAny(" ".join(condition.labels))
-            must.append(qdrant.FieldCondition(LABELS, match=wanted))
-        else:
-            bounds = qdrant.RangeFloat(gte=condition.least, lte=condition.most)
-            must.append(qdrant.FieldCondition(condition.field, range=bounds))
-    return qdrant.Filter(must=must) if must else None
-
-
-def scroll(
-    shard: qdrant.EdgeShard,
-    wanted: qdrant.Filter | None,
-    payload: list[str] | bool,
-    *,
-    with_vector: bool = False,
-) -> Iterator[qdrant.Record]:
-    """All matching points, read page by page."""
-    offset = None
-    while True:
-        request = qdrant.ScrollRequest(
-            offset=offset,
-            limit=POINTS_PER_CALL,
-            filter=wanted,
-            with_payload=payload,
-            with_vector=[DENSE] if with_vector else False,
-        )
-        records, offset = shard.scroll(request)
-        yield from records
-        if offset is None:
-            return
-
-
-def points_with_term(shard: qdrant.EdgeShard, term: int, limit: int) -> list[qdrant.ScoredPoint]:
-    """Points whose text contains the term, without their payload."""
-    one = qdrant.Query.Nearest(qdrant.SparseVector([term], [1.0]), using=SPARSE)
-    return shard.query(qdrant.QueryRequest(limit=limit, query=one))
-
 
 _BYTES_PER_POINT = 8_192  # generous: vectors, indexes and what the log repeats
 _BYTES_PER_CHARACTER = 12
@@ -257,9 +77,13 @@ class EdgeVectorStore(PointVectorStore):
             stale = self._ids_of(latest)
             for batch in batches(latest.values()):
                 ids = self._free_ids(batch, stale)
-                rest = iter(ids)
-                made = [point for memory, chunks in batch for point in points(memory, chunks, rest)]
-                for part in parts(made):
+                unused_ids = iter(ids)
+                new_points = [
+                    point
+                    for memory, chunks in batch
+                    for point in points(memory, chunks, unused_ids)
+                ]
+                for part in parts(new_points):
                     make_way()
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
                 self._headers.forget(ids)
@@ -279,10 +103,10 @@ class EdgeVectorStore(PointVectorStore):
         fields: list[str],
     ) -> Sequence[Scored]:
         using = DENSE if isinstance(query, list) else SPARSE
-        near: Any = query
+        vector: Any = query
         request = qdrant.QueryRequest(
             limit=limit,
-            query=qdrant.Query.Nearest(near, using=using),
+            query=qdrant.Query.Nearest(vector, using=using),
             filter=filter_of(allowed),
             with_payload=fields or False,
         )
@@ -290,26 +114,33 @@ class EdgeVectorStore(PointVectorStore):
             return shard.query(request)
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
-        found = self._nearest(query, limit, allowed, [])
-        near = sorted(zip([-point.score for point in found], ids_of(found), strict=True))
-        headers = zip(near, self._headers.of([key for _, key in near]), strict=True)
-        return Ranking.of([(-score, key, own) for (score, key), own in headers if own is not None])
+        points = self._nearest(query, limit, allowed, [])
+        scored = sorted(zip([-point.score for point in points], ids_of(points), strict=True))
+        headers = self._headers.of([chunk_id for _, chunk_id in scored])
+        return Ranking.of(
+            [
+                (-score, chunk_id, header)
+                for (score, chunk_id), header in zip(scored, headers, strict=True)
+                if header is not None
+            ]
+        )
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
         with self._reading() as shard:
-            found = points_with_term(shard, term, limit)
-        return [own[0] for own in self._headers.of(ids_of(found)) if own is not None]
+            points = points_with_term(shard, term, limit)
+        return [header[0] for header in self._headers.of(ids_of(points)) if header is not None]
 
     def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[Point]:
-        wanted: list[Any] = [point_of(each) for each in chunk_ids]
+        ids: list[Any] = [point_of(chunk_id) for chunk_id in chunk_ids]
         with self._reading() as shard:
-            return shard.retrieve(wanted, fields or False, False)
+            return shard.retrieve(ids, fields or False, False)
 
     def _scroll(
-        self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
+        self, conditions: Conditions, fields: list[str], *, with_vector: bool = False
     ) -> Iterator[WithVector]:
         with self._reading() as shard:
-            yield from scroll(shard, filter_of(wanted), fields or False, with_vector=with_vector)
+            matching = filter_of(conditions)
+            yield from scroll(shard, matching, fields or False, with_vector=with_vector)
 
     def _read_labels(self, chunk_ids: Collection[int]) -> dict[int, Header]:
         records = self._retrieve(chunk_ids, [LABELS])
@@ -319,9 +150,9 @@ class EdgeVectorStore(PointVectorStore):
     def count(self) -> int:
         return self._count(())
 
-    def _count(self, wanted: Conditions) -> int:
+    def _count(self, conditions: Conditions) -> int:
         with self._reading() as shard:
-            return shard.count(qdrant.CountRequest(filter=filter_of(wanted), exact=True))
+            return shard.count(qdrant.CountRequest(filter=filter_of(conditions), exact=True))
 
     def flush(self) -> None:
         with self._write_lock, self._reading() as shard:
@@ -338,8 +169,8 @@ class EdgeVectorStore(PointVectorStore):
         """Fill the cache in small steps, because each holds the interpreter lock."""
         if self.count() > MAX_KEPT:
             return
-        for some in parts(ids_of(self._scroll((), []))):
-            self._headers.of(some)
+        for part in parts(ids_of(self._scroll((), []))):
+            self._headers.of(part)
             time.sleep(_PAUSE_SECONDS)
 
     def close(self) -> None:
@@ -354,8 +185,8 @@ class EdgeVectorStore(PointVectorStore):
 
     def _delete(self, shard: qdrant.EdgeShard, chunk_ids: Iterable[int]) -> None:
         for part in parts(list(chunk_ids)):
-            gone: list[Any] = [point_of(each) for each in part]
-            shard.update(qdrant.UpdateOperation.delete_points(gone))
+            ids: list[Any] = [point_of(chunk_id) for chunk_id in part]
+            shard.update(qdrant.UpdateOperation.delete_points(ids))
             self._headers.forget(part)
 
     def _flush(self, shard: qdrant.EdgeShard) -> None:
@@ -397,7 +228,7 @@ class EdgeVectorStore(PointVectorStore):
         try:
             yield
         except BaseException as error:
-            if isinstance(error, MemvaultError) or not is_engines(error):
+            if isinstance(error, MemvaultError) or not is_engine_error(error):
                 raise
             if faults.reports_full_disk(error) or faults.is_disk_full(self._folder):
                 raise faults.disk_full() from error

@@ -77,7 +77,7 @@ class PointVectorStore(ABC):
     _main_language: str | None = None  # the one of these that most chunks are in
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
-    # -- the way to the engine ------------------------------------------------------------------
+    # -- what an engine implements --------------------------------------------------------------
 
     @abstractmethod
     def _nearest(
@@ -99,15 +99,15 @@ class PointVectorStore(ABC):
 
     @abstractmethod
     def _scroll(
-        self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
+        self, conditions: Conditions, fields: list[str], *, with_vector: bool = False
     ) -> Iterator[WithVector]:
         """All matching points."""
 
     @abstractmethod
-    def _count(self, wanted: Conditions) -> int:
+    def _count(self, conditions: Conditions) -> int:
         """The number of matching points."""
 
-    # -- what the protocol promises -------------------------------------------------------------
+    # -- what `VectorStore` promises ------------------------------------------------------------
 
     def rank_dense(
         self,
@@ -141,15 +141,14 @@ class PointVectorStore(ABC):
         return self._main_language if self._languages_in_store() else None
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
-        spoken = in_languages([language]) if language is not None else ()
-        wanted = (*spoken, *visible(ChunkSize.NOTE, None))
-        return [
-            _vector_of(each) for each in islice(self._scroll(wanted, [], with_vector=True), limit)
-        ]
+        of_language = in_languages([language]) if language is not None else ()
+        conditions = (*of_language, *visible(ChunkSize.NOTE, None))
+        records = islice(self._scroll(conditions, [], with_vector=True), limit)
+        return [_vector_of(record) for record in records]
 
     def passages_in_language(self, language: str, limit: int) -> list[str]:
-        wanted = (*in_languages([language]), *visible(ChunkSize.PASSAGE, None))
-        records = islice(self._scroll(wanted, _ALL_FIELDS), limit)
+        conditions = (*in_languages([language]), *visible(ChunkSize.PASSAGE, None))
+        records = islice(self._scroll(conditions, _ALL_FIELDS), limit)
         chunks = self._with_texts([stored_chunk(record.payload) for record in records])
         return [chunk.text for chunk in chunks]
 
@@ -158,12 +157,14 @@ class PointVectorStore(ABC):
         if time.monotonic() >= self._languages_until:
             counts: dict[str, int] = {}
             if self._count(in_languages(languages.LANGUAGES)):
-                counts = {each: self._count(in_languages([each])) for each in languages.LANGUAGES}
-            found = [each for each, count in counts.items() if count]
-            most = max(counts, key=lambda each: counts[each], default="")
-            is_main = 2 * counts.get(most, 0) > self._count(())
-            self._main_language = most if is_main else None
-            self._languages = tuple(found)
+                counts = {
+                    language: self._count(in_languages([language]))
+                    for language in languages.LANGUAGES
+                }
+            commonest = max(counts, key=lambda language: counts[language], default="")
+            is_main = 2 * counts.get(commonest, 0) > self._count(())
+            self._main_language = commonest if is_main else None
+            self._languages = tuple(language for language, count in counts.items() if count)
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS
         return self._languages
 
@@ -173,10 +174,12 @@ class PointVectorStore(ABC):
             self._languages_until = 0.0
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
-        found = self._nearest(query, limit, allowed, _LABELS)
-        known = zip(ids_of(found), found, strict=True)
-        near = sorted((-point.score, key, header(point.payload)) for key, point in known)
-        return Ranking.of([(-score, key, own) for score, key, own in near])
+        points = self._nearest(query, limit, allowed, _LABELS)
+        ranked = sorted(
+            (-point.score, chunk_id, header(point.payload))
+            for chunk_id, point in zip(ids_of(points), points, strict=True)
+        )
+        return Ranking.of([(-score, chunk_id, of_chunk) for score, chunk_id, of_chunk in ranked])
 
     def read(self, chunk_ids: Collection[int]) -> dict[int, Chunk]:
         records = self._retrieve(chunk_ids, _ALL_FIELDS)
@@ -190,79 +193,88 @@ class PointVectorStore(ABC):
         searched for it; for a phrase without a rare word all texts are searched. A phrase without
         letters and digits matches every note.
         """
-        known: dict[int, set[str] | None] = {}
-        having: dict[str, set[str]] = {}
-        common: set[str] = set()
-        for words, terms in {(bm25.words(each), tuple(bm25.terms(each))) for each in phrases}:
+        notes_of_term: dict[int, set[str] | None] = {}
+        candidates: dict[str, set[str]] = {}  # phrases that a note may contain
+        common: set[str] = set()  # phrases that any note may contain
+        for words, terms in {(bm25.words(text), tuple(bm25.terms(text))) for text in phrases}:
             make_way()
             if not terms:
                 return set(self.note_ids())
-            rare = [
-                notes for term in terms if (notes := self._notes_if_rare(term, known)) is not None
+            with_rare_term = [
+                notes
+                for term in terms
+                if (notes := self._notes_if_rare(term, notes_of_term)) is not None
             ]
-            if not rare:
+            if not with_rare_term:
                 common.add(words)
-            for note_id in set.intersection(*rare) if rare else ():
-                having.setdefault(note_id, set()).add(words)
+            for note_id in set.intersection(*with_rare_term) if with_rare_term else ():
+                candidates.setdefault(note_id, set()).add(words)
         return {
             note_id
-            for some in _some(self.note_ids() if common else having, NOTES_PER_CALL)
-            for note_id, text in self._words_of(some).items()
-            if any(phrase in text for phrase in (*having.get(note_id, ()), *common))
+            for group in _grouped(self.note_ids() if common else candidates, NOTES_PER_CALL)
+            for note_id, text in self._words_of(group).items()
+            if any(phrase in text for phrase in (*candidates.get(note_id, ()), *common))
         }
 
     def _words_of(self, note_ids: Collection[str]) -> dict[str, str]:
         """The words of these notes' passages in order, then of their titles and headings."""
-        found: dict[str, list[StoredChunk]] = {}
+        passages_of: dict[str, list[StoredChunk]] = {}
         for record in self._scroll(of_notes(note_ids, ChunkSize.PASSAGE), _ALL_FIELDS):
             make_way()
-            chunk = stored_chunk(record.payload)
-            found.setdefault(chunk.note_id, []).append(chunk)
-        return {
-            note_id: bm25.words(
-                "\n".join(
-                    (*(str(c.text) for c in sorted(own, key=_place)), *(c.context for c in own))
-                )
-            )
-            for note_id, own in found.items()
-        }
+            passage = stored_chunk(record.payload)
+            passages_of.setdefault(passage.note_id, []).append(passage)
+        words = {}
+        for note_id, passages in passages_of.items():
+            texts = [str(passage.text) for passage in sorted(passages, key=_place)]
+            contexts = [passage.context for passage in passages]
+            words[note_id] = bm25.words("\n".join((*texts, *contexts)))
+        return words
 
-    def _notes_if_rare(self, term: int, known: dict[int, set[str] | None]) -> set[str] | None:
-        """The notes with this term; None if it is in too many chunks."""
-        if term not in known:
-            found = self._notes_with_term(term, RARE + 1)
-            known[term] = set(found) if len(found) <= RARE else None
-        return known[term]
+    def _notes_if_rare(
+        self, term: int, notes_of_term: dict[int, set[str] | None]
+    ) -> set[str] | None:
+        """The notes with this term; None if it is in too many chunks.
+
+        Args:
+            notes_of_term: earlier results, to which this one is added.
+        """
+        if term not in notes_of_term:
+            note_ids = self._notes_with_term(term, RARE + 1)
+            notes_of_term[term] = set(note_ids) if len(note_ids) <= RARE else None
+        return notes_of_term[term]
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         """See `VectorStore.vectors`; ordered by the lines of their chunks."""
-        found: dict[str, list[tuple[StoredChunk, Vector]]] = {}
+        pairs_of: dict[str, list[tuple[StoredChunk, Vector]]] = {}
         for record in self._scroll(of_notes(note_ids, size), _ALL_FIELDS, with_vector=True):
             chunk = stored_chunk(record.payload)
-            found.setdefault(chunk.note_id, []).append((chunk, _vector_of(record)))
+            pairs_of.setdefault(chunk.note_id, []).append((chunk, _vector_of(record)))
         return {
-            note_id: [vector for _, vector in sorted(own, key=lambda pair: _place(pair[0]))]
-            for note_id, own in found.items()
+            note_id: [vector for _, vector in sorted(pairs, key=lambda pair: _place(pair[0]))]
+            for note_id, pairs in pairs_of.items()
         }
 
     def chunks(self, note_id: str) -> list[EmbeddedChunk]:
         records = list(self._scroll(of_notes([note_id]), _ALL_FIELDS, with_vector=True))
-        whole = self._with_texts([stored_chunk(record.payload) for record in records])
-        embedded = [
-            EmbeddedChunk(chunk, _vector_of(record))
-            for chunk, record in zip(whole, records, strict=True)
-        ]
+        chunks = self._with_texts([stored_chunk(record.payload) for record in records])
         sizes = list(ChunkSize)
-        return sorted(embedded, key=lambda own: (sizes.index(own.chunk.size), own.chunk.ordinal))
+        return sorted(
+            (
+                EmbeddedChunk(chunk, _vector_of(record))
+                for chunk, record in zip(chunks, records, strict=True)
+            ),
+            key=lambda embedded: (sizes.index(embedded.chunk.size), embedded.chunk.ordinal),
+        )
 
     def passages(self, note_ids: Collection[str]) -> dict[str, list[Chunk]]:
         """See `VectorStore.passages`."""
         conditions = of_notes(note_ids, ChunkSize.PASSAGE)
-        stored = [stored_chunk(each.payload) for each in self._scroll(conditions, _ALL_FIELDS)]
-        found: dict[str, list[Chunk]] = {}
-        for chunk in self._with_texts(sorted(stored, key=_place)):
-            found.setdefault(chunk.note_id, []).append(chunk)
-        return found
+        records = self._scroll(conditions, _ALL_FIELDS)
+        stored = sorted((stored_chunk(record.payload) for record in records), key=_place)
+        passages_of: dict[str, list[Chunk]] = {}
+        for passage in self._with_texts(stored):
+            passages_of.setdefault(passage.note_id, []).append(passage)
+        return passages_of
 
     def note_ids(self) -> Iterator[str]:
         seen = set[str]()
@@ -284,16 +296,16 @@ class PointVectorStore(ABC):
 
     def _ids_of(self, note_ids: Iterable[str]) -> set[int]:
         """Ids of these notes' chunks."""
-        found: set[int] = set()
-        for some in _some(note_ids, POINTS_PER_CALL):
-            found.update(ids_of(self._scroll(of_notes(some), [])))
-        return found
+        chunk_ids: set[int] = set()
+        for group in _grouped(note_ids, POINTS_PER_CALL):
+            chunk_ids.update(ids_of(self._scroll(of_notes(group), [])))
+        return chunk_ids
 
-    def _free_ids(self, notes: Iterable[Note], own: Collection[int]) -> list[int]:
+    def _free_ids(self, notes: Iterable[Note], replaceable: Collection[int]) -> list[int]:
         """An id for each chunk: its hash, or the next number that no other chunk has.
 
         Args:
-            own: ids of points that these chunks may replace.
+            replaceable: ids of points that these chunks may replace.
         """
         ids = [
             chunk_id(note, embedded.chunk.size, embedded.chunk.ordinal)
@@ -301,17 +313,17 @@ class PointVectorStore(ABC):
             for note in (UUID(memory.id),)
             for embedded in chunks
         ]
-        taken = self._others(ids, own)
+        taken = self._taken(ids, replaceable)
         for place in range(len(ids)):
             while ids[place] in taken:
                 ids[place] = (ids[place] + 1) % NUMBERS
-                taken |= self._others([ids[place]], own)
+                taken |= self._taken([ids[place]], replaceable)
             taken.add(ids[place])
         return ids
 
-    def _others(self, chunk_ids: Iterable[int], own: Collection[int]) -> set[int]:
+    def _taken(self, chunk_ids: Iterable[int], replaceable: Collection[int]) -> set[int]:
         """The ids among these that other chunks have."""
-        new = [each for each in chunk_ids if each not in own]
+        new = [chunk_id for chunk_id in chunk_ids if chunk_id not in replaceable]
         return set(ids_of(self._retrieve(new, [])))
 
 
@@ -329,10 +341,11 @@ def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
         yield batch
 
 
-def _some(items: Iterable[str], most: int) -> Iterator[list[str]]:
-    waiting = iter(items)
-    while some := list(islice(waiting, most)):
-        yield some
+def _grouped(items: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The items in lists of at most this size."""
+    rest = iter(items)
+    while group := list(islice(rest, size)):
+        yield group
 
 
 def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
@@ -343,7 +356,8 @@ def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
 
 def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
     """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
-    return languages.language_of(max((own.chunk.text for own in chunks), key=len, default=""))
+    texts = (embedded.chunk.text for embedded in chunks)
+    return languages.language_of(max(texts, key=len, default=""))
 
 
 def searchable(chunk: Chunk) -> str:
@@ -356,7 +370,7 @@ def ids_of(points: Iterable[Point]) -> list[int]:
     ids = [point.id for point in points]
     if set(map(type, ids)) <= {int}:
         return ids
-    return [each if isinstance(each, int) else UUID(str(each)).int for each in ids]
+    return [point_id if isinstance(point_id, int) else UUID(str(point_id)).int for point_id in ids]
 
 
 def point_of(chunk_id: int) -> int | UUID:
@@ -373,6 +387,7 @@ def _place(chunk: StoredChunk) -> tuple[int, int, int]:
 
 
 def _text(chunk: StoredChunk, texts: dict[tuple[str, int], str]) -> str:
+    """The text of a chunk; ``texts`` are those of passages, by note and ordinal."""
     if isinstance(chunk.text, str):
         return chunk.text
     first, last = chunk.text

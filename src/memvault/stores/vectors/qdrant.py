@@ -17,12 +17,10 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import grpc
-import httpx
 from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
+from memvault.model.errors import InvalidParams
 from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
@@ -49,6 +47,13 @@ from memvault.stores.vectors.points import (
     point_of,
     searchable,
 )
+from memvault.stores.vectors.qdrant_errors import (
+    UNREACHABLE,
+    CollectionMissing,
+    TimedOut,
+    Unreachable,
+    translated,
+)
 
 TIMEOUT_SECONDS = 3
 EXACT_KILOBYTES = 100_000  # of vectors; 65,000 of 384 dimensions take some 20 ms
@@ -59,31 +64,13 @@ _INDEXES = {
     IMPORTANCE: models.PayloadSchemaType.FLOAT,
     CREATED: models.PayloadSchemaType.FLOAT,
 }
-_UNREACHABLE = (
-    grpc.StatusCode.UNAVAILABLE,
-    grpc.StatusCode.CANCELLED,
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-)
 # The default of two minutes is too long to notice that a server is back.
 _CHANNEL = {"grpc.max_reconnect_backoff_ms": 2_000}
-_REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 T = TypeVar("T")
 
 
-class _Unreachable(Exception):
-    """The server cannot be reached."""
-
-
-class _TookTooLong(Exception):
-    """The server did not answer in time."""
-
-
-class _Missing(Exception):
-    """The server has no such collection."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Point:
     """A point in the form that `PointVectorStore` reads."""
 
     id: int | str | UUID
@@ -102,9 +89,9 @@ def connect(url: str, api_key: str | None) -> QdrantClient:
     try:
         parts = urlsplit(url)
         port = parts.port or HTTP_PORT
-        given: dict[str, Any] = {"url": url, "api_key": api_key, "timeout": TIMEOUT_SECONDS}
-        fast = QdrantClient(
-            **given,
+        options: dict[str, Any] = {"url": url, "api_key": api_key, "timeout": TIMEOUT_SECONDS}
+        over_grpc = QdrantClient(
+            **options,
             port=port,
             grpc_port=port + 1,
             prefer_grpc=True,
@@ -114,16 +101,16 @@ def connect(url: str, api_key: str | None) -> QdrantClient:
     except (ValueError, QdrantException) as error:
         raise InvalidParams(f"configuration: vectors: {error}") from error
     try:
-        fast.get_collections()
+        over_grpc.get_collections()
     except grpc.RpcError as error:
-        fast.close()
-        if error.code() not in _UNREACHABLE:
+        over_grpc.close()
+        if error.code() not in UNREACHABLE:
             raise
     else:
-        return fast
-    plain = QdrantClient(**given, port=port, check_compatibility=False)
-    plain.get_collections()
-    return plain
+        return over_grpc
+    over_http = QdrantClient(**options, port=port, check_compatibility=False)
+    over_http.get_collections()
+    return over_http
 
 
 class QdrantVectorStore(PointVectorStore):
@@ -133,16 +120,16 @@ class QdrantVectorStore(PointVectorStore):
     """
 
     def __init__(
-        self, open_client: Callable[[], QdrantClient], place: StoreNamespace, dimension: int
+        self, open_client: Callable[[], QdrantClient], namespace: StoreNamespace, dimension: int
     ) -> None:
         self._open_client = open_client
-        self._collection = f"memvault_{place.vault}_{place.generation}"
+        self._collection = f"memvault_{namespace.vault}_{namespace.generation}"
         self._dimension = dimension
         self._client: QdrantClient | None = None
         self._prepared = False
         self._write_lock = threading.RLock()
         self._opening = threading.Lock()
-        self.server = Server("Qdrant", timeouts=(_TookTooLong,), network=(_Unreachable,))
+        self.server = Server("Qdrant", timeouts=(TimedOut,), network=(Unreachable,))
         self.calls = self.server.calls
 
     def replace(self, notes: Sequence[Note]) -> None:
@@ -151,11 +138,13 @@ class QdrantVectorStore(PointVectorStore):
             stale = self._ids_of(latest)
             for batch in batches(latest.values()):
                 ids = self._free_ids(batch, stale)
-                rest = iter(ids)
-                made = [
-                    point for memory, chunks in batch for point in _points(memory, chunks, rest)
+                unused_ids = iter(ids)
+                points = [
+                    point
+                    for memory, chunks in batch
+                    for point in _points(memory, chunks, unused_ids)
                 ]
-                for part in parts(made):
+                for part in parts(points):
                     self._ask(partial(self._upsert, part), writes=True)
                 stale.difference_update(ids)
             self._delete(stale)
@@ -168,9 +157,9 @@ class QdrantVectorStore(PointVectorStore):
     def count(self) -> int:
         return self._count(())
 
-    def _count(self, wanted: Conditions) -> int:
+    def _count(self, conditions: Conditions) -> int:
         return self._ask(
-            lambda client: client.count(self._collection, _filter(wanted), exact=True).count
+            lambda client: client.count(self._collection, _filter(conditions), exact=True).count
         )
 
     def flush(self) -> None:
@@ -183,7 +172,7 @@ class QdrantVectorStore(PointVectorStore):
         """Delete the collection."""
         with self._write_lock:
             self.server.ask(
-                lambda: _translated(lambda: self._opened().delete_collection(self._collection))
+                lambda: translated(lambda: self._opened().delete_collection(self._collection))
             )
             self._prepared = False
 
@@ -196,7 +185,7 @@ class QdrantVectorStore(PointVectorStore):
                 if self._client is not None:
                     self._client.close()
 
-    # -- the way to the engine ------------------------------------------------------------------
+    # -- calls of the server --------------------------------------------------------------------
 
     def _nearest(
         self,
@@ -204,41 +193,40 @@ class QdrantVectorStore(PointVectorStore):
         limit: int,
         allowed: Conditions,
         fields: list[str],
-    ) -> Sequence[_Found]:
-        dense = isinstance(query, list)
+    ) -> Sequence[_Point]:
         answer = self._ask(
             lambda client: client.query_points(
                 self._collection,
                 query=query if isinstance(query, list) else _sparse(query),
-                using=DENSE if dense else SPARSE,
+                using=DENSE if isinstance(query, list) else SPARSE,
                 query_filter=_filter(allowed),
                 limit=limit,
                 with_payload=fields,
             )
         )
-        return [_found(point) for point in answer.points]
+        return [_point(point) for point in answer.points]
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
-        one = models.SparseVector(indices=[term], values=[1.0])
-        found = self._nearest(one, limit, (), [LABELS])
-        return [note_id_of(point.payload) for point in found]
+        query = models.SparseVector(indices=[term], values=[1.0])
+        points = self._nearest(query, limit, (), [LABELS])
+        return [note_id_of(point.payload) for point in points]
 
-    def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[_Found]:
+    def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[_Point]:
         if not chunk_ids:
             return []
-        wanted = [point_of(each) for each in chunk_ids]
-        found = self._ask(
-            lambda client: client.retrieve(self._collection, wanted, with_payload=fields or False)
+        ids = [point_of(chunk_id) for chunk_id in chunk_ids]
+        records = self._ask(
+            lambda client: client.retrieve(self._collection, ids, with_payload=fields or False)
         )
-        return [_found(record) for record in found]
+        return [_point(record) for record in records]
 
     def _scroll(
-        self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
-    ) -> Iterator[_Found]:
+        self, conditions: Conditions, fields: list[str], *, with_vector: bool = False
+    ) -> Iterator[_Point]:
         def page(offset: Any, client: QdrantClient) -> tuple[list[models.Record], Any]:
             return client.scroll(
                 self._collection,
-                scroll_filter=_filter(wanted),
+                scroll_filter=_filter(conditions),
                 limit=POINTS_PER_PAGE,
                 offset=offset,
                 with_payload=fields or False,
@@ -248,7 +236,7 @@ class QdrantVectorStore(PointVectorStore):
         offset = None
         while True:
             records, offset = self._ask(partial(page, offset))
-            yield from map(_found, records)
+            yield from map(_point, records)
             if offset is None:
                 return
 
@@ -256,29 +244,29 @@ class QdrantVectorStore(PointVectorStore):
         client.upsert(self._collection, points, wait=True)
 
     def _delete(self, chunk_ids: Iterable[int]) -> None:
-        for part in parts([point_of(each) for each in chunk_ids]):
+        for part in parts([point_of(chunk_id) for chunk_id in chunk_ids]):
             self._ask(partial(self._delete_part, models.PointIdsList(points=part)))
 
-    def _delete_part(self, wanted: models.PointIdsList, client: QdrantClient) -> None:
-        client.delete(self._collection, wanted, wait=True)
+    def _delete_part(self, ids: models.PointIdsList, client: QdrantClient) -> None:
+        client.delete(self._collection, ids, wait=True)
 
     def _ask(self, call: Callable[[QdrantClient], T], *, writes: bool = False) -> T:
         def attempt() -> T:
             client = self._opened()
             try:
                 self._prepare(client)
-                return _translated(lambda: call(client))
-            except _Missing:  # the server came back empty
+                return translated(lambda: call(client))
+            except CollectionMissing:  # the server came back empty
                 self._prepared = False
                 self._prepare(client)
-                return _translated(lambda: call(client))
+                return translated(lambda: call(client))
 
         return self.server.ask(attempt, writes=writes)
 
     def _opened(self) -> QdrantClient:
         with self._opening:
             if self._client is None:
-                self._client = _translated(self._open_client)
+                self._client = translated(self._open_client)
             return self._client
 
     def _prepare(self, client: QdrantClient) -> None:
@@ -286,9 +274,9 @@ class QdrantVectorStore(PointVectorStore):
         with self._opening:
             if self._prepared:
                 return
-            if not _translated(lambda: client.collection_exists(self._collection)):
-                _translated(lambda: self._create(client))
-            config = _translated(lambda: client.get_collection(self._collection)).config
+            if not translated(lambda: client.collection_exists(self._collection)):
+                translated(lambda: self._create(client))
+            config = translated(lambda: client.get_collection(self._collection)).config
             vectors = config.params.vectors
             if not isinstance(vectors, dict) or vectors[DENSE].size != self._dimension:
                 raise faults.integrity_error()
@@ -312,7 +300,7 @@ def _points(
 ) -> list[models.PointStruct]:
     """One point per chunk; labels are a list, which the server indexes as keywords."""
     language = language_of(chunks)
-    own = payloads(memory, [embedded.chunk for embedded in chunks], language)
+    note_payloads = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
         models.PointStruct(
             id=point_of(next(ids)),
@@ -322,7 +310,7 @@ def _points(
             },
             payload={**payload, LABELS: payload[LABELS].split(" ")},
         )
-        for embedded, payload in zip(chunks, own, strict=True)
+        for embedded, payload in zip(chunks, note_payloads, strict=True)
     ]
 
 
@@ -330,70 +318,21 @@ def _sparse(terms: Terms) -> models.SparseVector:
     return models.SparseVector(indices=list(terms.indices), values=list(terms.values))
 
 
-def _found(point: models.ScoredPoint | models.Record) -> _Found:
+def _point(point: models.ScoredPoint | models.Record) -> _Point:
     payload = dict(point.payload or {})
     if LABELS in payload:
         payload[LABELS] = " ".join(payload[LABELS])
     score = point.score if isinstance(point, models.ScoredPoint) else 0.0
-    return _Found(point.id, payload, score, point.vector)
+    return _Point(point.id, payload, score, point.vector)
 
 
 def _filter(conditions: Conditions) -> models.Filter | None:
     must: list[Any] = []
     for condition in conditions:
         if isinstance(condition, AnyLabel):
-            wanted = models.MatchAny(any=list(condition.labels))
-            must.append(models.FieldCondition(key=LABELS, match=wanted))
+            any_label = models.MatchAny(any=list(condition.labels))
+            must.append(models.FieldCondition(key=LABELS, match=any_label))
         else:
             bounds = models.Range(gte=condition.least, lte=condition.most)
             must.append(models.FieldCondition(key=condition.field, range=bounds))
     return models.Filter(must=must) if must else None
-
-
-def _translated(call: Callable[[], T]) -> T:
-    """Run a call and translate the client's errors."""
-    try:
-        return call()
-    except UnexpectedResponse as error:
-        raise _of_status(error.status_code or 0, str(error.content)) from error
-    except ResponseHandlingException as error:
-        late = isinstance(error.source, httpx.TimeoutException)
-        raise (_TookTooLong() if late else _Unreachable()) from error
-    except grpc.RpcError as error:
-        raise _of_code(error.code(), str(error.details())) from error
-    except QdrantException as error:
-        raise _Unreachable from error
-
-
-def _of_status(status: int, message: str) -> Exception:
-    if status == 404:
-        return _Missing()
-    if status in (401, 403):
-        return _refused()
-    if status in (408, 504):
-        return _TookTooLong()
-    if status in (429, 502, 503):
-        return _Unreachable()
-    return _failed(message)
-
-
-def _of_code(code: grpc.StatusCode, message: str) -> Exception:
-    if code is grpc.StatusCode.NOT_FOUND:
-        return _Missing()
-    if code in _REFUSED:
-        return _refused()
-    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return _TookTooLong()
-    if code in _UNREACHABLE:
-        return _Unreachable()
-    return _failed(message)
-
-
-def _refused() -> StoreUnavailable:
-    return StoreUnavailable("Qdrant refuses the key. Set MEMVAULT_QDRANT_API_KEY.")
-
-
-def _failed(message: str) -> StorageError:
-    if faults.reports_full_disk(Exception(message)):
-        return DiskFull("Qdrant's disk is full. Free some space; no partial data was written.")
-    return StorageError("Qdrant failed. Run `memvault rebuild`.")

@@ -1,4 +1,4 @@
-"""Ranks notes of the time that a question names first.
+"""The time that a question names, and the notes of that time.
 
 Notes of another time are less relevant, but stay: a question may name the day of an event and be
 answered by a note of another day. A question only for a time gets all notes of that time.
@@ -9,24 +9,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from typing import NamedTuple
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.scope import MemoryLookup
-from memvault.search.task_words import OPEN_TASKS, asks_for_tasks, said_of_tasks, task_languages
+from memvault.search.task_words import (
+    OPEN_TASKS,
+    asks_for_tasks,
+    task_languages,
+    words_for_open_tasks,
+)
 from memvault.search.time_expressions import Cut, EventDay, cut_times, days_named, single_days
 from memvault.search.time_patterns import PAST
 from memvault.search.time_spans import Calendar, Span
-from memvault.search.time_translation import UNSPACED, languages_of
 from memvault.search.time_words import ASKING, HAPPENED, OCCASIONS
 from memvault.stores.vectors.languages import LANGUAGES, is_function_word
-from memvault.text.entities import NameMatcher
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.words import STOP_WORDS, composed, without_accents
 
-LATER = 7  # days after a time in which notes about it are still written
-OUTSIDE = 0.2  # share of the relevance that a note of another time loses
+DAYS_AFTER = 7  # days after a time in which notes about it are still written
+OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
 YEARS_BACK = 10  # years in which a month without a year is looked for
 
 NEWEST = re.compile(
@@ -60,10 +66,9 @@ _PLAN_WORDS = (
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
-def asks_for_newest(question: str, asked: AskedTime | None = None) -> bool:
-    """Whether a question asks for what is current; a time that it names ("l'année dernière") does
-    not."""
-    rest = question if asked is None else asked.rest
+def asks_for_newest(question: str, question_time: QuestionTime | None = None) -> bool:
+    """Whether a question asks for what is current, apart from its time ("l'année dernière")."""
+    rest = question if question_time is None else question_time.rest
     return NEWEST.search(rest.casefold()) is not None
 
 
@@ -71,22 +76,22 @@ def asks_only_for_tasks(question: str) -> bool:
     """Whether a question asks only for open tasks."""
     if not asks_for_tasks(question):
         return False
-    words, *_, plans = _words_of(question, question)
-    return words <= plans
+    words = _words_of(question, question)
+    return words.words <= words.plans
 
 
-def words_beyond(others: Iterable[str], rest: str, question: str) -> set[str]:
-    """The words of a part of a question, except ``others``, function words, and words that ask for
+def words_beyond(ignored: Iterable[str], part: str, question: str) -> set[str]:
+    """The words of a part of a question, except ``ignored``, function words, and words that ask for
     anything at all."""
-    words, _, anything, _ = _words_of(rest, question)
-    return words - anything.union(others)
+    words = _words_of(part, question)
+    return words.words - words.anything.union(ignored)
 
 
-def words_beyond_plans(rest: str, question: str) -> set[str]:
-    """The words of a part of a question beyond function words, and words that ask for whatever
-    there is or is planned."""
-    words, past, _, plans = _words_of(rest, question)
-    return words - plans.union(past)
+def words_beyond_plans(part: str, question: str) -> set[str]:
+    """The words of a part of a question, except function words, and words that ask for anything at
+    all or anything planned."""
+    words = _words_of(part, question)
+    return words.words - words.plans.union(words.past)
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
@@ -97,10 +102,11 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTime:
-    """The time that a question asked on ``today`` is about.
+class QuestionTime:
+    """The time that a question of ``today`` is about.
 
     Attributes:
+        cuts: the time expressions of the question.
         only_time: whether the question asks for anything of that time.
         past: whether it asks for what happened, so for nothing of future days.
         planned: whether it asks for what is to happen, so not for a past month of that name.
@@ -115,9 +121,9 @@ class AskedTime:
     rest: str = ""
 
     @classmethod
-    def of(
+    def read(
         cls, question: str, calendar: Calendar, event_day: EventDay = lambda _: None
-    ) -> AskedTime | None:
+    ) -> QuestionTime | None:
         """The time that a question names; None if it names none."""
         rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:
@@ -127,11 +133,11 @@ class AskedTime:
         is_past = may_be_past and not words.isdisjoint(past)
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
-        asked = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
-        if asked._to_come():
+        time = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
+        if time._is_to_come():
             planned = not is_past and words <= plans and not words <= _ANYTHING | past
-            return replace(asked, only_time=words <= plans, past=is_past, planned=planned)
-        return replace(asked, past=True)
+            return replace(time, only_time=words <= plans, past=is_past, planned=planned)
+        return replace(time, past=True)
 
     def narrowed(self, scope: Scope) -> Scope:
         """The scope, limited to notes created from the first to the last day of that time."""
@@ -139,17 +145,17 @@ class AskedTime:
         first = min((span.first for span in spans), default=date.min)
         last = max((span.last for span in spans), default=date.max)
         filters = scope.filters or Filters()
-        after = min(_there_and_here(first, time.min)) if first > date.min else None
-        before = max(_there_and_here(last, time.max)) if last < date.max else None
-        afters = [each for each in (filters.created_after, after) if each is not None]
-        befores = [each for each in (filters.created_before, before) if each is not None]
+        after = min(_in_utc_and_local(first, time.min)) if first > date.min else None
+        before = max(_in_utc_and_local(last, time.max)) if last < date.max else None
+        afters = [limit for limit in (filters.created_after, after) if limit is not None]
+        befores = [limit for limit in (filters.created_before, before) if limit is not None]
         update = {
             "created_after": max(afters, default=None),
             "created_before": min(befores, default=None),
         }
         return replace(scope, filters=filters.model_copy(update=update))
 
-    def first_of_it(self, hits: Sequence[Hit]) -> list[Hit]:
+    def of_this_time_first(self, hits: Sequence[Hit]) -> list[Hit]:
         """The hits, those of another time less relevant; unchanged if none is of this time."""
 
         @cache  # reading takes longer than all else
@@ -159,29 +165,27 @@ class AskedTime:
         def concerns(place: int) -> bool:
             """Whether a memory is of this time or from the days after it, or its passage names a
             day of it."""
-            return any(span.with_days_after(LATER).has(days[place]) for span in spans) or any(
-                span.has(each.first) and span.has(each.last)
-                for each in named(place)
-                for span in spans
+            return any(span.with_days_after(DAYS_AFTER).has(days[place]) for span in spans) or any(
+                span.has(day.first) and span.has(day.last) for day in named(place) for span in spans
             )
 
         days = [hit.memory.day for hit in hits]
         for years_back in self._years():
             spans = self._meant(years_back)
-            of_it = [concerns(place) for place in range(len(hits))]
-            if any(of_it):
+            is_of_time = [concerns(place) for place in range(len(hits))]
+            if any(is_of_time):
                 break
         else:
             return list(hits)
-        for hit, is_of_it in zip(hits, of_it, strict=True):
-            if not is_of_it:
-                hit.relevance *= 1.0 - OUTSIDE
+        for hit, is_inside in zip(hits, is_of_time, strict=True):
+            if not is_inside:
+                hit.relevance *= 1.0 - OUTSIDE_LOSS
         return sorted(hits, key=lambda hit: -hit.relevance)
 
-    def all_of_it(
+    def all_of_this_time(
         self,
         memories: Iterable[Memory],
-        named_in: Callable[[str], Sequence[date]],
+        days_named_in: Callable[[str], Sequence[date]],
         also: Sequence[Memory] = (),
     ) -> list[Memory]:
         """The memories of this time: future ones first, the soonest first, then the newest.
@@ -191,38 +195,49 @@ class AskedTime:
         their file says to be of it come last.
 
         Args:
-            named_in: returns the days that the note at a path names.
-            also: other memories asked for; put between these two groups.
+            days_named_in: returns the days that the note at a path names.
+            also: other memories asked for; put after the first group.
         """
-        known = list(memories)
+        candidates = list(memories)
         for years_back in self._years():
-            spans, to_come, found = self._meant(years_back), not self.past, []
+            spans = self._meant(years_back)
             if self.past:
-                spans = [Span(each.first, min(each.last, self.today)) for each in spans]
-            for memory in known:
-                own, named = [memory.day], list(named_in(memory.path))
-                order = [own, [], named] if _has_date(memory) else [[], own, named]
-                if to_come and memory.date is None:  # today's file says nothing of a day to come
-                    order = [named, [day for day in own if day < self.today]]
-                elif to_come:
-                    order = [own + named]
-                for weight, days in enumerate(order):
-                    of_it = [day for day in days if _in(spans, day)]
-                    if of_it:
-                        first = min((day < self.today, abs(day - self.today)) for day in of_it)
-                        found.append(((weight, *first), memory))
-                        break
-            if found:
-                found.sort(key=lambda each: each[1].moment, reverse=True)
-                found.sort(key=lambda each: each[0])
-                sure = sum(key[0] == 0 for key, _ in found)
-                ordered = [memory for _, memory in found]
-                every = [*ordered[:sure], *also, *ordered[sure:]]
-                return list({memory.id: memory for memory in every}.values())
+                spans = [Span(span.first, min(span.last, self.today)) for span in spans]
+            ranked = [
+                (rank, memory)
+                for memory in candidates
+                if (rank := self._rank(memory, days_named_in(memory.path), spans)) is not None
+            ]
+            if ranked:
+                ranked.sort(key=lambda entry: entry[1].moment, reverse=True)
+                ranked.sort(key=lambda entry: entry[0])
+                in_first_group = sum(rank[0] == 0 for rank, _ in ranked)
+                ordered = [memory for _, memory in ranked]
+                together = [*ordered[:in_first_group], *also, *ordered[in_first_group:]]
+                return list({memory.id: memory for memory in together}.values())
         return list(also)
 
+    def _rank(
+        self, memory: Memory, days_named: Sequence[date], spans: Sequence[Span]
+    ) -> tuple[int, bool, timedelta] | None:
+        """The group of a memory, whether its first day is past, and how far that is from today.
+
+        None if it is not of the time.
+        """
+        own, named = [memory.day], list(days_named)
+        groups = [own, [], named] if _has_date(memory) else [[], own, named]
+        if not self.past and memory.date is None:  # today's file says nothing of a day to come
+            groups = [named, [day for day in own if day < self.today]]
+        elif not self.past:
+            groups = [own + named]
+        for group, days in enumerate(groups):
+            inside = [day for day in days if _in(spans, day)]
+            if inside:
+                return group, *min((day < self.today, abs(day - self.today)) for day in inside)
+        return None
+
     def day_within(self, day: date, *, every_year: bool = False) -> date | None:
-        """The day if it is of this time, of what is to come if that may be meant.
+        """The day if it is of this time; where the time may be past or to come, if it is to come.
 
         Args:
             every_year: the day recurs, so that it may be of this time in another year.
@@ -231,13 +246,13 @@ class AskedTime:
         spans = [span for span in meant if span.last >= self.today] or meant
         years = range(self.today.year - 1, self.today.year + 2) if every_year else (day.year,)
         days = (_in_year(day, year) for year in years)
-        return next((each for each in days if _in(spans, each)), None)
+        return next((day for day in days if _in(spans, day)), None)
 
-    def is_of_it(self, memory: Memory) -> bool:
+    def has(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
         return _in(self._meant(), memory.day)
 
-    def names_a_day_of_it(self, memory: Memory, text: str) -> bool:
+    def has_day_named_in(self, memory: Memory, text: str) -> bool:
         """Whether a text of the memory names a day of this time."""
         return any(_in(self._meant(), day) for day in single_days(text, memory.day))
 
@@ -246,7 +261,7 @@ class AskedTime:
         may_be_earlier = not self.planned and any(cut.any_year for cut in self.cuts)
         return range(YEARS_BACK + 1 if may_be_earlier else 1)
 
-    def _to_come(self) -> bool:
+    def _is_to_come(self) -> bool:
         """Whether part of that time is to come; "since March" is a time that is past."""
         return any(
             self.today < span.last < date.max or self.today <= span.first for span in self._meant()
@@ -276,45 +291,57 @@ def _in_year(day: date, year: int) -> date:
         return date(year, 2, 28)
 
 
-def _there_and_here(day: date, at: time) -> tuple[datetime, datetime]:
+def _in_utc_and_local(day: date, at: time) -> tuple[datetime, datetime]:
     """A time of a day in UTC, in which days that notes state are stored, and in local time."""
-    there = datetime.combine(day, at, UTC)
+    in_utc = datetime.combine(day, at, UTC)
     try:
-        return there, datetime.combine(day, at).astimezone(UTC)
+        return in_utc, datetime.combine(day, at).astimezone(UTC)
     except (OverflowError, OSError, ValueError):  # at the ends of the calendar
-        return there, there
+        return in_utc, in_utc
 
 
-def _words_of(
-    rest: str, question: str
-) -> tuple[set[str], frozenset[str], frozenset[str], frozenset[str]]:
-    """The words of a part of a question, and the words in its languages that ask for the past, for
-    anything at all, and for anything planned."""
-    words = {word.casefold() for word in _WORD.findall(rest)}
+class _Words(NamedTuple):
+    """The words of a part of a question, and words in its languages that name no subject.
+
+    Attributes:
+        words: without function words.
+        past: ask for what happened.
+        anything: ask for anything at all.
+        plans: ask for anything planned.
+    """
+
+    words: set[str]
+    past: frozenset[str]
+    anything: frozenset[str]
+    plans: frozenset[str]
+
+
+def _words_of(part: str, question: str) -> _Words:
+    words = {word.casefold() for word in _WORD.findall(part)}
     past, anything, plans = PAST, _ANYTHING, _PLANS
-    tasks = said_of_tasks(question)
-    for language in languages_of(question)[0] or (task_languages(question) if tasks else ()):
-        happened, others = HAPPENED[language].split(), _asking_words(language)
+    tasks = words_for_open_tasks(question)
+    for language in languages_of(question).names or (task_languages(question) if tasks else ()):
+        happened, general = HAPPENED[language].split(), _general_words(language)
         if language in LANGUAGES:  # those whose function words are known
-            idle = {word for word in words if is_function_word(word, language)}
-            words -= idle.difference(happened)
+            function_words = {word for word in words if is_function_word(word, language)}
+            words -= function_words.difference(happened)
         if language in UNSPACED:
-            words = set(_parted(words, (*others, *tasks, *OPEN_TASKS)))
+            words = set(_split(words, (*general, *tasks, *OPEN_TASKS)))
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
-        past, anything, plans = past.union(happened), anything | others, plans | others
+        past, anything, plans = past.union(happened), anything | general, plans | general
     if tasks:
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
-    return words, past, anything, plans | tasks
+    return _Words(words, past, anything, plans | tasks)
 
 
 @cache
-def _asking_words(language: str) -> frozenset[str]:
-    """With their accents, and without them, as many people type."""
+def _general_words(language: str) -> frozenset[str]:
+    """A language's words that name no subject, with and without their accents."""
     words = f"{HAPPENED[language]} {OCCASIONS[language]} {ASKING[language]}"
     return frozenset(f"{words} {composed(without_accents(words))}".split())
 
 
-def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+def _split(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
     """The known words in texts without spaces, and the rest of each text."""
     words = re.compile("|".join(sorted(known, key=len, reverse=True)))
     for text in texts:

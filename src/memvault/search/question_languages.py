@@ -1,0 +1,77 @@
+"""The languages that a question may be in."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from memvault.model.months import MONTHS
+from memvault.search.cldr_times import MONTH_NAMES, WEEKDAY_NAMES, relative_times, table_of
+from memvault.search.time_words import ASKING, WORDS
+from memvault.stores.vectors.languages import function_words_by_language
+from memvault.text.words import STOP_WORDS, without_accents
+
+_LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
+UNSPACED = ("japanese", "chinese")
+
+
+class QuestionLanguages(NamedTuple):
+    """The languages other than English that a question may be in, likeliest first.
+
+    ``is_foreign`` says that the question is certainly not in English.
+    """
+
+    names: tuple[str, ...]
+    is_foreign: bool
+
+
+@lru_cache(maxsize=256)  # a question is read several times
+def languages_of(text: str) -> QuestionLanguages:
+    """The languages other than English that a question may be in.
+
+    Its script decides, else its function words. If it has as many English ones, only languages with
+    a word for a time in it count, or with a word that asks for all of something.
+    """
+    if not text.isascii():
+        if re.search("[\u3041-\u30ff]", text):
+            return QuestionLanguages(("japanese",), True)
+        if re.search("[\u4e00-\u9fff]", text):
+            return QuestionLanguages(("chinese", "japanese"), True)
+        if re.search("[\u0400-\u04ff]", text):
+            return QuestionLanguages(("russian",), True)
+    counts = function_words_by_language(text, ("english", *_LATIN))
+    most = max(counts.values())
+    if counts["english"] < most:
+        likely = [name for name in _LATIN if counts[name] >= max(most - 1, 1)]
+        return QuestionLanguages(tuple(sorted(likely, key=lambda name: -counts[name])), True)
+    words = re.findall(r"\w+", text.lower())
+    possible = [name for name in _LATIN if counts[name] == most]
+    recognised = (name for name in possible if not _distinctive_words(name).isdisjoint(words))
+    return QuestionLanguages(tuple(recognised), False)
+
+
+def warm_up() -> None:
+    """Collect the words for times of all languages whose function words may leave them open."""
+    for name in _LATIN:
+        _words_for_times(name)
+
+
+@cache
+def _words_for_times(language: str) -> frozenset[str]:
+    """A language's words for days, months and times near today, except months in English."""
+    table = table_of(language)
+    times = [time.lower() for time, _ in relative_times(language)]
+    times += [time.lower() for name in (*WEEKDAY_NAMES, *MONTH_NAMES) for time in table[name]]
+    forms = (form for time in times for form in (time, without_accents(time)))
+    words = {word for form in forms for word in re.findall(r"\w{3,}", form)}
+    return frozenset(words - MONTHS.keys())
+
+
+@cache
+def _distinctive_words(language: str) -> frozenset[str]:
+    """The words that show a language where its function words leave it open."""
+    patterns = (WORDS[language][key] for key in ("christmas", "weekend"))
+    names = re.findall(r"\w{6,}", " ".join(patterns))
+    words = _words_for_times(language).union(names, ASKING[language].split())
+    return words - STOP_WORDS - {"weekend"}

@@ -1,0 +1,88 @@
+"""The graph of steps: nodes and edges of a vault as arrays, with the masked sentences of edges."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+NO_DAY = 0
+NO_KIND = 0  # number of the kind of notes that have none
+
+
+@dataclass(frozen=True, slots=True)
+class StepGraph:
+    """The nodes and edges of a vault at one moment; shared by threads and never changed.
+
+    Nodes, edges, kinds, projects and step texts are numbered. Arrays of nodes are (n_nodes,), of
+    edges (n_edges,). The half edges list every edge twice, once for each end, ordered by that end:
+    those of node ``n`` are ``half_start[n]`` to ``half_start[n + 1]``.
+    """
+
+    node_ids: Sequence[str]
+    number_of: dict[str, int]  # nodes by id
+    names: Sequence[str]  # of the nodes
+    title_text: Ints  # of a node: the text of its title without other names; -1 if there is none
+    kind_of: Ints  # of a node
+    kinds: Sequence[str]
+    day: Ints  # of a node: its ordinal day; NO_DAY if unknown
+    has_note: Flags  # of a node
+    project: Ints  # of a node; -1 for none
+    projects: Sequence[str]
+    is_date: Flags  # days and years without a note: nodes of one date are not related by it
+    entities_of_name: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
+
+    texts: Sequence[str]  # of steps and titles
+    vectors: Floats  # of the texts, (n_texts, dim), normalised
+    postings: dict[str, array[int]]  # texts by the stems of their words
+
+    source: Ints
+    target: Ints
+    whole: Ints  # text of an edge's whole sentence
+    local: Ints  # text of the words around its target
+    repeated: Flags  # whether an edge is a relation of the vault: notes state it again and again
+    sentence: Ints  # equal for the edges of one sentence
+    listed: Flags  # whether its target is in a list
+    ordinal: Ints  # number of the edge among its note's
+    relation_names: Collection[str]  # names that people gave to relations, lower case
+
+    half_start: Places  # (n_nodes + 1,)
+    half_edge: Ints  # the edge of each half edge
+    half_target: Ints  # the node at its other end
+
+    def are_relations(self, steps: Sequence[int]) -> bool:
+        """Whether a chain has edges, and all of them are relations of the vault.
+
+        Args:
+            steps: numbers of edges; negative ones are values.
+        """
+        edges = [step for step in steps if step >= 0]
+        return bool(edges) and bool(self.repeated[edges].all())
+
+    def half_edges(self, nodes: Ints, limit: int | None = None) -> tuple[Places, Places]:
+        """The half edges of these nodes: for each the position of its node, and its number.
+
+        Args:
+            limit: most half edges; from the node on that exceeds it, nodes are left out.
+        """
+        start, end = self.half_start[nodes], self.half_start[nodes + 1]
+        count = end - start
+        if limit is not None:
+            count = np.where(np.cumsum(count) > limit, 0, count)
+        position = np.repeat(np.arange(len(nodes)), count)
+        offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        return position, start[position] + offset
+
+    def texts_with(self, stem: str) -> Ints:
+        """Numbers of the texts that have a word of this stem, ascending."""
+        postings = self.postings.get(stem)
+        # A copy, because an array cannot grow while it is read.
+        numbers = np.frombuffer(postings.tobytes() if postings else b"", np.int32)
+        return numbers[numbers < len(self.vectors)]

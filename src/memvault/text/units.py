@@ -1,0 +1,126 @@
+"""Splits a note's blocks into units: groups of sentences and short lines, the texts to embed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from memvault.model.note import Block, LineRange, ParsedNote
+from memvault.text.embedding import Embedder
+from memvault.text.tokens import TokenCounter
+
+UNIT_TOKENS = 40  # sentences are grouped up to this many tokens
+PASSAGE_TOKENS = 160  # maximum of a passage, if the window is not smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The smallest embedded text: some consecutive sentences under one heading."""
+
+    text: str
+    lines: LineRange
+    heading: tuple[str, ...]
+    tokens: int
+
+    def with_tokens(self, tokens: int) -> Unit:
+        """The unit with its tokens counted."""
+        return replace(self, tokens=tokens)
+
+
+def units_of(
+    notes: Sequence[ParsedNote],
+    embedder: Embedder,
+    known: Mapping[str, Sequence[Unit]] = MappingProxyType({}),
+) -> list[list[Unit]]:
+    """Each note's text as units that fit a passage; a note without text has one unit, its title.
+    ``known`` are the pieces of `chunk_notes`."""
+    tokens, limit = embedder.tokens, passage_limit(embedder)
+    pieces_by_note = [list(known.get(note.path) or pieces_of(note)) for note in notes]
+    for note, pieces in zip(notes, pieces_by_note, strict=True):
+        if not pieces:
+            lines = LineRange(min(note.body_line, note.line_count), note.line_count)
+            pieces.append(Unit(note.title, lines, (), 0))
+    uncounted = [piece.text for pieces in pieces_by_note for piece in pieces if not piece.tokens]
+    counts = iter(tokens.count_all(uncounted))
+    return [
+        _joined(
+            [piece if piece.tokens else piece.with_tokens(next(counts)) for piece in pieces],
+            tokens,
+            limit,
+        )
+        for pieces in pieces_by_note
+    ]
+
+
+def passage_limit(embedder: Embedder) -> int:
+    """The maximum number of tokens of a passage."""
+    return min(embedder.window, PASSAGE_TOKENS)
+
+
+def pieces_of(note: ParsedNote) -> list[Unit]:
+    """The pieces of the note's blocks, and the headings without text below them."""
+    pieces = [piece for block in note.blocks for piece in _pieces(block)]
+    above_text = {note.title, *(part for block in note.blocks for part in block.heading)}
+    without_text = [heading for heading in note.headings if heading.text not in above_text]
+    if not without_text:
+        return pieces
+    pieces += [
+        Unit(heading.text, LineRange(heading.line, heading.line), (), 0) for heading in without_text
+    ]
+    return sorted(pieces, key=lambda piece: piece.lines)
+
+
+def _joined(pieces: Sequence[Unit], tokens: TokenCounter, limit: int) -> list[Unit]:
+    """The pieces, split if they are longer than a passage, and joined to units."""
+    units: list[Unit] = []
+    for piece in pieces:
+        for part in _split(piece, tokens, limit):
+            last = units[-1] if units else None
+            if last is not None and joins(last, part):
+                units[-1] = join(last, part)
+            else:
+                units.append(part)
+    return units
+
+
+def _pieces(block: Block) -> Iterator[Unit]:
+    """The block's sentences if they contain all its words, else the whole block."""
+    sentences = block.sentences
+    joined = " ".join(sentence.text for sentence in sentences)
+    if joined.split() != block.text.split():
+        yield Unit(block.text, block.lines, block.heading, 0)
+        return
+    for sentence, following in zip(sentences, (*sentences[1:], None), strict=True):
+        last = block.lines.last if following is None else max(sentence.line, following.line - 1)
+        lines = LineRange(sentence.line, min(last, block.lines.last))
+        yield Unit(sentence.text, lines, block.heading, 0)
+
+
+def _split(unit: Unit, tokens: TokenCounter, limit: int) -> Iterator[Unit]:
+    """The unit in parts of at most ``limit`` tokens."""
+    if unit.tokens <= limit:
+        yield unit
+        return
+    for text in tokens.split(unit.text, limit):
+        yield Unit(text, unit.lines, unit.heading, tokens.count(text))
+
+
+def joins(last: Unit, unit: Unit) -> bool:
+    """Whether a piece belongs to the same unit as the one before it."""
+    return last.heading == unit.heading and last.tokens + unit.tokens <= UNIT_TOKENS
+
+
+def join(first: Unit, second: Unit) -> Unit:
+    """Two adjacent pieces as one."""
+    return Unit(
+        first.text + separator(first, second) + second.text,
+        LineRange(first.lines.first, max(first.lines.last, second.lines.last)),
+        first.heading,
+        first.tokens + second.tokens + 1,
+    )
+
+
+def separator(first: Unit, second: Unit) -> str:
+    """What is between two adjacent units in the text of a chunk."""
+    return "\n" if second.lines.first > first.lines.last else " "
