@@ -7,6 +7,8 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
+from memvault.text.words import composed, some_words
+
 _OVER = (
     "more than|over|above|exceeding|(?:great|larg|bigg|high|long|heavi|dear)er than|"
     "more expensive than|mehr als|über|(?:größ|läng|höh|teur)er als|plus de|supérieure?s? à|"
@@ -39,17 +41,31 @@ _OR_LESS = (
 )
 _BETWEEN = "between|zwischen|entre|tra|fra|tussen|между"
 _AND = "and|und|et|y|e|en|и|-|–"
-_CURRENCY = (
-    r"(?:[€$£¥₽]|\b(?:eur|euros?|usd|dollars?|gbp|pounds?|chf|francs?|franken|jpy|yen|rub)\b)"
+_UNIT = (
+    r"(?:[€$£¥₽%]|\b(?:percent|per cent|prozent|eur|euros?|usd|dollars?|gbp|pounds?|chf|francs?|"
+    r"franken|jpy|yen|rub)\b)"
 )
+# The minutes of units of time, by which a limit is compared with a value in another unit.
+_MINUTES = {
+    "second": 1 / 60, "sec": 1 / 60, "sekunden": 1 / 60, "secondes": 1 / 60,
+    "minute": 1, "minutes": 1, "min": 1, "mins": 1, "minuten": 1, "minutos": 1, "minuti": 1,
+    "hour": 60, "hours": 60, "h": 60, "hr": 60, "hrs": 60, "stunden": 60, "std": 60, "heures": 60,
+    "horas": 60, "ore": 60, "uur": 60,
+    "day": 1_440, "days": 1_440, "d": 1_440, "tage": 1_440, "tagen": 1_440, "jours": 1_440,
+    "días": 1_440, "dias": 1_440, "giorni": 1_440, "dagen": 1_440,
+    "week": 10_080, "weeks": 10_080, "wochen": 10_080, "semaines": 10_080, "semanas": 10_080,
+    "settimane": 10_080, "weken": 10_080,
+    "month": 43_800, "months": 43_800, "monate": 43_800, "monaten": 43_800, "mois": 43_800,
+    "meses": 43_800, "mesi": 43_800, "maanden": 43_800,
+}  # fmt: skip
 _FACTORS = {"k": 1e3, "tsd": 1e3, "thousand": 1e3, "mil": 1e3, "million": 1e6, "mio": 1e6}
 NUMBER_WORDS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
     "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
 }  # fmt: skip
 _NUMBER = (
-    rf"{_CURRENCY}?\s*((?!0\d)\d{{1,15}}(?:[.,' ]\d{{1,15}}){{0,5}}|{'|'.join(NUMBER_WORDS)})"
-    rf"\s*(?:({'|'.join(_FACTORS)})\b)?\.?\s*{_CURRENCY}?"
+    rf"{_UNIT}?\s*((?!0\d)\d{{1,15}}(?:[.,' ]\d{{1,15}}){{0,5}}|{'|'.join(NUMBER_WORDS)})"
+    rf"\s*(?:({'|'.join(_FACTORS)})\b)?\.?\s*{_UNIT}?"
 )
 _ANY_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _FIRST_NUMBER = re.compile(rf"\D{{0,3}}?{_NUMBER}", re.IGNORECASE)
@@ -75,13 +91,26 @@ _RANGE = _pattern(_BETWEEN, rf"{_NUMBER}\s*(?:{_AND})\s*{_NUMBER}")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The numbers from ``low`` to ``high``, both included; ``rest`` is the question without it."""
+    """The numbers from ``low`` to ``high``, both included.
+
+    Attributes:
+        rest: the question without them.
+        minutes: of the unit of time that follows them; None if none does.
+    """
 
     low: float
     high: float
     rest: str
+    minutes: float | None = None
 
-    def has(self, number: float) -> bool:
+    def has(self, number: float, text: str = "") -> bool:
+        """Whether a number is within the limits.
+
+        Args:
+            text: the key and the value that it is from, which may name another unit of time.
+        """
+        if self.minutes is not None and (own := minutes_in(text)) is not None:
+            number *= own / self.minutes
         return self.low <= number <= self.high
 
     @property
@@ -96,8 +125,9 @@ def comparison_in(question: str) -> Comparison | None:
         return None
     if between := _RANGE.search(question):
         low, high = sorted((_value(*between.group(1, 2)), _value(*between.group(3, 4))))
-        return Comparison(low, high, _without(question, between))
-    low, high, rest = -math.inf, math.inf, question
+        minutes = minutes_in(question[between.end() :])
+        return Comparison(low, high, _without(question, between), minutes)
+    low, high, rest, minutes = -math.inf, math.inf, question, None
     for pattern, is_least, is_included in _LIMITS:
         if found := pattern.search(rest):
             limit = _value(*found.group(1, 2))
@@ -105,8 +135,15 @@ def comparison_in(question: str) -> Comparison | None:
                 low = max(low, limit if is_included else math.nextafter(limit, math.inf))
             else:
                 high = min(high, limit if is_included else math.nextafter(limit, -math.inf))
+            minutes = minutes_in(rest[found.end() :])
             rest = _without(rest, found)
-    return Comparison(low, high, rest) if rest != question else None
+    return Comparison(low, high, rest, minutes) if rest != question else None
+
+
+def minutes_in(text: str) -> float | None:
+    """The minutes of the first unit of time that a text names; None if it names none."""
+    words = some_words(composed(text.replace("_", " ")))
+    return next((_MINUTES[word] for word in words if word in _MINUTES), None)
 
 
 def first_number(value: str) -> float | None:

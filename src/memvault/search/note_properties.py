@@ -72,31 +72,48 @@ class NoteProperties:
         """Whether each word is one of the note's title or aliases."""
         return bool(words) and self._words_of_names.issuperset(words)
 
-    def numbers_named(self) -> list[float]:
-        """The numbers of the properties whose keys have the most words of the question."""
-        most = max(map(len, self.named.values()), default=0)
-        return [n for key, n in self.numbers.items() if len(self.named.get(key, ())) == most > 0]
+    def keys_named(self) -> list[str]:
+        """The keys with a number that have the most words of the question."""
+        most = max(
+            (len(words) for key, words in self.named.items() if key in self.numbers), default=0
+        )
+        return [key for key in self.numbers if len(self.named.get(key, ())) == most > 0]
+
+    def denies(self, word: str, keys: Collection[str]) -> bool:
+        """Whether the note has a property that says that the word is not so.
+
+        Args:
+            keys: those of properties whose values have the word in any note.
+        """
+        if any(
+            self.memory.metadata.get(key) is False for key in self.named if word in self.named[key]
+        ):
+            return True
+        return not self._has_value(word) and any(key in self.fields for key in keys)
 
     def _has(self, word: str) -> bool:
-        number = NUMBER_WORDS.get(word, word)
-        keys = self.named if self.named and number.isdigit() else self.fields
-        if any(not {word, number}.isdisjoint(self._words_of_value[key]) for key in keys):
+        if self._has_value(word):
             return True
         # A link leads to what is asked for: relations answer that.
         return word in self._words_of_names and not any("[[" in self.fields[k] for k in self.named)
 
+    def _has_value(self, word: str) -> bool:
+        number = NUMBER_WORDS.get(word, word)
+        keys = self.named if self.named and number.isdigit() else self.fields
+        return any(not {word, number}.isdisjoint(self.words_of_value[key]) for key in keys)
+
     @cached_property
-    def _words_of_value(self) -> dict[str, frozenset[str]]:
+    def words_of_value(self) -> dict[str, frozenset[str]]:
         return {key: _words(value) for key, value in self.fields.items()}
 
     @cached_property
     def _words_of_names(self) -> frozenset[str]:
-        return _words(" ".join((self.memory.title, *self.memory.aliases)))
+        memory = self.memory
+        return _words(" ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags)))
 
     @cached_property
     def _text(self) -> str:
-        names = " ".join((self.memory.title, *self.memory.aliases))
-        return composed(f"{names} {self.memory.metadata}").casefold()
+        return composed(f"{' '.join(self._words_of_names)} {self.memory.metadata}").casefold()
 
 
 def terms_of_key(key: str) -> frozenset[int]:

@@ -41,6 +41,19 @@ _EVERY_YEAR = re.compile(
 )
 _OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
+_NEGATED = re.compile(
+    r"\b(?:not|never|without|nicht|kein\w*|ohne|pas|jamais|sans|non|senza|no|sin|não|sem|niet|geen|"
+    r"zonder|не|без)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_STILL = (
+    "yet still already noch schon encore déjà ancora già aún todavía ya ainda já nog al ещё уже"
+)
+_COUNTS = re.compile(
+    r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
+    r"сколько)\b|いくつ|多少|几",
+    re.IGNORECASE,
+)
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
@@ -72,6 +85,7 @@ class PropertyQuestion:
         time: of which the day or year of a property must be.
         limits: within which the number of a property must be.
         order: 1 if the largest value is asked for, -1 if the smallest, else 0.
+        negated: whether the words must not be those of the properties.
     """
 
     text: str
@@ -79,6 +93,7 @@ class PropertyQuestion:
     time: QuestionTime | None
     limits: Comparison | None
     order: int
+    negated: bool
 
     @classmethod
     def of(
@@ -95,11 +110,16 @@ class PropertyQuestion:
         if not _names_any(rest, memories):  # as most do not
             return None
         others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
+        negated = _NEGATED.search(rest) is not None
+        if negated:
+            others.update(_STILL.split())
         rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
         found = words_beyond(others, rest, question)
         order = bool(found & _LARGEST) - bool(found & _SMALLEST)
         words = {word: terms_of(word) for word in found - _LARGEST - _SMALLEST}
-        return cls(text, words, time, limits, order) if 0 < len(words) <= MAX_WORDS else None
+        if not 0 < len(words) <= MAX_WORDS:
+            return None
+        return cls(text, words, time, limits, order, negated)
 
     def answer(self, memories: MemoryLookup, nearest: NearestKeys) -> PropertyAnswer:
         """The notes that have all words.
@@ -120,10 +140,13 @@ class PropertyQuestion:
         keys = [key for key in keys if any(key in note.fields for note in notes)]
         named = frozenset[int]().union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
+        if self.negated:
+            return PropertyAnswer(self._without(notes, values))
         compared = None
-        if (self.limits is not None or self.order) and not keys:
+        if self.limits is not None or self.order:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
             values = {word for word in values if any(note.mentions(word) for note in notes)}
+        if (self.limits is not None or self.order) and not keys:
             numbers = sorted({key for note in notes for key in note.numbers})
             compared = next(iter(nearest(self.text, numbers, MIN_NEARNESS)), None)
             if compared is None:
@@ -140,6 +163,28 @@ class PropertyQuestion:
         is_list = not any(note.is_named_by(values) for note in notes)
         return PropertyAnswer(found, compared, is_list)
 
+    def _without(self, notes: Sequence[NoteProperties], values: set[str]) -> list[Memory]:
+        """The notes whose properties say that each word is not so ("not paid"), the latest first.
+
+        Args:
+            values: the words that are neither a type nor a key.
+        """
+        denied = values or {
+            word for note in notes for words in note.named.values() for word in words
+        }
+        keys = {
+            word: {
+                key
+                for note in notes
+                if note.mentions(word)
+                for key, words in note.words_of_value.items()
+                if word in words
+            }
+            for word in denied
+        }
+        found = (note for note in notes if all(note.denies(word, keys[word]) for word in denied))
+        return latest_first(note.memory for note in found) if denied else []
+
     def _rank(self, note: NoteProperties, words: set[str], compared: str | None) -> float | None:
         """The place of a note among those that answer; None if it does not answer.
 
@@ -152,18 +197,22 @@ class PropertyQuestion:
         values = words - note.words_of_type.union(*note.named.values())
         if not note.has_all(values):
             return None
-        sizes = note.numbers_named()
-        if compared is not None:
-            sizes = [note.numbers[compared]] if compared in note.numbers else []
-        if self.limits is not None:
-            sizes = [number for number in sizes if self.limits.has(number)]
-            if not sizes:
-                return None
+        keys = note.keys_named() if compared is None else [compared]
+        keys = [key for key in keys if key in note.numbers and self._is_within(note, key)]
+        if self.limits is not None and not keys:
+            return None
         if self.time is not None:
             return self._days_until(note)
         if self.order:
-            return -self.order * max(sizes) if sizes else None
-        return 0.0 if values or self.limits is not None else None
+            return -self.order * max(note.numbers[key] for key in keys) if keys else None
+        has_answer = values or self.limits is not None or _COUNTS.search(self.text) is not None
+        return 0.0 if has_answer else None
+
+    def _is_within(self, note: NoteProperties, key: str) -> bool:
+        """Whether a number of the note is within the limits, if there are any."""
+        return self.limits is None or self.limits.has(
+            note.numbers[key], f"{key} {note.fields[key]}"
+        )
 
     def _days_until(self, note: NoteProperties) -> float | None:
         """The first day of the properties that are named, or of all, that is of the time, as a
