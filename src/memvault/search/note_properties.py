@@ -13,6 +13,8 @@ from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
 
+_FALSE = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
+
 
 class NoteProperties:
     """A note's properties, its type and its names, by the words of a question.
@@ -79,16 +81,23 @@ class NoteProperties:
         )
         return [key for key in self.numbers if len(self.named.get(key, ())) == most > 0]
 
+    def keys_with_value(self, word: str) -> list[str]:
+        """The keys of properties whose values have the word."""
+        if not self.mentions(word):
+            return []
+        return [key for key, words in self.words_of_value.items() if word in words]
+
     def denies(self, word: str, keys: Collection[str]) -> bool:
-        """Whether the note has a property that says that the word is not so.
+        """Whether the properties say that the word is not so: one that it names is missing or
+        false, or one whose values may have the word has another.
 
         Args:
-            keys: those of properties whose values have the word in any note.
+            keys: those of properties that the word names in any note; without such, of those whose
+                values have it in any note.
         """
-        if any(
-            self.memory.metadata.get(key) is False for key in self.named if word in self.named[key]
-        ):
-            return True
+        named = [key for key in keys if terms_of(word) & terms_of_key(key)]
+        if named:
+            return all(self.fields.get(key, "").casefold() in _FALSE for key in named)
         return not self._has_value(word) and any(key in self.fields for key in keys)
 
     def _has(self, word: str) -> bool:

@@ -115,7 +115,8 @@ class PropertyQuestion:
             others.update(_STILL.split())
         rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
         found = words_beyond(others, rest, question)
-        order = bool(found & _LARGEST) - bool(found & _SMALLEST)
+        sizes = set(some_words(rest))  # "most" is no word of `found`
+        order = bool(sizes & _LARGEST) - bool(sizes & _SMALLEST)
         words = {word: terms_of(word) for word in found - _LARGEST - _SMALLEST}
         if not 0 < len(words) <= MAX_WORDS:
             return None
@@ -143,7 +144,7 @@ class PropertyQuestion:
         if self.negated:
             return PropertyAnswer(self._without(notes, values))
         compared = None
-        if self.limits is not None or self.order:
+        if types and (self.limits is not None or self.order):
             # Words that no note has say what is compared: "Which lenses cost over 500?"
             values = {word for word in values if any(note.mentions(word) for note in notes)}
         if (self.limits is not None or self.order) and not keys:
@@ -169,21 +170,16 @@ class PropertyQuestion:
         Args:
             values: the words that are neither a type nor a key.
         """
-        denied = values or {
-            word for note in notes for words in note.named.values() for word in words
-        }
-        keys = {
-            word: {
-                key
-                for note in notes
-                if note.mentions(word)
-                for key, words in note.words_of_value.items()
-                if word in words
-            }
-            for word in denied
-        }
-        found = (note for note in notes if all(note.denies(word, keys[word]) for word in denied))
-        return latest_first(note.memory for note in found) if denied else []
+        named = {word for note in notes for words in note.named.values() for word in words}
+        keys: dict[str, set[str]] = {word: set() for word in values | named}
+        for note in notes:
+            for key, words in note.named.items():
+                for word in words:
+                    keys[word].add(key)
+        for word in values:
+            keys[word] = {key for note in notes for key in note.keys_with_value(word)}
+        found = [n for n in notes if all(n.denies(word, own) for word, own in keys.items())]
+        return latest_first(note.memory for note in found) if keys else []
 
     def _rank(self, note: NoteProperties, words: set[str], compared: str | None) -> float | None:
         """The place of a note among those that answer; None if it does not answer.
