@@ -141,3 +141,14 @@ def test_a_list_may_be_asked_for_in_other_languages(question: str, kind: str | N
 def test_a_name_of_one_letter_is_a_subject(question: str) -> None:
     assert type_asked_for(question, lambda: ["decision"]) is None
     assert type_asked_for("List all decisions", lambda: ["decision"]) == "decision"
+
+
+@pytest.mark.parametrize(
+    "question", ["What is chapter 1 about?", "Show chapter 2026-093", "Which chapter is 3?"]
+)
+def test_a_type_with_a_number_behind_it_is_one_note(question: str) -> None:
+    assert type_asked_for(question, lambda: ["chapter"]) is None
+
+
+def test_a_number_before_a_type_is_how_many_are_wanted() -> None:
+    assert type_asked_for("List my 5 recipes", lambda: ["recipe"]) == "recipe"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from itertools import pairwise
 
 from memvault.search.comparisons import comparison_in
 from memvault.search.question_languages import languages_of
@@ -54,6 +55,7 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
 )
 _LIST_WORDS = "existing have made recorded stored taken total"
 _LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
+_WORD = re.compile(r"[^\W_]+")
 _MAX_TYPE_WORDS = 2
 
 
@@ -83,9 +85,17 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
         return None
     if _LETTER.search(question) or comparison_in(question) is not None:
         return None
+    if _names_one_by_number(question, words):
+        return None
     text = " ".join(words)
     named = (kind for kind in types() if kind != "note" and _have_same_stems(kind, text, question))
     return next(named, None)
+
+
+def _names_one_by_number(question: str, words: Collection[str]) -> bool:
+    """Whether a number follows a word: "chapter 1", "invoice 2026-093", but not "5 recipes"."""
+    places = [word.isdigit() for word in _WORD.findall(question.casefold()) if word in words]
+    return any(after and not before for before, after in pairwise(places))
 
 
 def stems_by_language(text: str, question: str) -> list[frozenset[object]]:
