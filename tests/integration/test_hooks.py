@@ -547,7 +547,7 @@ def test_a_session_shows_at_most_the_configured_number_of_notices(
     container: Container, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matters = [f"memory_drift_warning: notes disagree ({n}.md)" for n in range(4)]
-    monkeypatch.setattr(type(container.hooks), "_matters", lambda _: iter(matters))
+    monkeypatch.setattr(type(container.hooks), "_news", lambda _: iter(matters))
     told = [ask("Notification", message="idle") for _ in range(3)]
     assert [each.get("systemMessage") for each in told] == [matters[0], None, None]
     container.settings.hooks.notices = 2
