@@ -276,5 +276,13 @@ def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_anoth
     for session in [*sessions, *sessions]:
         capturer.capture(session, path, Progress())
     assert [each.rpartition("/")[2] for each in sorted(desk.tree())] == [
-        "aurora 09.00 2.md", "aurora 09.00.md",
+        "aurora 2026-03-01 09.00 2.md", "aurora 2026-03-01 09.00.md",
     ]  # fmt: skip
+
+
+def test_sessions_of_several_days_have_different_file_names_so_that_links_find_them() -> None:
+    items = [next(iter(extract([Turn("person", "I moved to Bergen.", NOW.replace(day=day))])))
+             for day in (1, 2)]  # fmt: skip
+    notes = [new_note(SESSION, [item], [], NOW) for item in items]
+    names = [Path(note[0]).name for note in notes if note is not None]
+    assert names == ["aurora 2026-03-01 09.00.md", "aurora 2026-03-02 09.00.md"]
