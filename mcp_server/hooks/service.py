@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 
 from mcp_server.hooks.capture_queue import CaptureQueue
 from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
+from mcp_server.hooks.destructive_calls import (
+    REASON,
+    destroyed_by_command,
+    destroyed_by_tool,
+)
 from mcp_server.hooks.recall import HookRecall, Quotation, project_of
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
@@ -67,7 +72,10 @@ class HookService:
         written = b""
         try:
             call = read_call(client, event, data)
-            if self._excluded(call.folder):
+            if refusal := self._refusal(call):
+                written = written_reply(client, event, Reply(denied=refusal))
+                outcome = f"refused: {refusal}"
+            elif self._excluded(call.folder):
                 outcome = "nothing done: the folder is excluded"
             elif event in CAPTURES:
                 self.captures.add(client, event, data)
@@ -88,6 +96,15 @@ class HookService:
         took = (time.perf_counter() - began) * 1_000
         self.files.log(client, event, f"{took:.0f} ms {outcome}")
         return written
+
+    def _refusal(self, call: HookCall) -> str:
+        """Why a tool call is refused, because it deletes what cannot be restored; else empty."""
+        if call.event not in ("PreToolUse", "PermissionRequest"):
+            return ""
+        root = Path(self._container.vault.root)
+        lost = destroyed_by_tool(call.tool, call.tool_input)
+        lost = lost or destroyed_by_command(call.command, call.shell_folder, root)
+        return REASON.format(lost) if lost else ""
 
     def _reply(self, call: HookCall) -> Reply:
         if call.source == "compact":

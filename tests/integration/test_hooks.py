@@ -414,6 +414,24 @@ def test_destroying_is_refused_while_the_earlier_version_cannot_be_kept(
     assert decision["message"].startswith("Operation forget_concept denied: ")
 
 
+def test_a_tool_call_that_deletes_what_cannot_be_restored_is_refused(
+    container: Container, ask: Ask, tmp_path: Path
+) -> None:
+    command = {"command": f"rm -rf {container.vault.root}/.memvault/history"}
+    for folder in ("aurora", "secret"):  # hooks do nothing else in an excluded folder
+        call = {"tool_name": "Bash", "tool_input": command, "cwd": str(tmp_path / folder)}
+        answer = ask("PreToolUse", **call)["hookSpecificOutput"]
+        assert answer["permissionDecision"] == "deny"
+        assert "cannot be undone" in answer["permissionDecisionReason"]
+    forget = {"target": "Queue", "soft_delete": False, "reason": "user_requested"}
+    call = {"tool_name": "mcp__memvault__forget_concept", "tool_input": forget}
+    assert ask("PreToolUse", **call)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    decision = ask("PermissionRequest", **call)["hookSpecificOutput"]["decision"]
+    assert decision["behavior"] == "deny"
+    forget["soft_delete"] = True
+    assert ask("PermissionRequest", **call) == {}
+
+
 def test_a_project_is_the_repositorys_name_as_the_vault_spells_it(tmp_path: Path) -> None:
     (tmp_path / "Aurora" / ".git").mkdir(parents=True)
     deep = tmp_path / "Aurora" / "src"
