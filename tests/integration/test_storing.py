@@ -107,7 +107,9 @@ def test_a_session_that_holds_the_stored_sentence_is_no_duplicate_of_it(writer: 
         "The licence for the tide tables of the harbour costs 300 euros a year for each station, "
         "and the contract with the harbour office ends in May 2027."
     )
-    head = "---\ntype: session\nlifecycle: ephemeral\nsession: s-1\n---\n# Session in tide-licence\n\n"
+    head = (
+        "---\ntype: session\nlifecycle: ephemeral\nsession: s-1\n---\n# Session in tide-licence\n\n"
+    )
     path = writer.container.vault.root / "sessions" / "aurora 09.00.md"
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"{head}## Facts stated by the person\n\n- {said}\n", encoding="utf-8")
