@@ -15,7 +15,8 @@ from mcp_server.hooks.destructive_calls import (
     destroyed_by_command,
     destroyed_by_tool,
 )
-from mcp_server.hooks.recall import HookRecall, Quotation, project_of
+from mcp_server.hooks.quotations import Quotation
+from mcp_server.hooks.recall import HookRecall, project_of
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
 from memvault.cognition.blind_spots import blind_spots
@@ -120,13 +121,13 @@ class HookService:
     def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
         if call.source == "compact":
             return self._after_compaction(record, call)
-        current = Session(call.client, call.session_id).note_id
-        found = self._recall.recent_sessions(record.folder, record.project, current)
-        goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
-        found += self._recall.at_start(record.project, goal, call.client)
-        found = list({each.normalised: each for each in reversed(found)}.values())[::-1]
+        found = self._for_start(record, call)
         context = self._quote(record, call, found, "for this project", self._settings.start_tokens)
         return Reply(context, self._notice(record))
+
+    def _for_start(self, record: SessionRecord, call: HookCall) -> list[Quotation]:
+        current = Session(call.client, call.session_id).note_id
+        return self._recall.for_project(record.folder, record.project, current, call.client)
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
         """A reply with the session's own note and the best memories that it was given."""
