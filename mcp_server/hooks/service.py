@@ -15,7 +15,7 @@ from mcp_server.hooks.destructive_calls import (
     destroyed_by_command,
     destroyed_by_tool,
 )
-from mcp_server.hooks.quotations import Quotation
+from mcp_server.hooks.quotations import Quotation, distinct
 from mcp_server.hooks.recall import HookRecall, project_of
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
@@ -130,13 +130,16 @@ class HookService:
         return self._recall.for_project(record.folder, record.project, current, call.client)
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
-        """A reply with the session's own note and the best memories that it was given."""
+        """A reply with the session's own note, the person's preferences, and the best memories
+        that the session was given."""
         found = self._recall.of_session(record.note_path)
+        found += [each for each in self._for_start(record, call) if each.is_preference]
         given = record.given_ids
         best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
         found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
         tokens = self._settings.start_tokens
-        return Reply(self._quote(record, call, found, "kept over the compaction", tokens))
+        why = "kept over the compaction"
+        return Reply(self._quote(record, call, distinct(found), why, tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
         start = Reply()

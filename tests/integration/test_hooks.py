@@ -301,6 +301,12 @@ def test_after_compaction_the_session_gets_its_own_decisions_again(
     assert "reports as Parquet" in context and "because it needs no server" in context
 
 
+def test_after_compaction_the_session_gets_the_persons_preferences_again(ask: Ask) -> None:
+    ask("UserPromptSubmit", prompt="Where do we keep the cache?")
+    context = context_of(ask("SessionStart", source="compact"))
+    assert context.count("tabs over spaces") == 1
+
+
 @pytest.fixture
 def capture(container: Container, ask: Ask, tmp_path: Path) -> Callable[..., None]:
     """Capture a session, at a time after that of the last one."""
