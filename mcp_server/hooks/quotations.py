@@ -160,13 +160,15 @@ def latest_first(
     every = distinct([*quotations, *newer])
     vectors = embed([without_speaker(each.text) for each in every])
     cosines = vectors @ vectors.T
-    words = [content_stems(each.text) for each in every]
+    words = [content_stems(without_speaker(each.text)) for each in every]
     gone = [replaced(each.text) if _replaces(each) else [] for each in every]
 
     def replaces(new: int, old: int) -> bool:
         if not (_replaces(every[new]) and _is_newer(every[new], every[old])):
             return False
         names = any(each <= words[old] for each in gone[new])
+        if not names and words[old].difference(*gone[old]) <= words[new]:
+            return False  # they agree
         return bool(cosines[old, new] >= (NAMED_MATTER if names else SAME_MATTER))
 
     places = range(len(every))

@@ -119,7 +119,11 @@ class HookRecall:
         ]
         # The person's own notes come first, if the prompt needs them whatever sessions say.
         needed.sort(key=lambda pair: is_captured(pair[0].memory) or pair[1] < NEEDED)
-        return self._quoted(query, [hit for hit, _ in needed], given)[:MAX_WITH_PROMPT]
+        quoted = self._quoted(query, [hit for hit, _ in needed], given)[:MAX_WITH_PROMPT]
+        by_id = {hit.memory.id: chance for hit, chance in needed}
+        # If the session has the best memory already, the others alone are not needed.
+        is_needed = any(by_id.get(each.memory.id, 0.0) >= NEEDED for each in quoted)
+        return quoted if is_needed else []
 
     def before_edit(
         self,
@@ -157,13 +161,17 @@ class HookRecall:
 
         Args:
             goal: the session's subject, as far as it is known.
-            only: ids to choose from; None chooses from all.
+            only: ids of notes to choose from, captured sessions aside; None chooses from all.
         """
         now = datetime.now(UTC)
         memories = [
             memory
             for memory in self._container.live.catalogue.all()
-            if (memory.id in only if only is not None else self._is_for_start(memory, project))
+            if (
+                memory.id in only and not is_captured(memory)
+                if only is not None
+                else self._is_for_start(memory, project)
+            )
         ]
         memories.sort(key=lambda memory: memory.created_at, reverse=True)
         memories = memories[:_CANDIDATES]
@@ -320,6 +328,8 @@ class HookRecall:
         for hit, excerpt, limit in zip(found, excerpts, limits, strict=True):
             if is_captured(hit.memory) and not gated:
                 quotations = self._of_captured(query, hit, headings)
+                if quotations and quotations[0].key in given:
+                    quotations = []  # the session's next best line alone would be no answer
             else:
                 quotations = of_excerpt(hit.memory, excerpt, is_pointer=limit == _POINTER_BYTES)
             for quotation in quotations:

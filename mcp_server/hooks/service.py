@@ -130,10 +130,15 @@ class HookService:
         return self._recall.for_project(record.folder, record.project, current, call.client)
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
-        """A reply with the session's own note, the person's preferences, and the best memories
-        that the session was given."""
+        """A reply with the session's own note, the person's preferences, the lines of earlier
+        sessions and the best notes that the session was given."""
         found = self._recall.of_session(record.note_path)
-        found += [each for each in self._for_start(record, call) if each.is_preference]
+        lines = record.given_quotations
+        found += [
+            each
+            for each in self._for_start(record, call)
+            if each.is_preference or (each.heading and each.key in lines)
+        ]
         given = record.given_ids
         best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
         found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
@@ -149,6 +154,7 @@ class HookService:
         found = self._recall.with_prompt(
             call.prompt, record.project, record.given_quotations, call.client
         )
+        found = [each for each in found if each.memory.path != record.note_path]  # its own words
         tokens = self._settings.prompt_tokens
         quoted = self._quote(record, call, found, "for this prompt", tokens)
         return Reply("\n".join(filter(None, (start.context, quoted))), start.notice)

@@ -386,6 +386,20 @@ def test_a_prompt_gets_the_line_of_a_session_that_answers_it_and_gets_it_whole(
     assert not any("password" in line or "I will" in line for line in lines)
 
 
+def test_a_session_is_not_given_its_own_words_nor_what_only_came_with_a_memory_it_has(
+    container: Container, ask: Ask, capture: Callable[..., None], tmp_path: Path
+) -> None:
+    said = "We decided to export reports as Parquet because DuckDB reads it."
+    capture(("user", said))
+    question = "Why do we export reports as Parquet?"
+    assert ask("UserPromptSubmit", prompt=question, session_id="captured-0") == {}
+    assert any(said in line for line in lines_of(ask("SessionStart", source="startup")))
+    note = container.vault.root / "permanent" / "Reports.md"
+    note.write_text("# Reports\n\nAnna reads the reports of the harbour on Mondays.\n")
+    container.indexing.index_written(["permanent/Reports.md"])
+    assert ask("UserPromptSubmit", prompt=question) == {}
+
+
 def test_each_line_of_a_note_is_marked_by_its_own_origin(container: Container, ask: Ask) -> None:
     path = container.vault.root / "permanent" / "preferences.md"
     path.write_text(
