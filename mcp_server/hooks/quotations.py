@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.capture.changes_of_mind import content_stems, replaced
-from memvault.capture.extract import MASKED_WORDS, ItemKind
+from memvault.capture.extract import MASKED_WORDS, ItemKind, content_words
 from memvault.capture.session_note import FILES
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
@@ -38,6 +38,8 @@ _CUT = "…"
 # The joints between items of an excerpt: list marks, and headings in brackets.
 _JOINT = re.compile(r"(?:… )?\[[^\]]{1,80}\] (?:- )?| … - | - (?=[A-Z\"])")
 _CLAUSE = re.compile(r"[,;:](?= )| [–—-](?= )")
+_ENDED = re.compile(r"[.!?:;。！？)\]\"'”’]\Z")
+_CUT_FROM = 1.5  # times the limit; excerpts cut a sentence at twice the limit
 MAX_POINTER_CHARS = 100
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -113,26 +115,34 @@ def by_origin(memory: Memory, text: str, lines: LineRange) -> list[tuple[str, Or
     return [("\n".join(own), origin) for origin, own in parts.items()]
 
 
-def of_excerpt(memory: Memory, excerpt: Excerpt, *, is_pointer: bool) -> list[Quotation]:
-    """The quotations of an excerpt, one for each origin; only a short one if ``is_pointer``."""
+def of_excerpt(
+    memory: Memory, excerpt: Excerpt, limit: int, *, is_pointer: bool
+) -> list[Quotation]:
+    """The quotations of an excerpt, one for each origin.
+
+    Args:
+        limit: bytes that the excerpt was to have; a much longer sentence in it was cut.
+        is_pointer: quote little, and without lines.
+    """
     lines = None if is_pointer else (excerpt.lines.first, excerpt.lines.last)
     quotations = []
     for part, origin in by_origin(memory, excerpt.text, excerpt.lines):
         text = _JOINT.sub(" … ", " ".join(part.split())).strip(" …-")
-        if is_pointer:
+        is_cut = len(text.encode()) > _CUT_FROM * limit and not _ENDED.search(text)
+        if is_pointer and (is_cut or len(text) > MAX_POINTER_CHARS):
             text = _pointer(text, memory.title)
-        elif text and not says_something(text):
+        elif is_cut:
+            text = f"{text} {_CUT}"
+        elif text and not is_pointer and not says_something(text):
             text = f"{memory.title}: {text}"  # "Carpenter." says something below its title
         quotations.append(Quotation(memory, text, lines, origin=origin))
     return quotations
 
 
 def _pointer(text: str, title: str) -> str:
-    """A text if it is short, else its first clauses, else the title: never a part of a clause."""
-    if len(text) <= MAX_POINTER_CHARS:
-        return text
+    """The first clauses of a text, else the title: never a part of a clause."""
     ends = [match.start() for match in _CLAUSE.finditer(text, 0, MAX_POINTER_CHARS)]
-    return f"{text[: ends[-1]]} …" if ends and ends[-1] >= MAX_POINTER_CHARS // 2 else title
+    return f"{text[: ends[-1]]} {_CUT}" if ends and ends[-1] >= MAX_POINTER_CHARS // 2 else title
 
 
 def says_something(text: str) -> bool:
@@ -160,7 +170,7 @@ def latest_first(
     every = distinct([*quotations, *newer])
     vectors = embed([without_speaker(each.text) for each in every])
     cosines = vectors @ vectors.T
-    words = [content_stems(without_speaker(each.text)) for each in every]
+    words = [content_words(without_speaker(each.text)) for each in every]
     gone = [replaced(each.text) if _replaces(each) else [] for each in every]
 
     def replaces(new: int, old: int) -> bool:

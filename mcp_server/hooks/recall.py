@@ -331,7 +331,9 @@ class HookRecall:
                 if quotations and quotations[0].key in given:
                     quotations = []  # the session's next best line alone would be no answer
             else:
-                quotations = of_excerpt(hit.memory, excerpt, is_pointer=limit == _POINTER_BYTES)
+                quotations = of_excerpt(
+                    hit.memory, excerpt, limit, is_pointer=limit == _POINTER_BYTES
+                )
             for quotation in quotations:
                 if quotation.key not in given and says_something(quotation.text):
                     quoted.setdefault(quotation.normalised, quotation)

@@ -69,7 +69,7 @@ _REMARKS = (
 )
 _CHANGE = [re.compile(each, re.IGNORECASE) for each in _CHANGES]
 _REMARK = [re.compile(each, re.IGNORECASE) for each in _REMARKS]
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"\d+|[^\W_]{2,}|[^\W\da-z_]")  # no single letters, as in "let's"
 
 
 def changes_mind(sentence: str) -> bool:
