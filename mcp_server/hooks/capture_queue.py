@@ -23,14 +23,13 @@ from mcp_server.hooks.summaries import (
     supported_sentences,
 )
 from memvault.capture.capturer import Captured, Capturer, Progress
-from memvault.capture.extract import Item, ItemKind
+from memvault.capture.extract import Item, ItemKind, content_words, repeats
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import Session
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.text.secrets import without_secrets
-from memvault.text.stems import stems
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -39,7 +38,6 @@ _log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0  # after a capture that could not be written
 ABANDONED_SECONDS = 3_600.0
 CAPTURE, RETRY = "capture sessions", "retry captures"
-REPEATED_SHARE = 0.8  # of a sentence's word stems, from which it repeats a given memory
 WAIT_SECONDS = 4.0
 AGENTS = (
     "embedding-specialist", "search-agent", "comparison-agent",
@@ -223,14 +221,8 @@ class CaptureQueue:
             if memory is not None:
                 with suppress(MemvaultError):
                     texts.append(self._container.vault.read(memory.path).decode("utf-8", "replace"))
-        given_words = [frozenset(stems(text)) for text in texts]
-
-        def repeats(item: Item) -> bool:
-            words = stems(item.text)
-            shared = max((len(words & each) for each in given_words), default=0)
-            return item.speaker == "assistant" and shared >= REPEATED_SHARE * len(words) > 0
-
-        return repeats
+        given_words = [content_words(text) for text in texts]
+        return lambda item: item.speaker == "assistant" and repeats(item.text, given_words)
 
     def _remember(self, call: HookCall, folder: str, captured: Captured) -> None:
         with self._records.lock(call.client, call.session_id):

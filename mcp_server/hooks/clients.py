@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
@@ -40,7 +42,9 @@ _EDITS = re.compile(
     r"(?i)^(?:write|edit|multiedit|notebookedit|delete|apply_patch|write_file|replace|edit_file|"
     r"create_file|delete_file|search_replace|replace_string_in_file|insert_edit_into_file|editFiles)$"
 )
-_SHELLS = frozenset({"bash", "shell", "run_shell_command", "run_in_terminal", "powershell"})
+_SHELLS = frozenset(
+    {"bash", "shell", "run_shell_command", "run_in_terminal", "runinterminal", "powershell"}
+)
 _REMOVES = re.compile(
     r"(?:^|[;&|]\s*|\bsudo\s+)(?:git\s+)?(?:rm|mv|rmdir|unlink|shred|truncate|del)\b"
 )
@@ -65,13 +69,29 @@ class HookCall:
     message: str = ""
 
     @property
+    def command(self) -> str:
+        """The command that the tool call runs in a shell; "" for another tool."""
+        if self.tool.lower() not in _SHELLS:
+            return ""
+        given = self.tool_input.get("command", self.tool_input.get("cmd", ""))
+        if isinstance(given, list):  # the words of one command
+            return shlex.join(map(str, given))
+        return given if isinstance(given, str) else ""
+
+    @property
+    def shell_folder(self) -> str:
+        """The folder in which the command runs."""
+        named = (self.tool_input.get(key) for key in ("cwd", "workdir", "directory", "dir_path"))
+        inside = next((name for name in named if isinstance(name, str) and name), "")
+        return str(Path(self.folder) / inside)
+
+    @property
     def touched(self) -> tuple[str, ...]:
         """The paths that the tool call edits or removes, or the shell command that names them."""
         if self.tool.lower() in _SHELLS:
-            command = self.tool_input.get("command", self.tool_input.get("cmd", ""))
-            removes = isinstance(command, str) and _REMOVES.search(command)
-            patched = _PATCHED.findall(command) if isinstance(command, str) else []
-            return tuple(patched) or ((command,) if removes else ())
+            patched = _PATCHED.findall(self.command)
+            removes = _REMOVES.search(self.command)
+            return tuple(patched) or ((self.command,) if removes else ())
         if not _EDITS.match(self.tool):
             return ()
         found: list[str] = []
@@ -143,15 +163,14 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
 
 def written_reply(client: str, event: str, reply: Reply) -> bytes:
     """The reply in the client's format; empty if there is nothing that this client can use."""
+    if reply.denied:
+        return _json(_denial(client, event, reply.denied))
     if client == "cursor":
         takes = reply.context and event in _TAKES_CONTEXT[client]
         return _json({"additional_context": reply.context}) if takes else b""
     output: dict[str, Any] = {}
     own_name = _OWN_NAMES.get(client, {}).get(event, event)
-    if reply.denied:
-        decision = {"behavior": "deny", "message": reply.denied}
-        output["hookSpecificOutput"] = {"hookEventName": own_name, "decision": decision}
-    elif reply.context and event in _TAKES_CONTEXT[client]:
+    if reply.context and event in _TAKES_CONTEXT[client]:
         specific = {"hookEventName": own_name, "additionalContext": reply.context}
         output["hookSpecificOutput"] = specific
     elif reply.context and event in ("UserPromptSubmit", "PreToolUse"):
@@ -160,6 +179,19 @@ def written_reply(client: str, event: str, reply: Reply) -> bytes:
         shown = output.get("systemMessage")
         output["systemMessage"] = f"{shown}\n{reply.notice}" if shown else reply.notice
     return _json(output) if output else b""
+
+
+def _denial(client: str, event: str, reason: str) -> dict[str, Any]:
+    """A refusal of the tool call, in the client's format."""
+    if client == "cursor":
+        return {"permission": "deny", "user_message": reason, "agent_message": reason}
+    if client == "gemini-cli":
+        return {"decision": "deny", "reason": reason}
+    if event == "PermissionRequest":
+        refusal: dict[str, Any] = {"decision": {"behavior": "deny", "message": reason}}
+    else:
+        refusal = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": event, **refusal}}
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from mcp_server.hooks.capture_queue import CaptureQueue
 from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
-from mcp_server.hooks.recall import HookRecall, Quotation, project_of
+from mcp_server.hooks.destructive_calls import (
+    REASON,
+    destroyed_by_command,
+    destroyed_by_tool,
+)
+from mcp_server.hooks.quotations import Quotation, distinct
+from mcp_server.hooks.recall import HookRecall, project_of
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
 from memvault.cognition.blind_spots import blind_spots
@@ -67,7 +73,10 @@ class HookService:
         written = b""
         try:
             call = read_call(client, event, data)
-            if self._excluded(call.folder):
+            if refusal := self._refusal(call):
+                written = written_reply(client, event, Reply(denied=refusal))
+                outcome = f"refused: {refusal}"
+            elif self._excluded(call.folder):
                 outcome = "nothing done: the folder is excluded"
             elif event in CAPTURES:
                 self.captures.add(client, event, data)
@@ -89,6 +98,15 @@ class HookService:
         self.files.log(client, event, f"{took:.0f} ms {outcome}")
         return written
 
+    def _refusal(self, call: HookCall) -> str:
+        """Why a tool call is refused, because it deletes what cannot be restored; else empty."""
+        if call.event not in ("PreToolUse", "PermissionRequest"):
+            return ""
+        root = Path(self._container.vault.root)
+        lost = destroyed_by_tool(call.tool, call.tool_input)
+        lost = lost or destroyed_by_command(call.command, call.shell_folder, root)
+        return REASON.format(lost) if lost else ""
+
     def _reply(self, call: HookCall) -> Reply:
         if call.source == "compact":
             self.captures.wait()  # before the lock, which the capture of the session's note needs
@@ -103,22 +121,30 @@ class HookService:
     def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
         if call.source == "compact":
             return self._after_compaction(record, call)
-        current = Session(call.client, call.session_id).note_id
-        found = self._recall.recent_sessions(record.folder, record.project, current)
-        goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
-        found += self._recall.at_start(record.project, goal, call.client)
-        found = list({each.normalised: each for each in reversed(found)}.values())[::-1]
+        found = self._for_start(record, call)
         context = self._quote(record, call, found, "for this project", self._settings.start_tokens)
         return Reply(context, self._notice(record))
 
+    def _for_start(self, record: SessionRecord, call: HookCall) -> list[Quotation]:
+        current = Session(call.client, call.session_id).note_id
+        return self._recall.for_project(record.folder, record.project, current, call.client)
+
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
-        """A reply with the session's own note and the best memories that it was given."""
+        """A reply with the session's own note, the person's preferences, the lines of earlier
+        sessions and the best notes that the session was given."""
         found = self._recall.of_session(record.note_path)
+        lines = record.given_quotations
+        found += [
+            each
+            for each in self._for_start(record, call)
+            if each.is_preference or (each.heading and each.key in lines)
+        ]
         given = record.given_ids
         best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
         found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
         tokens = self._settings.start_tokens
-        return Reply(self._quote(record, call, found, "kept over the compaction", tokens))
+        why = "kept over the compaction"
+        return Reply(self._quote(record, call, distinct(found), why, tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
         start = Reply()
@@ -128,6 +154,7 @@ class HookService:
         found = self._recall.with_prompt(
             call.prompt, record.project, record.given_quotations, call.client
         )
+        found = [each for each in found if each.memory.path != record.note_path]  # its own words
         tokens = self._settings.prompt_tokens
         quoted = self._quote(record, call, found, "for this prompt", tokens)
         return Reply("\n".join(filter(None, (start.context, quoted))), start.notice)

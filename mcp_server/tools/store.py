@@ -35,6 +35,7 @@ from memvault.curation.operations.preferences import get_preference, preference_
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
+from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -222,7 +223,13 @@ class StoreTools(Tools):
             return self._quarantined(held)
         meter, catalogue = self._box.meter, self._box.container.live.catalogue
         memory = catalogue.by_path(stored.path) or self._box.lookup.memory_on_disk(stored.path)
-        new = learned_memory(meter, memory.id)
+
+        def is_session(key: str) -> bool:
+            other = catalogue.by_id(key)
+            return other is not None and is_captured(other)
+
+        # A session that hooks captured holds the sentence that a client stores from it.
+        new = learned_memory(meter, memory.id, apart_from=is_session)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
         named = {memory.id, *(each.memory.id for each in contradicted)}
         related = [each for each in related if each.id not in named]

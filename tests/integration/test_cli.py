@@ -133,8 +133,9 @@ def test_notes_written_here_are_related_logged_and_undone(
     assert note == vault / "permanent" / "Boat shed.md"
     assert "next to the [[Jetty]]" in note.read_text()
     monkeypatch.setattr(sys, "stdin", io.StringIO("Oars hang in the [[Boat shed]].\n"))
-    assert run(["new", "Oars", "--tag", "boats"]) == 0
+    assert run(["new", "Oars", "--tag", "boats", "--type", "decision"]) == 0
     assert "Saved " in capsys.readouterr().out
+    assert "\ntype: decision\n" in (vault / "permanent" / "Oars.md").read_text()
     assert run(["new", "Empty", "--text", " "]) == 2
 
     def related() -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.consolidation.rewards import Signal, SignalKind
+from memvault.curation.changes.plan import Attribution
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
@@ -299,6 +301,127 @@ def test_after_compaction_the_session_gets_its_own_decisions_again(
     assert "reports as Parquet" in context and "because it needs no server" in context
 
 
+def test_after_compaction_the_session_gets_the_persons_preferences_again(ask: Ask) -> None:
+    ask("UserPromptSubmit", prompt="Where do we keep the cache?")
+    context = context_of(ask("SessionStart", source="compact"))
+    assert context.count("tabs over spaces") == 1
+
+
+@pytest.fixture
+def capture(container: Container, ask: Ask, tmp_path: Path) -> Callable[..., None]:
+    """Capture a session, at a time after that of the last one."""
+    sessions = count()
+
+    def capture_one(*turns: tuple[str, str]) -> None:
+        number = next(sessions)
+        container.curator.now = lambda: datetime.now(UTC) + timedelta(hours=number)
+        path = transcript(tmp_path / f"captured-{number}.jsonl", *turns)
+        ask("Stop", session_id=f"captured-{number}", transcript_path=path)
+        assert container.hooks.captures.wait(20)
+
+    return capture_one
+
+
+def lines_of(answer: dict[str, Any]) -> list[str]:
+    return [line for line in context_of(answer).splitlines() if line.startswith("- ")]
+
+
+def test_a_change_of_mind_comes_before_what_it_replaces_which_is_marked_as_earlier(
+    ask: Ask, capture: Callable[..., None]
+) -> None:
+    capture(
+        ("user", "Let's use Jenkins for the builds because it is free of charge."),
+        ("user", "I always want short titles, and please write the docs in Dutch."),
+    )
+    capture(
+        ("user", "Which build server did we choose?"),
+        ("assistant", "You chose Jenkins because it is free of charge."),
+        ("user", "We moved from Jenkins to Buildkite, because the queue was slow."),
+        ("user", "From now on write the docs in English, not Dutch."),
+    )
+    capture(("user", "I moved to Bergen in May."))
+    lines = lines_of(ask("SessionStart", source="startup", session_id="new"))
+    marked = [line for line in lines if line.startswith('- "(earlier) ')]
+    assert [line.split()[2] for line in marked] == ["Let's", "I"]
+    assert lines[-2:] == marked and "Jenkins for the builds" in marked[0]
+    assert any(line.startswith('- "We moved from Jenkins to Buildkite') for line in lines)
+    assert not any("You chose" in line for line in lines)
+    asked = lines_of(ask("UserPromptSubmit", prompt="Which build server do we use?"))
+    newest = next(at for at, line in enumerate(asked) if "Buildkite" in line)
+    older = {at: line for at, line in enumerate(asked) if "Jenkins for" in line}
+    assert all(newest < at and "(earlier)" in line for at, line in older.items())
+
+
+def test_the_persons_own_decision_comes_before_captured_sessions(
+    container: Container, ask: Ask, capture: Callable[..., None]
+) -> None:
+    capture(("user", "Let's use Jenkins for the builds because it is free of charge."))
+    note = "---\ntype: decision\nproject: aurora\n---\n# Build server\n\nThe build server is Buildkite.\n"
+    path = container.vault.root / "projects/aurora/Build server.md"
+    path.write_text(note, encoding="utf-8")
+    container.indexing.index_written(["projects/aurora/Build server.md"])
+    for answer in (
+        ask("UserPromptSubmit", prompt="Which build server do we use?"),
+        ask("SessionStart", source="startup", session_id="new"),
+    ):
+        lines = lines_of(answer)
+        (own,) = [at for at, line in enumerate(lines) if "is Buildkite" in line]
+        assert all(own < at for at, line in enumerate(lines) if "Jenkins" in line)
+
+
+def test_a_prompt_gets_the_line_of_a_session_that_answers_it_and_gets_it_whole(
+    ask: Ask, capture: Callable[..., None]
+) -> None:
+    fact = (
+        "The print queue of the office is on mole.office.example, port 631, and everybody in the "
+        "building may use it, also the guests of the café on the ground floor and the students of "
+        "the school next door, as long as they bring their own paper and ask at the desk."
+    )
+    capture(
+        ("user", f"{fact} The password of the printer is hunter2hunter2."),
+        ("assistant", "I will use the print queue for the demo. I printed the page for the demo."),
+    )
+    lines = lines_of(ask("UserPromptSubmit", prompt="Where is the print queue?"))
+    assert f'"{fact}"' in lines[0]
+    assert not any("password" in line or "I will" in line for line in lines)
+
+
+def test_a_session_is_not_given_its_own_words_nor_what_only_came_with_a_memory_it_has(
+    container: Container, ask: Ask, capture: Callable[..., None], tmp_path: Path
+) -> None:
+    said = "We decided to export reports as Parquet because DuckDB reads it."
+    capture(("user", said))
+    question = "Why do we export reports as Parquet?"
+    assert ask("UserPromptSubmit", prompt=question, session_id="captured-0") == {}
+    assert any(said in line for line in lines_of(ask("SessionStart", source="startup")))
+    note = container.vault.root / "permanent" / "Reports.md"
+    note.write_text("# Reports\n\nAnna reads the reports of the harbour on Mondays.\n")
+    container.indexing.index_written(["permanent/Reports.md"])
+    assert ask("UserPromptSubmit", prompt=question) == {}
+
+
+def test_each_line_of_a_note_is_marked_by_its_own_origin(container: Container, ask: Ask) -> None:
+    path = container.vault.root / "permanent" / "preferences.md"
+    path.write_text(
+        "---\ntype: preference\n---\n# Preferences\n\n- Language: Dutch\n- Answers: short\n"
+    )
+    container.indexing.index_written(["permanent/preferences.md"])
+    why = Attribution("claude-code", "The person said so.")
+    container.actions.set_preference("commit messages", "imperative", why)
+    answers = (
+        ask("SessionStart", source="startup", session_id="new"),
+        ask(
+            "UserPromptSubmit", prompt="Which language do I prefer for answers and commit messages?"
+        ),
+    )
+    for answer in answers:
+        lines = [line for line in lines_of(answer) if "preferences.md" in line]
+        own = [line for line in lines if "claimed by" not in line]
+        assert any("Dutch" in line for line in own) and "imperative" not in " ".join(own)
+        assert all("imperative" in line for line in lines if line not in own)
+    assert any("claimed by claude-code" in line for line in lines_of(answers[0]))
+
+
 def test_the_same_transcript_again_changes_nothing(
     container: Container, ask: Ask, tmp_path: Path
 ) -> None:
@@ -412,6 +535,24 @@ def test_destroying_is_refused_while_the_earlier_version_cannot_be_kept(
     decision = ask("PermissionRequest", **given)["hookSpecificOutput"]["decision"]
     assert decision["behavior"] == "deny"
     assert decision["message"].startswith("Operation forget_concept denied: ")
+
+
+def test_a_tool_call_that_deletes_what_cannot_be_restored_is_refused(
+    container: Container, ask: Ask, tmp_path: Path
+) -> None:
+    command = {"command": f"rm -rf {container.vault.root}/.memvault/history"}
+    for folder in ("aurora", "secret"):  # hooks do nothing else in an excluded folder
+        call = {"tool_name": "Bash", "tool_input": command, "cwd": str(tmp_path / folder)}
+        answer = ask("PreToolUse", **call)["hookSpecificOutput"]
+        assert answer["permissionDecision"] == "deny"
+        assert "cannot be undone" in answer["permissionDecisionReason"]
+    forget = {"target": "Queue", "soft_delete": False, "reason": "user_requested"}
+    call = {"tool_name": "mcp__memvault__forget_concept", "tool_input": forget}
+    assert ask("PreToolUse", **call)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    decision = ask("PermissionRequest", **call)["hookSpecificOutput"]["decision"]
+    assert decision["behavior"] == "deny"
+    forget["soft_delete"] = True
+    assert ask("PermissionRequest", **call) == {}
 
 
 def test_a_project_is_the_repositorys_name_as_the_vault_spells_it(tmp_path: Path) -> None:

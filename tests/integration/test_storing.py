@@ -102,6 +102,24 @@ def test_what_repeats_a_memory_says_which_and_how_to_take_it_back(writer: Caller
     assert "notice" not in stored("Gulls nest on the roof of the boat house.")
 
 
+def test_a_session_that_holds_the_stored_sentence_is_no_duplicate_of_it(writer: Caller) -> None:
+    said = (
+        "The licence for the tide tables of the harbour costs 300 euros a year for each station, "
+        "and the contract with the harbour office ends in May 2027."
+    )
+    head = (
+        "---\ntype: session\nlifecycle: ephemeral\nsession: s-1\n---\n# Session in tide-licence\n\n"
+    )
+    path = writer.container.vault.root / "sessions" / "aurora 09.00.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{head}## Facts stated by the person\n\n- {said}\n", encoding="utf-8")
+    writer.container.indexing.index_written(["sessions/aurora 09.00.md"])
+    first = writer.ok("store_memory", content=said, rationale=WHY)
+    assert "notice" not in first
+    again = writer.ok("store_memory", content=f"{said} ", title="Licence", rationale=WHY)
+    assert again["notice"].startswith(f"{first['path']} says nearly the same.")
+
+
 def test_an_edit_that_contradicts_a_memory_says_so_unless_it_replaces_what_it_contradicts(writer):
     for title, content in {"Workshop": "The rent of the workshop is 900 EUR a month.",
                            "Ideas": "Ask the neighbours about a shed."}.items():  # fmt: skip

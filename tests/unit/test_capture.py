@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.capture.capturer import Capturer, Progress
+from memvault.capture.changes_of_mind import replaced
 from memvault.capture.extract import ItemKind, extract, says_little
 from memvault.capture.session_note import Session, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns, spoken, without_private
@@ -147,6 +148,72 @@ def test_what_marks_a_sentence_is_known_in_five_languages(sentence: str, kind: I
     assert (item.kind, item.text) == (kind, sentence)
 
 
+@pytest.mark.parametrize(
+    ("said", "old"),
+    [
+        ("We moved from Jenkins to Buildkite in spring.", "jenkin"),
+        ("We write the guide in AsciiDoc instead of Markdown.", "markdown"),
+        ("Use AsciiDoc instead of Markdown.", "markdown"),
+        ("We no longer support Ubuntu.", "ubuntu"),
+        ("We dropped Ubuntu because nobody uses it.", "ubuntu"),
+        ("The port is not 8080 but 8443.", "8080"),
+        ("Wir sind von Jenkins auf Buildkite umgestiegen.", "jenkin"),
+        ("Wir nehmen jetzt Matrix statt Slack.", "slack"),
+        ("Wir nutzen kein Slack mehr.", "slack"),
+        ("Nous sommes passés de Jenkins à Buildkite.", "jenkin"),
+        ("Nous utilisons Matrix au lieu de Slack.", "slack"),
+        ("Nous n'utilisons plus Slack.", "slack"),
+        ("Hemos pasado de Jenkins a Buildkite.", "jenkin"),
+        ("Usamos Matrix en lugar de Slack.", "slack"),
+        ("Ya no usamos Slack en la oficina.", "slack"),
+        ("JenkinsからBuildkiteに移行しました。", "jenkin"),
+    ],
+)
+def test_a_change_of_mind_is_a_decision_and_names_what_it_replaces(said: str, old: str) -> None:
+    (item,) = extract([Turn("person", said)])
+    assert item.kind is ItemKind.DECISION
+    assert any(old in words for words in replaced(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I moved to Bergen in May.",
+        "My sister moved from Ghent to Bergen.",
+        "The old link no longer works.",
+        "It is not fast but quite cheap to run.",
+        "Das ist nicht nur schnell, sondern auch billig.",
+        "We walked from the harbour to the mill.",
+    ],
+)
+def test_a_remark_about_what_was_before_is_no_decision(said: str) -> None:
+    (item,) = extract([Turn("person", said)])
+    assert item.kind is ItemKind.FACT
+
+
+def test_an_assistants_echo_and_its_next_step_are_no_decisions() -> None:
+    turns = [
+        Turn("person", "From now on we write the guide in AsciiDoc. Who hosts the wiki?"),
+        Turn(
+            "assistant", "Noted: the guide in AsciiDoc from now on. You decided on Hugo last year."
+        ),
+        Turn("assistant", "I'll use the old theme for the first page. Anna hosts the wiki."),
+    ]
+    kinds = {item.text: item.kind for item in extract(turns)}
+    assert list(kinds.values()).count(ItemKind.DECISION) == 1
+    assert kinds["Anna hosts the wiki."] is ItemKind.REPORT
+    assert not any(text.startswith(("Noted", "I'll use")) for text in kinds)
+
+
+def test_what_a_removed_secret_leaves_is_kept_only_if_it_says_something() -> None:
+    key = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e"
+    items = list(extract(person_turns(
+        f"The API key is {key}.",
+        f"The nightly import of the tide tables fails without the key {key}.",
+    )))  # fmt: skip
+    assert [item.text.split()[1] for item in items] == ["nightly"]
+
+
 def test_what_a_person_says_is_recognised() -> None:
     items = extract(
         person_turns(
@@ -280,5 +347,13 @@ def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_anoth
     for session in [*sessions, *sessions]:
         capturer.capture(session, path, Progress())
     assert [each.rpartition("/")[2] for each in sorted(desk.tree())] == [
-        "aurora 09.00 2.md", "aurora 09.00.md",
+        "aurora 2026-03-01 09.00 2.md", "aurora 2026-03-01 09.00.md",
     ]  # fmt: skip
+
+
+def test_sessions_of_several_days_have_different_file_names_so_that_links_find_them() -> None:
+    items = [next(iter(extract([Turn("person", "I moved to Bergen.", NOW.replace(day=day))])))
+             for day in (1, 2)]  # fmt: skip
+    notes = [new_note(SESSION, [item], [], NOW) for item in items]
+    names = [Path(note[0]).name for note in notes if note is not None]
+    assert names == ["aurora 2026-03-01 09.00.md", "aurora 2026-03-02 09.00.md"]

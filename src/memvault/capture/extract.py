@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from memvault.capture.changes_of_mind import changes_mind, content_stems
 from memvault.capture.transcripts import Speaker, Turn
 from memvault.text.secrets import MASK, without_secrets
+from memvault.text.stems import stem
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_ITEM_CHARS = 400
 LONG_TURN_CHARS = 6_000  # more than a person types: text was pasted
 REPORTS_PER_TURN = 3
 REQUEST_WORDS = 6  # shorter requests are unclear later ("Write the commit message")
+REPEATED_SHARE = 0.8  # of a sentence's content words, from which it repeats another text
+MASKED_WORDS = 4  # fewer content words around a removed secret say nothing ("The API key is …")
 REACTION_WORDS = 7  # at most this many in a mere reaction ("That's awesome, congrats!")
 
 
@@ -126,6 +130,12 @@ _COMMANDS = re.compile(
     r"compare|search|remember|note|help|let|leave|take|sort|format|translate|edit|replace|merge|document)\b",
     re.IGNORECASE,
 )
+# A report of the person's choice, in the assistant's words.
+_ABOUT_PERSON = re.compile(r"\byou(?:['’](?:ve|d|re))?\b", re.IGNORECASE)
+_USES = re.compile(r"(?:please )?(?:use|keep)\b", re.IGNORECASE)
+_DECIDING = frozenset(
+    map(stem, ("agreed", "choose", "chose", "chosen", "decide", "decided", "noted", "settled"))
+)
 _FILLER = frozenset(
     {
         "a", "again", "agreed", "ahead", "all", "alright", "also", "and", "awesome", "bye",
@@ -141,13 +151,35 @@ _FILLER = frozenset(
 
 
 def extract(turns: Iterable[Turn]) -> Iterator[Item]:
-    """The items of a conversation, in order; a sentence may occur twice."""
+    """The items of a conversation, in order; a sentence may occur twice.
+
+    What the assistant only repeats of the person's statements is left out.
+    """
+    stated: list[frozenset[str]] = []
     for turn in turns:
         sentences = _sentences(without_secrets(turn.text))
         if turn.speaker == "person":
             yield from _of_person(turn, sentences)
+            stated += [content_words(each) for each in sentences if not each.endswith(("?", "？"))]
         else:
-            yield from _of_assistant(turn, sentences)
+            yield from (
+                item for item in _of_assistant(turn, sentences) if not repeats(item.text, stated)
+            )
+
+
+def repeats(text: str, known: Iterable[frozenset[str]]) -> bool:
+    """Whether one of the known texts has nearly all content words of a text.
+
+    Args:
+        known: the `content_words` of each text.
+    """
+    words = content_words(text)
+    return any(len(words & each) >= REPEATED_SHARE * len(words) > 0 for each in known)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The stems of the words that say what a sentence is about, without words of deciding."""
+    return content_stems(text) - _DECIDING
 
 
 def says_little(text: str) -> bool:
@@ -222,11 +254,21 @@ def _marked(sentence: str, *, by_person: bool) -> ItemKind | None:
         return ItemKind.OPEN_QUESTION
     if sentence.endswith(("?", "？")):
         return None
-    if _DECIDES.search(sentence):
+    if _decides(sentence, by_person=by_person):
         return ItemKind.DECISION
     if by_person and _PREFERS.search(sentence):
         return ItemKind.PREFERENCE
     return None
+
+
+def _decides(sentence: str, *, by_person: bool) -> bool:
+    if by_person:
+        is_task = is_command(sentence) and not _USES.match(sentence)
+        return _DECIDES.search(sentence) is not None or (changes_mind(sentence) and not is_task)
+    if _ABOUT_PERSON.search(sentence):
+        return False
+    is_next_step = _NARRATES.match(sentence) and not _REASON.search(sentence)
+    return _DECIDES.search(sentence) is not None and not is_next_step
 
 
 def _weight(sentence: str) -> float:
@@ -255,6 +297,8 @@ def _worth_keeping(sentence: str) -> bool:
     if len(sentence.split()) <= REACTION_WORDS and _REACTS.match(sentence):
         return False
     bare = sentence.replace(MASK, "")
+    if bare != sentence and len(content_stems(bare)) < MASKED_WORDS:
+        return False
     words = _WORD.findall(bare)
     letters = sum(c.isalpha() for c in bare)
     if letters < 8 or (len(words) < 3 and bare.isascii()):

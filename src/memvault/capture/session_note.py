@@ -70,7 +70,7 @@ def new_note(
     lines = _lines_by_heading(session, items, files)
     if not lines:
         return None
-    started = next((item.at for item in items if item.at is not None), now)
+    started = next((item.at for item in items if item.at is not None), now).astimezone(UTC)
     place = session.project or PurePath(session.folder).name or session.client
     title = f"Session in {place}, {started:%Y-%m-%d %H.%M}"
     properties = {
@@ -87,8 +87,8 @@ def new_note(
     kept = {key: value for key, value in properties.items() if value is not None}
     sections = (f"## {name}\n\n" + "\n".join(lines[name]) for name in _ORDER if name in lines)
     body = f"# {inert(title)}\n\n" + "\n\n".join(sections)
-    name = safe_name(f"{place} {started:%H.%M}")
-    path = f"sessions/{started.astimezone(UTC):%Y-%m-%d}/{name}.md"
+    name = safe_name(f"{place} {started:%Y-%m-%d %H.%M}")  # with the day: links name the file only
+    path = f"sessions/{started:%Y-%m-%d}/{name}.md"
     return path, compose_note(kept, body)
 
 

@@ -30,7 +30,7 @@ _PLUGIN = "memvault"
 _DESCRIPTION = "Your Obsidian vault as memory: recalled and captured unasked."
 _EDITS = "Edit|Write|MultiEdit|NotebookEdit|apply_patch"
 _MATCHERS = {
-    "PreToolUse": f"{_EDITS}|Bash",
+    "PreToolUse": f"{_EDITS}|Bash|mcp__.*forget_concept",
     "PostToolUse": _EDITS,
     "PermissionRequest": "mcp__.*(forget_concept|merge_concepts|reload_manifest|trigger_dream)",
 }
@@ -45,7 +45,7 @@ _GEMINI_EVENTS = {
     "Notification": "Notification",
 }
 _GEMINI_MATCHERS = {
-    "PreToolUse": "write_file|replace|run_shell_command",
+    "PreToolUse": "write_file|replace|run_shell_command|.*forget_concept",
     "PostToolUse": "write_file|replace",
 }
 _CODEX_EVENTS = [event for event in LIMITS if event != "Notification"]
@@ -60,7 +60,10 @@ _CURSOR_EVENTS = {
     "SubagentStop": "subagentStop",
     "SessionEnd": "sessionEnd",
 }
-_CURSOR_MATCHERS = {"PreToolUse": "Write|Delete|Shell", "PostToolUse": "Write|Delete"}
+_CURSOR_MATCHERS = {
+    "PreToolUse": "Write|Delete|Shell|.*forget_concept",
+    "PostToolUse": "Write|Delete",
+}
 _VSCODE_EVENTS = [
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
     "PreCompact", "SubagentStop", "Stop",

@@ -27,6 +27,7 @@ from memvault.cli.terminal import (
 from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
+    from memvault.curation.operations.draft import Draft
     from memvault.curation.operations.importing import ImportReport
     from memvault.vault.files import Vault
 
@@ -130,10 +131,15 @@ def new(
         str | None, typer.Option(help="The text; without it, standard input is read.")
     ] = None,
     project: Annotated[str | None, typer.Option(help="The project that it belongs to.")] = None,
+    type_: Annotated[
+        str | None,
+        typer.Option("--type", help="Its type: fact, decision, preference, person, event, idea, …"),
+    ] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; repeatable.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a note of your own: into permanent/, or into the folder of its project."""
+    from memvault.curation.operations.draft import Draft
     from memvault.vault.files import Vault
 
     places = places_of(context)
@@ -144,30 +150,28 @@ def new(
     content = sys.stdin.read() if text is None else text
     if not content.strip():
         raise InvalidParams("The note has no text; nothing was saved.")
-    path = _write_note(Vault(places.vault), title, content, project, tags or [])
+    draft = Draft.checked(
+        title=title,
+        content=content,
+        rationale=_RATIONALE,
+        project=project,
+        type=type_,
+        tags=tags or [],
+        lifecycle=None if project else "permanent",
+    )
+    path = _write_note(Vault(places.vault), draft)
     if as_json:
         print_json({"path": path})
     else:
         print_line(f"Saved {places.vault / path}")
 
 
-def _write_note(
-    vault: Vault, title: str, content: str, project: str | None, tags: list[str]
-) -> str:
+def _write_note(vault: Vault, draft: Draft) -> str:
     """Write a note as the person's own words; returns its path in the vault."""
     from memvault.curation.changes.curator import Curator
-    from memvault.curation.operations.draft import Draft
     from memvault.curation.operations.remember import remember
     from memvault.vault.journal import Journal
 
-    draft = Draft.checked(
-        title=title,
-        content=content,
-        rationale=_RATIONALE,
-        project=project,
-        tags=tags,
-        lifecycle=None if project else "permanent",
-    )
     return remember(Curator(vault, Journal(vault)), draft, kind="person").result.path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import acos
 
@@ -15,6 +15,7 @@ from memvault.model.memory import UTLState
 from memvault.model.note import mean_vector
 
 NEAREST = 5  # memories with which a new one is compared
+_COMPARED = 20  # as some of the nearest may be left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +26,24 @@ class LearnedMemory:
     among: tuple[str, ...]
 
 
-def learned_memory(meter: PulseMeter, memory_id: str) -> LearnedMemory:
+def learned_memory(
+    meter: PulseMeter, memory_id: str, apart_from: Callable[[str], bool] = lambda _: False
+) -> LearnedMemory:
     """The learning state of a newly indexed memory.
 
     ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is the
     change that the memory makes to the coherence of its related memories (of the nearest, if it has
     none). ``w_e`` is its weight, ``importance`` + 0.5. ``phi`` is the angle between the memory and
     the mean of these memories.
+
+    Args:
+        apart_from: whether the memory with an id is not compared with it.
     """
     index = meter.similarity_index
     vector = index.vectors([memory_id])[memory_id]
-    hits = index.nearest(vector, NEAREST + 1) if vector is not None else []
-    others = {key: score for key, score in reversed(hits) if key != memory_id}
+    hits = index.nearest(vector, _COMPARED) if vector is not None else []
+    compared = [hit for hit in hits if hit[0] != memory_id and not apart_from(hit[0])]
+    others = dict(compared[:NEAREST])
     group = index.related(memory_id, LOCAL) or list(others)
     state = UTLState(
         delta_s=round(min(1.0, max(0.0, 1.0 - max(others.values(), default=0.0))), 3),

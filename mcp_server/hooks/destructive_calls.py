@@ -1,0 +1,146 @@
+"""Recognises tool calls that delete what memvault cannot restore.
+
+A seat belt, not a lock: it knows the usual commands, not every way to delete a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from pathlib import Path, PurePath
+from string import Template
+from typing import Any
+
+OWN_FOLDER = ".memvault"  # in the vault: history, trash, archive and journal
+_SEPARATOR = re.compile(r"[();|&]+")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_BEFORE_A_COMMAND = frozenset(
+    {"sudo", "env", "command", "exec", "nohup", "time", "then", "do", "else", "{", "!"}
+)
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "eval"})
+_DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "del", "erase", "rd", "ri", "remove-item"})
+_SELECTS = ("-name", "-iname", "-path", "-ipath", "-regex", "-mtime", "-newer", "-size", "-empty")
+_MAX_DEPTH = 3  # of shells that shells start
+
+FOR_GOOD = "a note and all its earlier versions"
+VAULT = "the vault or its folder .memvault, which holds the history and the trash"
+REASON = (
+    "memvault refuses this: it would delete {}, and that cannot be undone. Leave it to the person. "
+    "A note that is forgotten, but not for good, can be restored for 30 days."
+)
+
+
+def destroyed_by_tool(tool: str, given: Mapping[str, Any]) -> str:
+    """What a call of memvault's own tools deletes for good; "" for nothing."""
+    at_once = str(given.get("soft_delete", True)).casefold() == "false"
+    is_preview = str(given.get("preview", False)).casefold() == "true"
+    return FOR_GOOD if tool.endswith("forget_concept") and at_once and not is_preview else ""
+
+
+def destroyed_by_command(command: str, folder: str, vault: Path, depth: int = 0) -> str:
+    """What a shell command run in a folder deletes for good; "" for nothing."""
+    values = dict(os.environ)
+    for words in _commands(command):
+        for name, value in _assignments(words):
+            values[name] = _expanded(value, values)
+        found = [_expanded(word, values) for word in words]
+        while found and (found[0] in _BEFORE_A_COMMAND or _ASSIGNMENT.fullmatch(found[0])):
+            found = found[1:]
+            while found and found[0].startswith("-"):  # an option of sudo or env
+                found = found[1:]
+        if not found:
+            continue
+        program, given = PurePath(found[0]).name.casefold(), found[1:]
+        if program in ("cd", "pushd") and given:
+            folder = str(Path(folder) / given[-1])
+        elif program in _SHELLS and depth < _MAX_DEPTH:
+            inner = given[-1:] if program != "eval" else [" ".join(given)]
+            if inner and (lost := destroyed_by_command(inner[0], folder, vault, depth + 1)):
+                return lost
+        elif _forgets_for_good(found):
+            return FOR_GOOD
+        elif any(_reaches(target, folder, vault) for target in _targets(program, given)):
+            return VAULT
+    return ""
+
+
+def _commands(command: str) -> Iterator[list[str]]:
+    """The words of each simple command of a line."""
+    lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:  # an open quotation mark, such as in a text for standard input
+        words = [word.strip("'\"") for word in command.replace(";", " ; ").split()]
+    simple: list[str] = []
+    for word in words:
+        if _SEPARATOR.fullmatch(word):
+            yield simple
+            simple = []
+        else:
+            simple.append(word)
+    yield simple
+
+
+def _assignments(words: list[str]) -> Iterator[tuple[str, str]]:
+    for word in words:
+        match = _ASSIGNMENT.fullmatch(word)
+        if match is None and word != "export":
+            return
+        if match is not None:
+            yield match[1], match[2]
+
+
+def _expanded(word: str, values: Mapping[str, str]) -> str:
+    text = Template(word).safe_substitute(values)
+    return str(Path.home()) + text[1:] if text == "~" or text.startswith("~/") else text
+
+
+def _forgets_for_good(words: list[str]) -> bool:
+    """Whether the words run ``memvault forget NOTE --for-good``, in whatever way."""
+    names = [PurePath(word).stem.casefold() for word in words]
+    at = names.index("memvault") if "memvault" in names else len(names)
+    return "forget" in words[at:] and "--for-good" in words[at:]
+
+
+def _targets(program: str, given: list[str]) -> list[str]:
+    """The paths that a command deletes."""
+    named = [word for word in given if not word.startswith("-")]
+    if program in _DELETES:
+        return named
+    if program == "find" and ("-delete" in given or "rm" in given):
+        places: list[str] = []
+        for word in given:
+            if word.startswith(("-", "(", "!")):
+                break
+            places.append(word)
+        selects = any(word in _SELECTS for word in given)
+        # A search for some names spares the other notes, but no part of the history is spare.
+        return [place for place in places if OWN_FOLDER in place or not selects]
+    if program == "git" and "clean" in named:
+        return _cleaned(given)
+    return []
+
+
+def _cleaned(given: list[str]) -> list[str]:
+    """The paths that ``git clean`` deletes; none for a dry run."""
+    base = next((after for word, after in pairwise(given) if word == "-C"), ".")
+    options = given[given.index("clean") + 1 :]
+    short = "".join(word[1:] for word in options if re.fullmatch(r"-[a-zA-Z]+", word))
+    if "n" in short or "--dry-run" in options or not ("f" in short or "--force" in options):
+        return []
+    places = [word for word in options if not word.startswith("-")]
+    return [str(Path(base) / place) for place in places or ["."]]
+
+
+def _reaches(target: str, folder: str, vault: Path) -> bool:
+    """Whether a path, which may have wildcards, is memvault's folder in the vault, above or in
+    it."""
+    whole = os.path.realpath(Path(folder or ".") / target)
+    own = PurePath(os.path.realpath(vault / OWN_FOLDER))
+    pairs = zip(own.parts, PurePath(whole).parts, strict=False)
+    return all(fnmatchcase(part.casefold(), pattern.casefold()) for part, pattern in pairs)

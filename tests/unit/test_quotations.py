@@ -1,0 +1,97 @@
+"""Quotations are whole, say something, and have the newest line of a matter first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mcp_server.hooks.quotations import Quotation, latest_first, of_excerpt, says_something
+from memvault.model.memory import Lifecycle, Memory
+from memvault.model.note import LineRange
+from memvault.search.excerpt import Excerpt
+
+LONG = "One person stands at the table and asks each guest one question only and writes it down"
+
+
+def memory(day: int = 1, note_type: str = "session") -> Memory:
+    return Memory(
+        id=f"{note_type}-{day}",
+        path=f"{note_type} {day}.md",
+        title="Swap day",
+        type=note_type,
+        lifecycle=Lifecycle.TEMPORARY,
+        created_at=datetime(2026, 3, 1, tzinfo=UTC) + timedelta(days=day),
+        content_hash="0" * 32,
+    )
+
+
+def said(day: int, text: str, heading: str = "Decisions") -> Quotation:
+    return Quotation(memory(day), text, (1, 1), heading)
+
+
+def alike(cosine: float):
+    def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        rows = np.eye(len(texts) + 1, dtype=np.float32)[1:] * np.sqrt(1 - cosine)
+        rows[:, 0] = np.sqrt(cosine)
+        return rows
+
+    return embed
+
+
+OLD = said(1, "Let's use Jenkins for the builds. (person)")
+NEW = said(2, "We moved from Jenkins to Buildkite. (person)")
+
+
+@pytest.mark.parametrize(("cosine", "is_marked"), [(0.6, True), (0.45, True), (0.2, False)])
+def test_a_line_that_a_newer_one_replaces_comes_last_and_is_marked(
+    cosine: float, is_marked: bool
+) -> None:
+    ordered = latest_first([OLD, NEW], alike(cosine))
+    assert [each.text.startswith("(earlier)") for each in ordered] == [False, is_marked]
+    assert ordered[-1].key == (OLD if is_marked else NEW).key
+
+
+def test_a_newer_line_is_added_only_where_it_replaces_one() -> None:
+    assert [each.key for each in latest_first([OLD], alike(0.6), [NEW])] == [NEW.key, OLD.key]
+    assert latest_first([NEW], alike(0.6), [OLD]) == [NEW]
+    assert latest_first([OLD], alike(0.1), [NEW]) == [OLD]
+
+
+def test_a_line_that_says_the_same_as_a_newer_one_is_not_marked() -> None:
+    same = Quotation(memory(3, "decision"), "Build server: the builds use Jenkins, as before.")
+    assert latest_first([same, OLD], alike(0.9)) == [same, OLD]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Welcome.", False),
+        ("The API key is [secret removed] (person)", False),
+        ("(person) … I will", False),
+        ("The port is 8443.", True),
+        ("会議室は三階です。", True),
+    ],
+)
+def test_what_is_left_of_a_sentence_is_quoted_only_if_it_says_something(
+    text: str, expected: bool
+) -> None:
+    assert says_something(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "is_pointer", "expected"),
+    [
+        ("Boats need two people.", True, "Boats need two people."),
+        (LONG[:78], True, "Swap day"),
+        (LONG, False, f"{LONG} …"),
+        ("Carpenter.", False, "Swap day: Carpenter."),
+    ],
+)
+def test_a_sentence_is_whole_or_visibly_cut(text: str, is_pointer: bool, expected: str) -> None:
+    excerpt = Excerpt(text, "", LineRange(3, 3))
+    (quotation,) = of_excerpt(memory(1, "note"), excerpt, 40, is_pointer=is_pointer)
+    assert quotation.text == expected
