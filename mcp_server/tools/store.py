@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastmcp.tools import tool
@@ -26,7 +26,7 @@ from mcp_server.tools.arguments import (
     WhyKept,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools, supersede_hint
+from mcp_server.tools.toolbox import Tools
 from memvault.cognition.learning_state import LearnedMemory, learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
@@ -161,7 +161,7 @@ class StoreTools(Tools):
 
         One subject per note. Recall first, so that nothing is stored twice; wishes go to
         set_preference. Where this makes a memory in `related` out of date, edit_memory that one:
-        append 'Superseded by: [[title of this]]'.
+        append 'Superseded by: [[path of this]]'.
         """
         session = self._box.touch(session_id)
         wants_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
@@ -235,9 +235,44 @@ class StoreTools(Tools):
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
             related=[RelatedShape.of(each) for each in related],
-            notice=_notice(stored, memory, contradicted, _near_duplicate(new, related)),
+            notice=self._notice(stored, memory, contradicted, _near_duplicate(new, related)),
             pulse=meter.of([memory.id, *new.among]),
         )
+
+    def _notice(
+        self,
+        stored: StoredMemory,
+        memory: Memory,
+        contradicted: Sequence[Contradiction],
+        duplicate: Memory | None,
+    ) -> str | None:
+        """A notice of missing links, secrets, contradictions or near-duplicates."""
+        parts = []
+        if stored.unlinked:
+            names = _with_nearest(stored.unlinked)
+            parts.append(f"Stored without a link to {names}: no single note has this name.")
+        if stored.secrets:
+            parts.append(
+                f"The note holds what looks like a secret ({', '.join(stored.secrets)}). Tell the "
+                "person; a password manager is the place for it."
+            )
+        if contradicted:
+            parts.append(self._box.supersede_hint(memory, contradicted))
+        elif duplicate is not None and stored.change is not None:
+            parts.append(
+                f"{duplicate.path} says nearly the same. If this adds nothing, undo_change with "
+                "this reversal_hash; if it replaces that, edit_memory that one: append "
+                f"'Superseded by: {self._box.link_to(memory, [duplicate])}'."
+            )
+        return " ".join(parts) or None
+
+
+def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
+    """Names that match no note, each with the nearest names."""
+    return ", ".join(
+        f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
+        for name, near in names.items()
+    )
 
 
 def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
@@ -245,35 +280,3 @@ def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | N
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
     return next((each for each in related if each.id == new.among[0]), None)
-
-
-def _notice(
-    stored: StoredMemory,
-    memory: Memory,
-    contradicted: Sequence[Contradiction],
-    duplicate: Memory | None,
-) -> str | None:
-    """A notice about the stored note: missing links, secrets, contradictions or near-duplicates."""
-    parts = []
-    if stored.unlinked:
-        missing = [
-            f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
-            for name, near in stored.unlinked.items()
-        ]
-        parts.append(
-            f"Stored without a link to {', '.join(missing)}: no single note has this name."
-        )
-    if stored.secrets:
-        parts.append(
-            f"The note holds what looks like a secret ({', '.join(stored.secrets)}). Tell the "
-            "person; a password manager is the place for it."
-        )
-    if contradicted:
-        parts.append(supersede_hint(memory.title))
-    elif duplicate is not None and stored.change is not None:
-        parts.append(
-            f"{duplicate.path} says nearly the same. If this adds nothing, undo_change with this "
-            "reversal_hash; if it replaces that, edit_memory that one: append 'Superseded by: "
-            f"[[{memory.title}]]'."
-        )
-    return " ".join(parts) or None

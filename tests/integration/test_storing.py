@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,35 @@ def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer
         content="Superseded by: [[Workshop rent]]",
     )  # fmt: skip
     assert "Superseded by: [[Workshop rent]]" in writer.ok("get_memory", path="Workshop")["content"]
+
+
+def test_the_advice_to_supersede_links_the_new_note_although_both_have_the_same_title(writer):
+    def stored(content: str) -> dict[str, Any]:
+        return writer.ok("store_memory", content=content, title="Workshop", rationale=WHY)
+
+    old = stored("The rent of the workshop is 900 EUR a month.")
+    again = stored("The rent of the workshop is 900 EUR a month, as agreed.")
+    assert "says nearly the same" in again["notice"]
+    assert advised_link(writer, again["notice"], old["path"]) == again["path"]
+    new = stored("The rent of the workshop is 950 EUR a month.")
+    assert new["contradicts"]
+    for each in new["contradicts"]:
+        assert advised_link(writer, new["notice"], each["path"]) == new["path"]
+    target = new["path"]
+    writer.ok(
+        "edit_memory", target=target, operation="append", content="It is cold.", rationale=WHY
+    )
+    edited = writer.ok(
+        "edit_memory", target=target, operation="append", rationale=WHY,
+        content="The rent of the workshop is 970 EUR a month.",
+    )  # fmt: skip
+    assert advised_link(writer, edited["notice"], old["path"]) == target
+
+
+def advised_link(writer: Caller, notice: str, older: str) -> str | None:
+    """The path of the note to which the advised "Superseded by" leads from the older note."""
+    (target,) = re.findall(r"'Superseded by: \[\[([^]|]+)", notice)
+    return writer.container.live.indexer.links.resolve(target, older)
 
 
 def test_memories_on_the_same_matter_are_named_whatever_their_words(writer: Caller) -> None:
