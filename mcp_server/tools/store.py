@@ -34,6 +34,7 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
+from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
@@ -44,6 +45,7 @@ from memvault.model.memory import (
 )
 from memvault.reasoning.critique import Contradiction
 
+MAX_NAMESAKES = 3  # that a notice lists
 MAX_KEYS = 30  # of preferences that an answer lists
 
 Value = Annotated[
@@ -246,8 +248,10 @@ class StoreTools(Tools):
         contradicted: Sequence[Contradiction],
         duplicate: Memory | None,
     ) -> str | None:
-        """A notice of missing links, secrets, contradictions or near-duplicates."""
+        """A notice of equal titles, missing links, secrets, contradictions or near-duplicates."""
         parts = []
+        if stored.change is not None:
+            parts += self._same_title(memory)
         if stored.unlinked:
             names = _with_nearest(stored.unlinked)
             parts.append(f"Stored without a link to {names}: no single note has this name.")
@@ -265,6 +269,19 @@ class StoreTools(Tools):
                 f"'Superseded by: {self._box.link_to(memory, [duplicate])}'."
             )
         return " ".join(parts) or None
+
+    def _same_title(self, memory: Memory) -> list[str]:
+        """The notice that other notes have the title of the new one already."""
+        others = namesakes(memory, self._box.container.live.catalogue)[:MAX_NAMESAKES]
+        if not others:
+            return []
+        paths = " and ".join(each.path for each in others)
+        merge = ", or merge_concepts" if self._box.offers("merge_concepts") else ""
+        return [
+            f"The title already exists: {paths}. The new note is {memory.path}. To change the "
+            "existing note instead: undo_change with this reversal_hash, then edit_memory with "
+            f"target={others[0].path!r}{merge}."
+        ]
 
 
 def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:

@@ -96,6 +96,42 @@ def test_the_advice_to_supersede_links_the_new_note_although_both_have_the_same_
     assert advised_link(writer, edited["notice"], old["path"]) == target
 
 
+def test_an_equal_title_in_the_same_project_or_a_permanent_note_is_reported(writer) -> None:
+    def stored(**arguments: Any) -> dict[str, Any]:
+        return writer.ok("store_memory", **arguments, rationale=WHY)
+
+    first = stored(content="Rye flour, water, salt.", title="Rye loaf", project="oven")
+    assert "notice" not in first
+    again = stored(content="Bake it for an hour.", title="Rye Loaf", project="oven")
+    for part in (first["path"], again["path"], "edit_memory", f"target={first['path']!r}"):
+        assert part in again["notice"]
+    assert "merge_concepts" not in again["notice"]  # not a tool of this client
+    assert "notice" not in stored(content="Thirty jars.", title="Rye loaf", project="kelp")
+    lab = stored(content="It has three boats.", title="Harbour Lab", project="kelp")
+    assert "permanent/Harbour Lab.md" in lab["notice"]
+
+
+def test_the_notice_of_an_equal_title_offers_a_merge_to_who_can_merge(writer: Caller) -> None:
+    client = Caller(writer.container, tools="full")
+    stored = client.ok("store_memory", content="Boats.", title="Harbour Lab", rationale=WHY)
+    assert "merge_concepts" in stored["notice"]
+
+
+def test_a_name_that_two_notes_share_is_refused_with_both_paths(writer: Caller) -> None:
+    contents = ("Rye flour, water, salt.", "Bake it for an hour.")
+    both = [
+        writer.ok("store_memory", content=content, title="Rye loaf", rationale=WHY)["path"]
+        for content in contents
+    ]
+    edit = {"target": "Rye loaf", "operation": "append", "content": "x", "rationale": WHY}
+    for tool, arguments in (("get_memory", {"path": "Rye loaf"}), ("edit_memory", edit)):
+        error = writer.error(tool, **arguments)
+        assert [each["path"] for each in error["data"]["candidates"]] == both
+        assert all(path in error["message"] for path in both)
+    for path in both:
+        assert writer.ok("get_memory", path=path)["path"] == path
+
+
 def advised_link(writer: Caller, notice: str, older: str) -> str | None:
     """The path of the note to which the advised "Superseded by" leads from the older note."""
     (target,) = re.findall(r"'Superseded by: \[\[([^]|]+)", notice)
