@@ -252,6 +252,12 @@ class StoreTools(Tools):
         parts = []
         if stored.change is not None:
             parts += self._same_title(memory)
+        if stored.unwritten:
+            names = _with_nearest(stored.unwritten)
+            parts.append(
+                f"Linked to a name that no note has yet: {names}. The link resolves once a note "
+                "of this name is stored."
+            )
         if stored.unlinked:
             names = _with_nearest(stored.unlinked)
             parts.append(f"Stored without a link to {names}: no single note has this name.")
@@ -285,7 +291,7 @@ class StoreTools(Tools):
 
 
 def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
-    """Names that match no note, each with the nearest names."""
+    """The names, each with the nearest names of notes."""
     return ", ".join(
         f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
         for name, near in names.items()

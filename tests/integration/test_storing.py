@@ -258,14 +258,38 @@ def test_values_in_tables_and_denials_contradict_and_other_subjects_do_not(write
         writer.ok("undo_change", change=stored["reversal_hash"], rationale=WHY)
 
 
-def test_a_link_that_cannot_be_made_does_not_fail_the_store(writer: Caller) -> None:
+@pytest.mark.parametrize("name", ["Bread oven", "Bread oven: where?"])
+def test_a_link_to_a_note_that_is_stored_later_leads_to_it(writer: Caller, name: str) -> None:
+    def stored(title: str, **arguments: Any) -> dict[str, Any]:
+        content = f"{title} needs sand."
+        return writer.ok("store_memory", content=content, title=title, rationale=WHY, **arguments)
+
+    def linked(path: str) -> list[str | None]:
+        links = writer.ok("get_memory", path=path)["links"]
+        return [each.get("path") for each in links if each["title"].startswith("Bread oven")]
+
+    before = stored("A plan", link_to=[name])
+    assert f"no note has yet: {name!r}" in before["notice"] and linked(before["path"]) == [None]
+    oven = stored(name, project="oven")
+    assert "notice" not in oven
+    after = stored("A list", link_to=[name])
+    assert "notice" not in after
+    assert linked(before["path"]) == linked(after["path"]) == [oven["path"]]
+    backlinks = writer.ok("get_memory", path=oven["path"])["backlinks"]
+    assert {each["path"] for each in backlinks} >= {before["path"], after["path"]}
+
+
+def test_a_link_to_an_unknown_name_is_kept_and_one_to_an_unknown_id_or_path_is_not(writer) -> None:
+    wrong = ["00000000-0000-4000-8000-000000000000", "projects/../../Away.md", "#sand", "…"]
     stored = writer.ok(
-        "store_memory", content="A thought of today.", rationale=WHY,
-        link_to=["Harbour Lab", "Harbor Lab"],
+        "store_memory", content="A thought of today.", title="Thought", rationale=WHY,
+        link_to=["Harbour Lab", "Harbor Lab", "Thought", *wrong],
     )  # fmt: skip
     text = (writer.container.vault.root / stored["path"]).read_text(encoding="utf-8")
-    assert "Related: [[Harbour Lab]]" in text
+    assert text.endswith("Related: [[Harbour Lab]], [[Harbor Lab]]\n")
     assert "'Harbor Lab' (nearest: Harbour Lab)" in stored["notice"]
+    left_out = stored["notice"].partition("Stored without a link to ")[2]
+    assert all(repr(each) in left_out for each in wrong)
 
 
 def test_a_secret_is_pointed_out_and_names_no_file(writer: Caller) -> None:
