@@ -52,6 +52,18 @@ def test_the_core_tools_leave_a_model_room(reader):
     assert len(tools) <= 14 and sum(map(count, sizes.values())) < CORE_TOKENS
 
 
+def test_the_schema_of_each_rationale_has_the_limits_that_are_enforced(reader):
+    tools, _ = listed(build_server(reader.container, tools="full"))
+    schemas = {each.name: each.input_schema["properties"] for each in tools}
+    limits = {
+        (name, args["rationale"].get("minLength"), args["rationale"].get("maxLength"))
+        for name, args in schemas.items()
+        if "rationale" in args
+    }
+    assert limits == {(name, 10, 500) for name, args in schemas.items() if "rationale" in args}
+    assert {"store_memory", "edit_memory", "forget_concept"} <= {name for name, _, _ in limits}
+
+
 def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader):
     every = {each.name for each in listed(build_server(reader.container, tools="full"))[0]}
     core, _ = listed(reader.server)
@@ -63,7 +75,7 @@ def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader)
 
 def test_each_argument_is_described_for_its_own_tool(reader):
     tools = {each.name: each.input_schema["properties"] for each in listed(reader.server)[0]}
-    kept, changed = "Why this is kept, ", "Reason for this change, "
+    kept, changed = "Why this is kept.", "Reason for this change."
     for name in WRITING:
         expected = kept if name in ("store_memory", "set_preference") else changed
         assert tools[name]["rationale"]["description"].startswith(expected)
