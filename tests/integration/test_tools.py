@@ -248,6 +248,22 @@ def test_a_link_without_a_note_has_a_title_but_no_path(reader):
     assert "path" not in wanted and "id" not in wanted
 
 
+def test_a_link_to_the_former_name_of_a_renamed_file_names_the_note_with_that_title(writer):
+    root = writer.container.vault.root
+    (root / "Old name.md").write_text("# Old name\n\nSee [[Other note]].\n", encoding="utf-8")
+    (root / "Other note.md").write_text("It follows [[Old name]] and [[Nothing]].\n", "utf-8")
+    writer.container.indexing.scan()
+    (root / "Old name.md").rename(root / "New name.md")
+    writer.container.indexing.scan()
+    other = writer.ok("get_memory", path="Other note")
+    links = {each["title"]: each for each in other["links"]}
+    assert links["Old name"]["titled"] == "New name.md" and "path" not in links["Old name"]
+    assert "titled" not in links["Nothing"]
+    assert [(each["title"], each["path"]) for each in other["backlinks"]] == [
+        ("Old name", "New name.md")
+    ]
+
+
 @pytest.mark.parametrize("arguments", [{}, {"id": "a", "path": "b"}])
 def test_get_memory_wants_either_an_id_or_a_path(reader, arguments):
     assert reader.error("get_memory", **arguments)["code"] == -32602
