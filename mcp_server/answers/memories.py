@@ -181,12 +181,16 @@ class FetchAnswer(Answer):
 
 
 class LinkShape(Shape):
-    """A relation of the note to another; without ``path`` the other is not written yet."""
+    """A relation of the note to another; without ``path`` no note has this file name or alias.
+
+    ``titled`` is then the path of the note that has the name as its title.
+    """
 
     relation: str
     title: str
     id: str | None = optional()
     path: str | None = optional()
+    titled: str | None = optional()
     line: int
 
 

@@ -77,14 +77,12 @@ PreferenceKey = Annotated[
 _RATIONALE = {"minLength": 10, "maxLength": 500}
 WhyKept = Annotated[
     str,
-    Field(
-        description="Why this is kept, in 10 to 500 characters.", json_schema_extra={**_RATIONALE}
-    ),
+    Field(description="Why this is kept.", json_schema_extra={**_RATIONALE}),
 ]
 WhyChanged = Annotated[
     str,
     Field(
-        description="Reason for this change, in 10 to 500 characters.",
+        description="Reason for this change.",
         json_schema_extra={**_RATIONALE},
     ),
 ]
@@ -100,14 +98,15 @@ TargetName = Annotated[
 
 
 _TEXT_LIMITS = frozenset({"minLength", "minItems", "title", "format"})
-_LIMITED = frozenset({"rationale", "content"})  # longer texts are often tried there
+_LIMITED = frozenset({"rationale", "content"})  # texts outside their limits are often tried there
 
 
 def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a tool's arguments, shortened to save tokens.
 
     An optional argument has only its own type, without null, since it can be left out. Lengths
-    are checked by the tool, whose error names them; ranges of numbers and choices stay.
+    are checked by the tool, whose error names them; ranges of numbers, choices and the lengths of
+    `_LIMITED` stay.
     """
     described = dereference_refs(dict(schema))
     properties = {
@@ -162,7 +161,7 @@ def _lean(part: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]:
     lean = {
         key: value
         for key, value in kept.items()
-        if key not in _TEXT_LIMITS
+        if (key not in _TEXT_LIMITS or (limited and key == "minLength"))
         and (key not in ("maxLength", "maxItems") or limited)
         and not (key == "default" and value is None)
     }

@@ -6,14 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memvault.curation.targets import nearest_names, resolve
-from memvault.model.errors import (
-    GraphQueryError,
-    NoteNotFound,
-    NoteQuarantined,
-    StorageError,
-    StoreUnavailable,
-)
+from memvault.curation.targets import nearest_names, resolve, resolve_note
+from memvault.model.errors import NoteNotFound, NoteQuarantined, StorageError
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
 from memvault.stores.graph_view import node_ref
@@ -61,26 +55,16 @@ class NodeLookup:
 
         Raises:
             NoteNotFound: no note has this name; the message has the nearest names.
-            AmbiguousTarget: several notes have this title.
+            AmbiguousTarget: several notes have this name; the message has their paths.
         """
-        live = self._container().live
-        indexer = live.indexer
+        catalogue = self._container().live.indexer.catalogue
         wanted = name.strip().lstrip("/")
-        memory = indexer.catalogue.by_path(wanted)
-        is_name = "/" not in wanted and "\\" not in wanted
-        if memory is None and is_name and (path := indexer.links.resolve(wanted, "")) is not None:
-            memory = indexer.catalogue.by_path(path)
-        if memory is None:
-            with suppress(NoteNotFound, StoreUnavailable, GraphQueryError):
-                memory = resolve(wanted, indexer.catalogue, live.stores.graph).note
-        if memory is None:
-            self._raise_if_quarantined(wanted)
-            nearest = nearest_names(wanted, indexer.catalogue)
-            hint = "search for what it says"
-            if nearest:
-                hint = f"the nearest are {', '.join(nearest)}"
-            raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
-        return memory
+        with suppress(NoteNotFound):
+            return resolve_note(wanted, catalogue)
+        self._raise_if_quarantined(wanted)
+        nearest = nearest_names(wanted, catalogue)
+        hint = f"the nearest are {', '.join(nearest)}" if nearest else "search for what it says"
+        raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
 
     def memory_on_disk(self, path: str) -> Memory:
         """The memory at a path that may not be indexed yet.

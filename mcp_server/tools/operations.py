@@ -31,7 +31,7 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools, supersede_hint
+from mcp_server.tools.toolbox import Tools
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import EditOperation, NoteEdit
@@ -125,13 +125,14 @@ class OperationTools(Tools):
         if not preview:
             done = self._box.container.actions.edit(target, edit, why_of(rationale))
         memory = self._box.container.live.indexer.as_on_disk(done.result.path)  # None if it is held
+        hint = self._box.supersede_hint(memory, contradicted) if contradicted and memory else None
         return EditedAnswer.of(
             done.result,
             node_id=node_id,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
             contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
-            notice=supersede_hint(memory.title) if contradicted and memory else None,
+            notice=hint,
             pulse=self._box.meter.of_vault(),
         )
 

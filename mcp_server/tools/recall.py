@@ -50,6 +50,7 @@ from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
 from memvault.search.request import Fitting
 from memvault.search.scope import widened
+from memvault.text.names import NameRank
 
 
 class NoteTools(Tools):
@@ -90,20 +91,26 @@ class NoteTools(Tools):
             nodes = graph.nodes({end for e in edges for end in (e.source, e.target)})
         except (StoreUnavailable, GraphQueryError):
             return [], [], "The graph is unreachable; links are missing from this answer."
-        links = [_link(e, nodes.get(e.target)) for e in edges if e.source == memory.id]
-        backlinks = [_link(e, nodes.get(e.source)) for e in edges if e.target == memory.id]
+        links = [self._link(e, nodes.get(e.target)) for e in edges if e.source == memory.id]
+        backlinks = [self._link(e, nodes.get(e.source)) for e in edges if e.target == memory.id]
         return links, backlinks, None
 
+    def _link(self, edge: GraphEdge, other: GraphNode | None) -> LinkShape:
+        is_note = other is not None and other.path is not None
+        return LinkShape(
+            relation=edge.relation,
+            title=other.name if other else "",
+            id=other.id if other and is_note else None,
+            path=other.path if other and is_note else None,
+            titled=self._path_titled(other.name) if other and not is_note else None,
+            line=edge.line,
+        )
 
-def _link(edge: GraphEdge, other: GraphNode | None) -> LinkShape:
-    is_note = other is not None and other.path is not None
-    return LinkShape(
-        relation=edge.relation,
-        title=other.name if other else "",
-        id=other.id if other and is_note else None,
-        path=other.path if other and is_note else None,
-        line=edge.line,
-    )
+    def _path_titled(self, name: str) -> str | None:
+        """The path of the note with this title, to which links do not lead: they follow names of
+        files."""
+        found = self._box.container.live.indexer.names.lookup(name)
+        return found.path if found is not None and found.rank is NameRank.TITLE else None
 
 
 RESULTS = 10

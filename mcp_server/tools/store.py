@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastmcp.tools import tool
@@ -26,7 +26,7 @@ from mcp_server.tools.arguments import (
     WhyKept,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools, supersede_hint
+from mcp_server.tools.toolbox import Tools
 from memvault.cognition.learning_state import LearnedMemory, learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
@@ -34,6 +34,7 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
+from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
 from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.memory import (
@@ -45,6 +46,7 @@ from memvault.model.memory import (
 )
 from memvault.reasoning.critique import Contradiction
 
+MAX_NAMESAKES = 3  # that a notice lists
 MAX_KEYS = 30  # of preferences that an answer lists
 
 Value = Annotated[
@@ -162,7 +164,7 @@ class StoreTools(Tools):
 
         One subject per note. Recall first, so that nothing is stored twice; wishes go to
         set_preference. Where this makes a memory in `related` out of date, edit_memory that one:
-        append 'Superseded by: [[title of this]]'.
+        append 'Superseded by: [[path of this]]'.
         """
         session = self._box.touch(session_id)
         wants_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
@@ -242,9 +244,65 @@ class StoreTools(Tools):
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
             related=[RelatedShape.of(each) for each in related],
-            notice=_notice(stored, memory, contradicted, _near_duplicate(new, related)),
+            notice=self._notice(stored, memory, contradicted, _near_duplicate(new, related)),
             pulse=meter.of([memory.id, *new.among]),
         )
+
+    def _notice(
+        self,
+        stored: StoredMemory,
+        memory: Memory,
+        contradicted: Sequence[Contradiction],
+        duplicate: Memory | None,
+    ) -> str | None:
+        """A notice of equal titles, missing links, secrets, contradictions or near-duplicates."""
+        parts = []
+        if stored.change is not None:
+            parts += self._same_title(memory)
+        if stored.unwritten:
+            names = _with_nearest(stored.unwritten)
+            parts.append(
+                f"Linked to a name that no note has yet: {names}. The link resolves once a note "
+                "of this name is stored."
+            )
+        if stored.unlinked:
+            names = _with_nearest(stored.unlinked)
+            parts.append(f"Stored without a link to {names}: no single note has this name.")
+        if stored.secrets:
+            parts.append(
+                f"The note holds what looks like a secret ({', '.join(stored.secrets)}). Tell the "
+                "person; a password manager is the place for it."
+            )
+        if contradicted:
+            parts.append(self._box.supersede_hint(memory, contradicted))
+        elif duplicate is not None and stored.change is not None:
+            parts.append(
+                f"{duplicate.path} says nearly the same. If this adds nothing, undo_change with "
+                "this reversal_hash; if it replaces that, edit_memory that one: append "
+                f"'Superseded by: {self._box.link_to(memory, [duplicate])}'."
+            )
+        return " ".join(parts) or None
+
+    def _same_title(self, memory: Memory) -> list[str]:
+        """The notice that other notes have the title of the new one already."""
+        others = namesakes(memory, self._box.container.live.catalogue)[:MAX_NAMESAKES]
+        if not others:
+            return []
+        paths = " and ".join(each.path for each in others)
+        merge = ", or merge_concepts" if self._box.offers("merge_concepts") else ""
+        return [
+            f"The title already exists: {paths}. The new note is {memory.path}. To change the "
+            "existing note instead: undo_change with this reversal_hash, then edit_memory with "
+            f"target={others[0].path!r}{merge}."
+        ]
+
+
+def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
+    """The names, each with the nearest names of notes."""
+    return ", ".join(
+        f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
+        for name, near in names.items()
+    )
 
 
 def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
@@ -252,35 +310,3 @@ def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | N
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
     return next((each for each in related if each.id == new.among[0]), None)
-
-
-def _notice(
-    stored: StoredMemory,
-    memory: Memory,
-    contradicted: Sequence[Contradiction],
-    duplicate: Memory | None,
-) -> str | None:
-    """A notice about the stored note: missing links, secrets, contradictions or near-duplicates."""
-    parts = []
-    if stored.unlinked:
-        missing = [
-            f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
-            for name, near in stored.unlinked.items()
-        ]
-        parts.append(
-            f"Stored without a link to {', '.join(missing)}: no single note has this name."
-        )
-    if stored.secrets:
-        parts.append(
-            f"The note holds what looks like a secret ({', '.join(stored.secrets)}). Tell the "
-            "person; a password manager is the place for it."
-        )
-    if contradicted:
-        parts.append(supersede_hint(memory.title))
-    elif duplicate is not None and stored.change is not None:
-        parts.append(
-            f"{duplicate.path} says nearly the same. If this adds nothing, undo_change with this "
-            "reversal_hash; if it replaces that, edit_memory that one: append 'Superseded by: "
-            f"[[{memory.title}]]'."
-        )
-    return " ".join(parts) or None

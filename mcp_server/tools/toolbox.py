@@ -35,6 +35,7 @@ from memvault.model.memory import Memory, MemoryNode
 from memvault.model.search import Filters, Hit, Scope, SearchResult
 from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.reasoning.critique import Contradiction
+from memvault.vault.links import wikilink_from_all
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -47,15 +48,6 @@ _PERSON_DECIDES = {
     ProposalKind.MANIFEST: "{} is their own note, which only they forget or merge",
     ProposalKind.UNDONE: "they changed {} themselves, which only they undo",
 }
-
-
-def supersede_hint(title: str) -> str:
-    """The notice for a client whose text in this note contradicts other memories."""
-    return (
-        "An older memory says otherwise (contradicts). Ask the person which is right; to "
-        "supersede the older one: edit_memory with operation=append and "
-        f"content='Superseded by: [[{title}]]'."
-    )
 
 
 class Toolbox:
@@ -204,6 +196,20 @@ class Toolbox:
         with suppress(StoreUnavailable, GraphQueryError, DiskFull):
             return self.container.live.critic.contradicted_by_new(text or "", apart_from)
         return []
+
+    def supersede_hint(self, memory: Memory, contradicted: Sequence[Contradiction]) -> str:
+        """The notice for a client whose text in this note contradicts other memories."""
+        link = self.link_to(memory, [each.memory for each in contradicted])
+        return (
+            "An older memory says otherwise (contradicts). Ask the person which is right; to "
+            "supersede the older one: edit_memory with operation=append and "
+            f"content='Superseded by: {link}'."
+        )
+
+    def link_to(self, memory: Memory, others: Sequence[Memory]) -> str:
+        """A wikilink that leads to this memory's note from each of the other notes."""
+        links = self.container.live.indexer.links
+        return wikilink_from_all(memory.path, [each.path for each in others], links)
 
     def related(self, text: str | None, project: str | None) -> list[Memory]:
         """As `Critic.related_to_new`; none while a store does not answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,71 @@ def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer
         content="Superseded by: [[Workshop rent]]",
     )  # fmt: skip
     assert "Superseded by: [[Workshop rent]]" in writer.ok("get_memory", path="Workshop")["content"]
+
+
+def test_the_advice_to_supersede_links_the_new_note_although_both_have_the_same_title(writer):
+    def stored(content: str) -> dict[str, Any]:
+        return writer.ok("store_memory", content=content, title="Workshop", rationale=WHY)
+
+    old = stored("The rent of the workshop is 900 EUR a month.")
+    again = stored("The rent of the workshop is 900 EUR a month, as agreed.")
+    assert "says nearly the same" in again["notice"]
+    assert advised_link(writer, again["notice"], old["path"]) == again["path"]
+    new = stored("The rent of the workshop is 950 EUR a month.")
+    assert new["contradicts"]
+    for each in new["contradicts"]:
+        assert advised_link(writer, new["notice"], each["path"]) == new["path"]
+    target = new["path"]
+    writer.ok(
+        "edit_memory", target=target, operation="append", content="It is cold.", rationale=WHY
+    )
+    edited = writer.ok(
+        "edit_memory", target=target, operation="append", rationale=WHY,
+        content="The rent of the workshop is 970 EUR a month.",
+    )  # fmt: skip
+    assert advised_link(writer, edited["notice"], old["path"]) == target
+
+
+def test_an_equal_title_in_the_same_project_or_a_permanent_note_is_reported(writer) -> None:
+    def stored(**arguments: Any) -> dict[str, Any]:
+        return writer.ok("store_memory", **arguments, rationale=WHY)
+
+    first = stored(content="Rye flour, water, salt.", title="Rye loaf", project="oven")
+    assert "notice" not in first
+    again = stored(content="Bake it for an hour.", title="Rye Loaf", project="oven")
+    for part in (first["path"], again["path"], "edit_memory", f"target={first['path']!r}"):
+        assert part in again["notice"]
+    assert "merge_concepts" not in again["notice"]  # not a tool of this client
+    assert "notice" not in stored(content="Thirty jars.", title="Rye loaf", project="kelp")
+    lab = stored(content="It has three boats.", title="Harbour Lab", project="kelp")
+    assert "permanent/Harbour Lab.md" in lab["notice"]
+
+
+def test_the_notice_of_an_equal_title_offers_a_merge_to_who_can_merge(writer: Caller) -> None:
+    client = Caller(writer.container, tools="full")
+    stored = client.ok("store_memory", content="Boats.", title="Harbour Lab", rationale=WHY)
+    assert "merge_concepts" in stored["notice"]
+
+
+def test_a_name_that_two_notes_share_is_refused_with_both_paths(writer: Caller) -> None:
+    contents = ("Rye flour, water, salt.", "Bake it for an hour.")
+    both = [
+        writer.ok("store_memory", content=content, title="Rye loaf", rationale=WHY)["path"]
+        for content in contents
+    ]
+    edit = {"target": "Rye loaf", "operation": "append", "content": "x", "rationale": WHY}
+    for tool, arguments in (("get_memory", {"path": "Rye loaf"}), ("edit_memory", edit)):
+        error = writer.error(tool, **arguments)
+        assert [each["path"] for each in error["data"]["candidates"]] == both
+        assert all(path in error["message"] for path in both)
+    for path in both:
+        assert writer.ok("get_memory", path=path)["path"] == path
+
+
+def advised_link(writer: Caller, notice: str, older: str) -> str | None:
+    """The path of the note to which the advised "Superseded by" leads from the older note."""
+    (target,) = re.findall(r"'Superseded by: \[\[([^]|]+)", notice)
+    return writer.container.live.indexer.links.resolve(target, older)
 
 
 def test_memories_on_the_same_matter_are_named_whatever_their_words(writer: Caller) -> None:
@@ -210,14 +276,38 @@ def test_values_in_tables_and_denials_contradict_and_other_subjects_do_not(write
         writer.ok("undo_change", change=stored["reversal_hash"], rationale=WHY)
 
 
-def test_a_link_that_cannot_be_made_does_not_fail_the_store(writer: Caller) -> None:
+@pytest.mark.parametrize("name", ["Bread oven", "Bread oven: where?"])
+def test_a_link_to_a_note_that_is_stored_later_leads_to_it(writer: Caller, name: str) -> None:
+    def stored(title: str, **arguments: Any) -> dict[str, Any]:
+        content = f"{title} needs sand."
+        return writer.ok("store_memory", content=content, title=title, rationale=WHY, **arguments)
+
+    def linked(path: str) -> list[str | None]:
+        links = writer.ok("get_memory", path=path)["links"]
+        return [each.get("path") for each in links if each["title"].startswith("Bread oven")]
+
+    before = stored("A plan", link_to=[name])
+    assert f"no note has yet: {name!r}" in before["notice"] and linked(before["path"]) == [None]
+    oven = stored(name, project="oven")
+    assert "notice" not in oven
+    after = stored("A list", link_to=[name])
+    assert "notice" not in after
+    assert linked(before["path"]) == linked(after["path"]) == [oven["path"]]
+    backlinks = writer.ok("get_memory", path=oven["path"])["backlinks"]
+    assert {each["path"] for each in backlinks} >= {before["path"], after["path"]}
+
+
+def test_a_link_to_an_unknown_name_is_kept_and_one_to_an_unknown_id_or_path_is_not(writer) -> None:
+    wrong = ["00000000-0000-4000-8000-000000000000", "projects/../../Away.md", "#sand", "…"]
     stored = writer.ok(
-        "store_memory", content="A thought of today.", rationale=WHY,
-        link_to=["Harbour Lab", "Harbor Lab"],
+        "store_memory", content="A thought of today.", title="Thought", rationale=WHY,
+        link_to=["Harbour Lab", "Harbor Lab", "Thought", *wrong],
     )  # fmt: skip
     text = (writer.container.vault.root / stored["path"]).read_text(encoding="utf-8")
-    assert "Related: [[Harbour Lab]]" in text
+    assert text.endswith("Related: [[Harbour Lab]], [[Harbor Lab]]\n")
     assert "'Harbor Lab' (nearest: Harbour Lab)" in stored["notice"]
+    left_out = stored["notice"].partition("Stored without a link to ")[2]
+    assert all(repr(each) in left_out for each in wrong)
 
 
 def test_a_secret_is_pointed_out_and_names_no_file(writer: Caller) -> None:

@@ -52,6 +52,18 @@ def test_the_core_tools_leave_a_model_room(reader):
     assert len(tools) <= 14 and sum(map(count, sizes.values())) < CORE_TOKENS
 
 
+def test_the_schema_of_each_rationale_has_the_limits_that_are_enforced(reader):
+    tools, _ = listed(build_server(reader.container, tools="full"))
+    schemas = {each.name: each.input_schema["properties"] for each in tools}
+    limits = {
+        (name, args["rationale"].get("minLength"), args["rationale"].get("maxLength"))
+        for name, args in schemas.items()
+        if "rationale" in args
+    }
+    assert limits == {(name, 10, 500) for name, args in schemas.items() if "rationale" in args}
+    assert {"store_memory", "edit_memory", "forget_concept"} <= {name for name, _, _ in limits}
+
+
 def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader):
     every = {each.name for each in listed(build_server(reader.container, tools="full"))[0]}
     core, _ = listed(reader.server)
@@ -63,7 +75,7 @@ def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader)
 
 def test_each_argument_is_described_for_its_own_tool(reader):
     tools = {each.name: each.input_schema["properties"] for each in listed(reader.server)[0]}
-    kept, changed = "Why this is kept, ", "Reason for this change, "
+    kept, changed = "Why this is kept.", "Reason for this change."
     for name in WRITING:
         expected = kept if name in ("store_memory", "set_preference") else changed
         assert tools[name]["rationale"]["description"].startswith(expected)
@@ -107,16 +119,20 @@ def test_a_project_may_be_spelt_as_a_repository_would_be(writer):
     assert found[0]["path"] == first["path"]
 
 
-def test_a_memory_is_linked_by_any_name_of_a_note_and_stored_even_if_a_link_cannot_be_made(writer):
+def test_a_memory_is_linked_by_any_name_of_a_note_and_also_to_a_note_to_come(writer):
     stored = writer.ok(
         "store_memory",
         content="The kelp is counted again in spring.",
         rationale="They asked me to note the next count.",
         link_to=["kelp census", "Counting by drone.md", "No such note"],
     )
-    assert "without a link to" in stored["notice"] and "No such note" in stored["notice"]
+    assert "no note has yet: 'No such note'" in stored["notice"]
     note = writer.ok("get_memory", path=stored["path"])
-    assert {link["title"] for link in note["links"]} >= {"Kelp census", "Counting by drone"}
+    assert {link["title"] for link in note["links"]} >= {
+        "Kelp census",
+        "Counting by drone",
+        "No such note",
+    }
 
 
 def test_recall_gives_each_memory_once_with_its_source(reader):
@@ -230,6 +246,22 @@ def test_a_link_without_a_note_has_a_title_but_no_path(reader):
     links = reader.ok("get_memory", path="projects/kelp/Kelp census.md")["links"]
     wanted = next(link for link in links if link["title"] == "Diving permits")
     assert "path" not in wanted and "id" not in wanted
+
+
+def test_a_link_to_the_former_name_of_a_renamed_file_names_the_note_with_that_title(writer):
+    root = writer.container.vault.root
+    (root / "Old name.md").write_text("# Old name\n\nSee [[Other note]].\n", encoding="utf-8")
+    (root / "Other note.md").write_text("It follows [[Old name]] and [[Nothing]].\n", "utf-8")
+    writer.container.indexing.scan()
+    (root / "Old name.md").rename(root / "New name.md")
+    writer.container.indexing.scan()
+    other = writer.ok("get_memory", path="Other note")
+    links = {each["title"]: each for each in other["links"]}
+    assert links["Old name"]["titled"] == "New name.md" and "path" not in links["Old name"]
+    assert "titled" not in links["Nothing"]
+    assert [(each["title"], each["path"]) for each in other["backlinks"]] == [
+        ("Old name", "New name.md")
+    ]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"id": "a", "path": "b"}])

@@ -112,9 +112,16 @@ def _print_links(name: str, links: list[dict[str, Any]]) -> None:
         return
     print_line((f"\n{name.capitalize()}", "bold"))
     print_table(
-        [(link["relation"], link["title"], link.get("path") or "no note yet") for link in links],
+        [(link["relation"], link["title"], _place(link)) for link in links],
         ("dim", "", "cyan"),
     )
+
+
+def _place(link: dict[str, Any]) -> str:
+    """The path of a link's note, else why there is none."""
+    if titled := link.get("titled"):
+        return f"no file of this name; {titled} has this title"
+    return str(link.get("path") or "no note yet")
 
 
 def related(

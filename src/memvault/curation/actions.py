@@ -42,7 +42,7 @@ from memvault.curation.operations.properties import (
     stage_tags,
     stage_verification,
 )
-from memvault.curation.operations.remember import remember, secrets_in
+from memvault.curation.operations.remember import is_future_name, remember, secrets_in
 from memvault.curation.targets import Target, nearest_names, resolve, resolve_note
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
@@ -73,12 +73,15 @@ class StoredMemory:
     """A memory that was stored.
 
     Attributes:
-        unlinked: the names in ``link_to`` that match no note or several, each with similar names.
+        unwritten: the names in ``link_to`` that the note links to although no note has them yet,
+            each with similar names.
+        unlinked: the other names, ids and paths in ``link_to`` that match no note or several.
         secrets: the kinds of secrets in the text.
     """
 
     path: str
     change: Change | None
+    unwritten: dict[str, list[str]]
     unlinked: dict[str, list[str]]
     secrets: tuple[str, ...]
 
@@ -114,23 +117,33 @@ class Actions:
     # -- new notes ------------------------------------------------------------------------------
 
     def store(self, draft: Draft, *, kind: Literal["client", "person"] = "client") -> StoredMemory:
-        """Write a memory as a new note. A link that cannot be made is left out.
+        """Write a memory as a new note.
+
+        A link to a name that no note has yet is written all the same. A link to several notes, or
+        to an unknown id or path, is left out.
 
         Args:
             kind: who wrote the text.
         """
         indexed = self._indexed()
         related: list[Memory] = []
+        unwritten: dict[str, list[str]] = {}
         unlinked: dict[str, list[str]] = {}
         for name in draft.link_to:
             try:
                 related.append(resolve_note(name, indexed.known.memories))
-            except (NoteNotFound, AmbiguousTarget):
-                unlinked[name] = nearest_names(name, indexed.known.memories)
-        done = remember(self._curator, draft, related, links=indexed.known.links, kind=kind)
+            except AmbiguousTarget as error:
+                unlinked[name] = [each["path"] for each in error.data["candidates"]]
+            except NoteNotFound:
+                missing = unwritten if is_future_name(name) else unlinked
+                missing[name] = nearest_names(name, indexed.known.memories)
+        links = indexed.known.links
+        done = remember(
+            self._curator, draft, related, unwritten=list(unwritten), links=links, kind=kind
+        )
         self._written([done.result.path])
         secrets = tuple(sorted(set(secrets_in(draft).values())))
-        return StoredMemory(done.result.path, done.change, unlinked, secrets)
+        return StoredMemory(done.result.path, done.change, unwritten, unlinked, secrets)
 
     def write(self, title: str, text: str, why: Attribution, *, next_to: str) -> ChangeResult[str]:
         """Create a note with this title in the folder of the note at ``next_to``."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
-from memvault.model.memory import Memory, id_of_entity
+from memvault.model.memory import Lifecycle, Memory, id_of_entity
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
@@ -108,6 +108,23 @@ def names_of_memory(memory: Memory) -> tuple[str, ...]:
     """The names by which links and sentences may mention a note."""
     name = memory.path.rpartition("/")[2]
     return (name.rpartition(".")[0] or name, memory.title, *memory.aliases)
+
+
+def namesakes(memory: Memory, memories: MemoryLookup) -> list[Memory]:
+    """The other notes with this note's title that are permanent, or in its folder or project."""
+    key, folder = name_key(memory.title), memory.path.rpartition("/")[0]
+    close = (
+        other
+        for other in memories.all()
+        if other.lifecycle is Lifecycle.PERMANENT
+        or other.path.rpartition("/")[0] == folder
+        or (memory.project and other.project == memory.project)
+    )
+    return [
+        other
+        for other in close
+        if other.id != memory.id and key in map(name_key, names_of_memory(other))
+    ]
 
 
 def nearest_names(name: str, memories: MemoryLookup) -> list[str]:

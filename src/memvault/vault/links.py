@@ -125,6 +125,12 @@ def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
     return f"[[{path_name}|{name}]]"
 
 
+def wikilink_from_all(path: str, sources: Iterable[str], links: LinkIndex) -> str:
+    """The shortest link that leads to the note at ``path`` from each of these notes."""
+    found = {wikilink(path, source, links) for source in sources}
+    return found.pop() if len(found) == 1 else wikilink(path, "")
+
+
 def _rank(entry: _Entry, wanted: str, written: str, home: str) -> tuple[bool | int | str, ...]:
     below = not home or entry.folded.startswith(home + "/")
     return (

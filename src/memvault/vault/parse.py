@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, parse_pages
-from memvault.vault.frontmatter.read import Header, read_header, strings_of
+from memvault.vault.frontmatter.read import Header, is_malformed, read_header, strings_of
 from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.blocks import read_blocks, short_name
@@ -82,8 +82,8 @@ _TAG_GAPS = re.compile(r"[,\s]+")
 def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
     """Parse a note. A pure function; never raises, whatever the bytes.
 
-    The title is the first of: the property ``title``, a first-level heading at the start of the
-    body, the name of the Logseq page, the file's stem.
+    The title is the first of: the property ``title`` if its YAML is readable, a first-level
+    heading at the start of the body, the name of the Logseq page, the file's stem.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -201,10 +201,18 @@ def _header_tags(header: Header) -> list[Tag]:
 
 
 def _header_title(header: Header) -> str:
-    for _key, text in _strings_under(header, ("title",)):
-        if not _PLACEHOLDER.search(text):
+    for key, text in _strings_under(header, ("title",)):
+        if not _PLACEHOLDER.search(text) and not _has_malformed(header, key):
             return " ".join(text.split())
     return ""
+
+
+def _has_malformed(header: Header, key: str) -> bool:
+    """Whether the value of a key is malformed; a malformed frontmatter has readable ones, too."""
+    if header.problem is None:
+        return False
+    line = header.source.split("\n")[_key_line(header, key) - 2]
+    return is_malformed(line.partition(":")[2].strip())
 
 
 def _header_aliases(header: Header) -> Iterator[str]:

@@ -25,11 +25,12 @@ from uuid import uuid4
 from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.draft import Draft, kind_of
+from memvault.curation.operations.draft import MAX_TITLE_CHARS, Draft, kind_of
 from memvault.curation.operations.note_types import known_type
 from memvault.curation.provenance import WEB
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
+from memvault.model.graph import is_uuid
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import day_of
 from memvault.text.secrets import find_secrets
@@ -67,6 +68,7 @@ def remember(
     draft: Draft,
     related: Sequence[Memory] = (),
     *,
+    unwritten: Sequence[str] = (),
     links: LinkIndex | None = None,
     kind: Literal["client", "person"] = "client",
 ) -> ChangeResult[Stored]:
@@ -74,6 +76,7 @@ def remember(
 
     Args:
         related: the memories that the note links to.
+        unwritten: names of notes that it also links to and that do not exist yet.
         links: gives the shortest name for a link; without it links have whole paths.
         kind: who wrote the text.
 
@@ -86,7 +89,9 @@ def remember(
     )
 
     def stage(staging: Staging) -> tuple[Stored, tuple[str, ...], tuple[str, ...]]:
-        stored = stage_memory(staging, draft, related, curator.now(), links)
+        stored = stage_memory(
+            staging, draft, related, curator.now(), unwritten=unwritten, links=links
+        )
         return stored, (stored.title,), (stored.id,) if stored.id else ()
 
     return curator.perform_described(stage, ChangeKind.CREATED, why, alone=True)
@@ -97,6 +102,8 @@ def stage_memory(
     draft: Draft,
     related: Sequence[Memory],
     now: datetime,
+    *,
+    unwritten: Sequence[str],
     links: LinkIndex | None,
 ) -> Stored:
     """Stage the note of a draft and its attachment, if any; see `remember` for the arguments."""
@@ -104,7 +111,11 @@ def stage_memory(
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
     source = f"{folder}/{safe_name(title)}.md"
-    related_to = list(dict.fromkeys(_link(memory, source, links) for memory in related))
+    new_links = [
+        f"[[{stem}]]" for name in unwritten if (stem := safe_name(name)) != safe_name(title)
+    ]
+    known_links = [_link(memory, source, links) for memory in related]
+    related_to = list(dict.fromkeys(known_links + new_links))
     properties = _properties(draft, lifecycle, project, now)
     suffix = _suffix(draft)
     embed = f"{safe_name(title)}{suffix}" if suffix else None
@@ -144,7 +155,7 @@ def _title(draft: Draft, now: datetime) -> str:
 
 def secrets_in(draft: Draft) -> dict[str, str]:
     """The secrets in the texts of a draft, each with its kind."""
-    texts = (draft.content or "", draft.title or "", draft.rationale)
+    texts = (draft.content or "", draft.title or "", draft.rationale, *draft.link_to)
     return {
         text[secret.start : secret.end]: secret.kind
         for text in texts
@@ -242,6 +253,21 @@ def _body(draft: Draft, embed: str | None, related: list[str]) -> str:
     if related:
         parts.append(related_line(related))
     return "\n\n".join(parts)
+
+
+def is_future_name(name: str) -> bool:
+    """Whether a name that no note has may be given to a note later: it is no id, path or tag.
+
+    A wikilink of its `safe_name` then resolves once a note of this name is stored.
+    """
+    name = name.strip()
+    return (
+        len(name) <= MAX_TITLE_CHARS
+        and any(map(str.isalnum, name))
+        and not name.startswith("#")
+        and not any(slash in name for slash in "/\\")
+        and not is_uuid(name)
+    )
 
 
 def _link(memory: Memory, source: str, links: LinkIndex | None) -> str:

@@ -184,6 +184,16 @@ def read_value(text: str) -> Any:
     )
 
 
+def is_malformed(text: str) -> bool:
+    """Whether a property's value cannot be read as YAML, such as a quoted text without its end."""
+    try:
+        if not is_deep(text):
+            YAMLHandler().load(text, Loader=HeaderLoader)
+    except (yaml.YAMLError, *_VALUE_ERRORS):
+        return True
+    return False
+
+
 class _Bounded:
     """Copies a loaded value to a tree of limited size and depth.
 
