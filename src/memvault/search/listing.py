@@ -26,6 +26,7 @@ from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.words import composed, some_words
+from memvault.vault.compose import bare_lines
 
 MAX_WITH_TASKS = 200  # notes
 MAX_TASK_WORDS = 4  # that a question says of the tasks that it asks for
@@ -104,7 +105,7 @@ class Listing:
             return any(
                 words <= _words(line) | note
                 and (asked is None or asked.names_a_day_of_it(hit.memory, line))
-                for line in hit.text.splitlines()
+                for line in bare_lines(hit.text)
                 if "✅" not in line
             )
 
@@ -156,7 +157,7 @@ class Listing:
 
 def _first_due(hit: Hit) -> date:
     """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
-    lines = (line for line in hit.text.splitlines() if "✅" not in line)
+    lines = (line for line in bare_lines(hit.text) if "✅" not in line)
     behind = (line[match.end() :][:_DAY_CHARS] for line in lines for match in _DUE.finditer(line))
     days = (single_days(text, hit.memory.day)[:1] for text in behind)
     return min((day for found in days for day in found), default=date.max)

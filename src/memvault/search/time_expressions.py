@@ -42,6 +42,7 @@ from memvault.search.time_spans import (
     span_of,
 )
 from memvault.search.time_translation import times_in
+from memvault.vault.compose import bare_lines
 
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
@@ -106,7 +107,7 @@ def days_named(text: str, written: date) -> list[Span]:
 def single_days(text: str, written: date) -> tuple[date, ...]:
     """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
     found: set[date] = set()
-    for line in text.splitlines():
+    for line in bare_lines(text):
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
             found.update(span.first for span in spans if span.first == span.last)

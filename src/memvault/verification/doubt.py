@@ -57,15 +57,17 @@ def is_doubtful(sentence: str, heading: str) -> bool:
 
 def is_set_apart(lines: list[str], sentence: str, shown: str) -> bool:
     """Whether a sentence of these lines of Markdown is quoted, struck out or an open task. A
-    callout is the writer's own.
+    callout is the writer's own. A sentence that is not in these lines counts as set apart.
 
     Args:
         shown: the value that it states.
     """
     plain = readable(sentence)
     found = [k for k, line in enumerate(lines) if plain in readable(line.replace("~~", ""))]
-    found = found or [k for k, line in enumerate(lines) if shown in line]
-    return bool(found) and all(_is_marked(lines, number, shown) for number in found)
+    if found:
+        return all(_is_marked(lines, number, shown) for number in found)
+    found = [k for k, line in enumerate(lines) if shown in line]
+    return not found or any(_is_marked(lines, number, shown) for number in found)
 
 
 def _is_marked(lines: list[str], number: int, shown: str) -> bool:
