@@ -123,6 +123,9 @@ def _expressions(text: str) -> Iterator[re.Match[str]]:
     return (match for match in found if match is not None)
 
 
+_MOST_CUTS = 40  # times of a question that are read
+
+
 class _Cutter:
     def __init__(self, text: str, calendar: Calendar) -> None:
         self.text = text
@@ -151,7 +154,7 @@ class _Cutter:
 
         said = times_in(self.text, lambda english: read(english) is not None)
         found, limit = sorted([*said, *self._sayings(), *self._events(event_day)]), len(self.text)
-        for start, end, english in reversed(found):
+        for start, end, english in reversed(found[:_MOST_CUTS]):
             if end <= limit and (cut := read(english)):  # none overlaps another
                 self._cut(start, end, cut)
                 limit = start
@@ -182,7 +185,7 @@ class _Cutter:
     def few(self) -> None:
         """Cut out the last or the next few days, weeks, months or years."""
         today = self._calendar.today
-        while match := FEW.search(self.text):
+        while len(self.cuts) < _MOST_CUTS and (match := FEW.search(self.text)):
             if match["unit"]:
                 count = number_of(match["count"] or ("few" if match["many"] else "one"))
                 unit = match["unit"].lower()
@@ -226,7 +229,7 @@ class _Cutter:
 
     def points(self) -> None:
         start = 0
-        while match := EXPRESSION.search(self.text, start):
+        while len(self.cuts) < _MOST_CUTS and (match := EXPRESSION.search(self.text, start)):
             span = span_of(match, self._calendar)
             if span is None:
                 start = match.end()

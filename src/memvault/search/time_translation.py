@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from itertools import product
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,8 @@ _KINDS = (
     | dict.fromkeys(_FEASTS, "feast")
 )
 _AROUND = ("bound", "on", "the")
-_LONGEST = 8  # most words of a time; reading it takes twice as long for each number among them
+_LONGEST = 8  # most words of a time
+_MOST_WORDS = 200  # of a question that may belong to times; no question of a person has more
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _WITH_ACCENTS = ("dès", "passé", "passés")  # words that are others without their accents
 _OF_THEIR_OWN = frozenset(
@@ -275,6 +276,7 @@ class _Language:
         self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
         self._meanings = [(re.compile(word), known) for word, known in entries.items()]
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
+        self._in_order_of = lru_cache(maxsize=1_000)(self._read_in_order)
 
     def _known(self) -> Iterator[tuple[str, Meaning]]:
         """Patterns of words with their meanings."""
@@ -350,7 +352,7 @@ class _Language:
     def _runs(self, low: str) -> Iterator[list[re.Match[str]]]:
         """Runs of words for times, with only spaces or hyphens between them."""
         run: list[re.Match[str]] = []
-        for word in self._word.finditer(low):
+        for word in islice(self._word.finditer(low), _MOST_WORDS):
             if run and low[run[-1].end() : word.start()].strip(" -"):
                 yield run
                 run = []
@@ -359,21 +361,27 @@ class _Language:
 
     def _time(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
         """The English time that adjacent words mean in this text; None if they mean none."""
-        for meanings in product(*(self._meanings_of(word[0]) for word in words)):
+        for meanings in self._in_order_of(tuple(word[0] for word in words)):
             parts = tuple(part for meaning in meanings for part in meaning)
-            if not self._in_order(parts):
-                continue
             core = next(n for n, meaning in enumerate(meanings) if meaning[0][0] not in _AROUND)
             english = in_english(parts)
             if english and self._fits(parts, words[core].start(), words[-1].end(), low, text):
                 return english
         return None
 
+    def _read_in_order(self, words: tuple[str, ...]) -> list[tuple[Meaning, ...]]:
+        """The meanings of adjacent words that follow each other as those of one time do."""
+        known: list[tuple[Meaning, ...]] = [()]
+        for word in words:  # none of which a kind is there twice, since they would be too many
+            longer = ((*each, new) for each in known for new in self._meanings_of(word))
+            known = [each for each in longer if _names_each_once(each)]
+        return [each for each in known if self._in_order(tuple(p for m in each for p in m))]
+
     def _in_order(self, parts: Meaning) -> bool:
         """Whether words follow each other as those of one time do."""
         core = [part for part in parts if part[0] not in _AROUND]
         kinds = [kind for kind, _ in core]
-        if not core or len(set(kinds)) < len(kinds) - max(kinds.count("which") - 1, 0):
+        if not core:
             return False
         if parts[-1][0] in (_AROUND if self._spaced else ("on", "the")):
             return False
@@ -413,6 +421,12 @@ class _Language:
         if kinds == {"weekday"} and (self._name in _DAYS_BARE or not low[end:].strip(" ?.!")):
             return True
         return "bound" in known or "on" in known
+
+
+def _names_each_once(meanings: tuple[Meaning, ...]) -> bool:
+    """Whether each kind of the words of one time, but "which", is there once at most."""
+    kinds = [kind for each in meanings for kind, _ in each if kind not in (*_AROUND, "which")]
+    return len(set(kinds)) == len(kinds)
 
 
 def _any_of(words: str) -> str:
