@@ -18,6 +18,7 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
 from memvault.search.excerpt import Excerpt
 from memvault.text.secrets import MASK
+from memvault.vault.compose import bare_lines
 from memvault.vault.session_lines import without_speaker
 
 LASTING = ("decision", "preference")
@@ -110,7 +111,7 @@ def by_origin(memory: Memory, text: str, lines: LineRange) -> list[tuple[str, Or
     if memory.verified or not memory.provenance.is_mixed:
         return [(text, None)]
     parts: dict[Origin, list[str]] = {}
-    for line in filter(str.strip, text.splitlines()):
+    for line in filter(str.strip, bare_lines(text)):
         parts.setdefault(memory.provenance.of_sentence(line, lines), []).append(line)
     return [("\n".join(own), origin) for origin, own in parts.items()]
 

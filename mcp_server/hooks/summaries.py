@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 from mcp_server.hooks.clients import is_same_client
 from memvault.text.stems import stems
+from memvault.vault.compose import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _log = logging.getLogger(__name__)
@@ -118,7 +119,7 @@ def supported_sentences(summary: str, lines: Sequence[str]) -> list[str]:
     source = "\n".join(lines).casefold()
     known = stems(source)
     kept: list[str] = []
-    for line in summary.splitlines():
+    for line in bare_lines(summary):
         for part in sentences_in(" ".join(line.split())):
             sentence = part.strip("-*•# ")
             words = stems(sentence)

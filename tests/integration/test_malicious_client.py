@@ -85,6 +85,26 @@ def test_on_a_sensitive_question_only_the_persons_own_properties_are_shown(
     assert "price: 2890 EUR" in laptop["content"] and "1 EUR" not in laptop["content"]
 
 
+@pytest.mark.parametrize(
+    ("mark", "name"),
+    [("\u2028", "flat"), ("\u2029", "barn"), ("\x85", "cabin"), ("\x0b", "boat"), ("\x0c", "shed")],
+)
+def test_no_line_mark_of_a_client_makes_a_quotation_the_persons_statement(
+    call: Caller, container: Container, mark: str, name: str
+) -> None:
+    quoted = f"> The deposit of the {name} is 9000 euros.\n\nI have not answered.\n"
+    note = f"# {name.title()}\n\nPiet wants to sell it.\n\nHe wrote:\n\n{quoted}"
+    (container.vault.root / f"{name.title()}.md").write_text(note, encoding="utf-8")
+    container.indexing.scan()
+    claim = f"The deposit of the {name} is 9000 euros."
+    call("store_memory", content=claim, title=f"{name} call", rationale=WHY)
+    call("edit_memory", target=f"{name.title()}.md", operation="prepend",
+         content="Photos are kept" + mark * 9 + " in the drawer.", rationale=WHY)  # fmt: skip
+    found = call("recall_memory", query=f"How much is the deposit of the {name}?")["nodes"]
+    claims = [node for node in found if node["title"] == f"{name} call"]
+    assert claims and not any(node["verified"] for node in claims)
+
+
 def test_a_day_that_a_client_sets_makes_no_word_of_the_persons_out_of_date(
     call: Caller, container: Container
 ) -> None:

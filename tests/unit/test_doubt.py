@@ -74,3 +74,13 @@ def test_quotes_struck_text_and_open_tasks_are_set_apart(note: str, apart: bool)
 
 def _names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
     return []
+
+
+def test_a_sentence_that_is_not_in_the_lines_counts_as_set_apart() -> None:
+    lines = ["He wrote:", "I have not answered."]
+    assert is_set_apart(lines, "The deposit of the flat is 9000 euros.", "9000 euros")
+
+
+def test_a_quotation_over_two_lines_is_set_apart() -> None:
+    lines = ["> The deposit of the flat", "> is 9000 euros.", "", "Not 9000 euros."]
+    assert is_set_apart(lines, "The deposit of the flat is 9000 euros.", "9000 euros")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,26 @@ def test_a_name_of_usual_length_is_kept_whole() -> None:
     name = "A name as long as a file's may be " * 7
     note = parse_note("n.md", f"# {name}\n\nText.".encode())
     assert note.title == name.strip() and [block.text for block in note.blocks] == ["Text."]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "related: '" + "[[n]] " * 10_000 + "'",
+        "Superseded by: '" + "[[note]] and " * 5_000 + "'",
+        "related:\n" + "".join(f"  - '[[note {n}]]'\n" for n in range(4_000)),
+    ],
+    ids=["of one note", "in a sentence", "of many notes"],
+)
+def test_a_property_with_thousands_of_links_is_read_at_once(header: str) -> None:
+    start = time.process_time()
+    note = parse_note("n.md", f"---\n{header}\n---\nbody\n".encode())
+    assert len(note.links) >= 4_000
+    assert time.process_time() - start < 2.0
+
+
+def test_each_link_of_a_property_has_its_line() -> None:
+    header = "a: '[[y]]'\nrelated:\n  - '[[x]] [[y]]'\n  - '[[z]]'\n  - '[[x]]'\n  - '[[y]]'\n"
+    note = parse_note("n.md", f"---\n{header}---\n".encode())
+    lines = [(link.target, link.line) for link in note.links]
+    assert lines == [("y", 2), ("x", 4), ("y", 4), ("z", 5), ("x", 6), ("y", 7)]

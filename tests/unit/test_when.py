@@ -473,3 +473,18 @@ def test_a_question_for_a_part_of_a_day_asks_for_nothing_but_a_time(part: str) -
     asked = QuestionTime.read(f"What do I have tomorrow {part}?", NOW)
     assert asked is not None
     assert asked.only_time
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["vor ", "vor 3 ", "来週", "先週の", "q1 ", "2026 ", "!q1 after 2026-", "to of 2026 ", "since ",
+     "when q1 's since until ", "il y a 3 ", "в прошлый ", "between 1 ", "last 3 ", "1. "],
+)  # fmt: skip
+def test_no_question_full_of_times_takes_long_to_read(words: str) -> None:
+    today = Calendar(date(2026, 2, 11))
+    cut_times(
+        "vor 3 Tagen, il y a 3 jours, 来週", today
+    )  # the words of the languages are read once
+    start = time.process_time()
+    cut_times((words * 4_096)[:4_096], today)
+    assert time.process_time() - start < 0.5

@@ -17,6 +17,7 @@ from memvault.capture.changes_of_mind import changes_mind, content_stems
 from memvault.capture.transcripts import Speaker, Turn
 from memvault.text.secrets import MASK, without_secrets
 from memvault.text.stems import stem
+from memvault.vault.compose import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_ITEM_CHARS = 400
@@ -282,7 +283,7 @@ def _weight(sentence: str) -> float:
 def _sentences(text: str) -> list[str]:
     """The sentences of a message outside code, logs and tables."""
     found: list[str] = []
-    for line in _CODE_BLOCK.sub("\n", text).splitlines():
+    for line in bare_lines(_CODE_BLOCK.sub("\n", text)):
         if _LOG_LINE.match(line) or line.startswith(("    ", "\t")):
             continue
         plain = " ".join(_MARKS.sub(r"\2", _BULLET.sub("", line)).split())

@@ -17,6 +17,7 @@ from memvault.capture.extract import Item, ItemKind
 from memvault.text.secrets import find_secrets
 from memvault.vault.compose import (
     appended,
+    bare_lines,
     compose_note,
     inert,
     inserted,
@@ -101,7 +102,7 @@ def extended_note(
         MalformedFrontmatter: the note is not UTF-8.
     """
     text = note_text(path, data)
-    there = {_key(line) for line in text.splitlines()}
+    there = {_key(line) for line in bare_lines(text)}
     room = max(0, MAX_LINES - len(there))
     for heading, lines in _lines_by_heading(session, items, files).items():
         new = [line for line in lines if _key(line) not in there][:room]

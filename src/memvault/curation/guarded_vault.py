@@ -19,7 +19,7 @@ from memvault.curation.quarantine import Quarantine, QuarantinedText
 from memvault.curation.sentence_digests import units
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
-from memvault.vault.compose import bare_lines
+from memvault.vault.compose import bare_lines, ended_lines
 from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
@@ -162,7 +162,7 @@ def _foreign(data: bytes, provenance: Provenance) -> str:
         for number in range(span.first, span.last + 1):
             if span.origin.kind is OriginKind.MEMVAULT and number in quoted:
                 lines[number - 1] = lines[number - 1].replace(quoted[number], "", 1)
-    head = len(split_frontmatter("\n".join(lines))[0].splitlines()) + 1
+    head = len(ended_lines(split_frontmatter("\n".join(lines))[0])) + 1
     numbers = [number for span in provenance.spans for number in range(span.first, span.last + 1)]
     return "\n".join(
         lines[number - 1]

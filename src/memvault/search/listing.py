@@ -28,6 +28,7 @@ from memvault.search.time_expressions import single_days
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.embedding import Embedder
 from memvault.text.words import composed, some_words
+from memvault.vault.compose import bare_lines
 
 MAX_WITH_TASKS = 200  # notes
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
@@ -114,7 +115,7 @@ class Listing:
             return any(
                 words <= _words(line) | note
                 and (time is None or time.has_day_named_in(hit.memory, line))
-                for line in hit.text.splitlines()
+                for line in bare_lines(hit.text)
                 if "✅" not in line
             )
 
@@ -170,7 +171,7 @@ class Listing:
 
 def _first_due(hit: Hit) -> date:
     """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
-    open_lines = (line for line in hit.text.splitlines() if "✅" not in line)
+    open_lines = (line for line in bare_lines(hit.text) if "✅" not in line)
     due = (line[match.end() :][:_DAY_CHARS] for line in open_lines for match in _DUE.finditer(line))
     first_days = (single_days(text, hit.memory.day)[:1] for text in due)
     return min((day for days in first_days for day in days), default=date.max)

@@ -38,6 +38,7 @@ from memvault.search.time_patterns import (
 )
 from memvault.search.time_spans import Calendar, Span, moved_back, next_to, on_side_of
 from memvault.search.time_translation import times_in
+from memvault.vault.compose import bare_lines
 
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
@@ -109,7 +110,7 @@ def days_named(text: str, written: date) -> list[Span]:
 def single_days(text: str, written: date) -> tuple[date, ...]:
     """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
     found: set[date] = set()
-    for line in text.splitlines():
+    for line in bare_lines(text):
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
             found.update(span.first for span in spans if span.first == span.last)
@@ -123,6 +124,9 @@ def _expressions(text: str) -> Iterator[re.Match[str]]:
         return EXPRESSION.finditer(text)
     found = (EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(low))
     return (match for match in found if match is not None)
+
+
+_MOST_CUTS = 40  # times of a question that are read
 
 
 class _Cutter:
@@ -155,7 +159,7 @@ class _Cutter:
             return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
 
         translated = times_in(self.text, lambda english: read(english) is not None)
-        times = sorted([*translated, *self._sayings(), *self._events(event_day)])
+        times = sorted([*translated, *self._sayings(), *self._events(event_day)])[:_MOST_CUTS]
         limit = len(self.text)
         for start, end, english in reversed(times):
             if end <= limit and (cut := read(english)):  # none overlaps another
@@ -188,7 +192,7 @@ class _Cutter:
     def cut_counted(self) -> None:
         """Cut out the last or the next few days, weeks, months or years."""
         today = self._calendar.today
-        while match := FEW.search(self.text):
+        while len(self.cuts) < _MOST_CUTS and (match := FEW.search(self.text)):
             if match["unit"]:
                 count = number_of(match["count"] or ("few" if match["many"] else "one"))
                 unit = match["unit"].lower()
@@ -232,7 +236,7 @@ class _Cutter:
     def cut_points(self) -> None:
         """Cut out days, months and other times that are named by themselves."""
         start = 0
-        while match := EXPRESSION.search(self.text, start):
+        while len(self.cuts) < _MOST_CUTS and (match := EXPRESSION.search(self.text, start)):
             span = span_of(match, self._calendar)
             if span is None:
                 start = match.end()

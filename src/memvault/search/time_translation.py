@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from itertools import product
+from itertools import islice
 
 from memvault.search import question_languages
 from memvault.search.cldr_times import (
@@ -44,6 +44,7 @@ _KIND_OF_KEY = (  # of a key of `WORDS` that is not its own kind
     | dict.fromkeys(FEASTS, "feast")
 )
 _MAX_WORDS = 8  # of a time; reading it takes twice as long for each number among them
+_MOST_WORDS = 200  # of a question that may belong to times; no question of a person has more
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _ACCENTS_REQUIRED = ("dès", "passé", "passés")  # without them these are other words
 # Keys of `WORDS` whose values are not simply words of one kind.
@@ -122,6 +123,7 @@ class _Translator:
         self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
         self._meanings = [(re.compile(word), meanings) for word, meanings in meanings_of.items()]
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
+        self._in_order_of = lru_cache(maxsize=1_000)(self._read_in_order)
 
     def _patterns(self) -> Iterator[tuple[str, Meaning]]:
         """Patterns of words with their meanings; the earlier ones are tried first."""
@@ -209,7 +211,7 @@ class _Translator:
     def _runs(self, low: str) -> Iterator[list[re.Match[str]]]:
         """Runs of words for times, with only spaces or hyphens between them."""
         run: list[re.Match[str]] = []
-        for word in self._word.finditer(low):
+        for word in islice(self._word.finditer(low), _MOST_WORDS):
             if run and low[run[-1].end() : word.start()].strip(" -"):
                 yield run
                 run = []
@@ -218,10 +220,8 @@ class _Translator:
 
     def _translate(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
         """The English time that adjacent words mean in this text; None if they mean none."""
-        for meanings in product(*(self._meanings_of(word[0]) for word in words)):
+        for meanings in self._in_order_of(tuple(word[0] for word in words)):
             parts = tuple(part for meaning in meanings for part in meaning)
-            if not self._in_order(parts):
-                continue
             start = next(
                 word.start()
                 for word, meaning in zip(words, meanings, strict=True)
@@ -232,11 +232,19 @@ class _Translator:
                 return english
         return None
 
+    def _read_in_order(self, words: tuple[str, ...]) -> list[tuple[Meaning, ...]]:
+        """The meanings of adjacent words that follow each other as those of one time do."""
+        known: list[tuple[Meaning, ...]] = [()]
+        for word in words:  # none of which a kind is there twice, since they would be too many
+            longer = ((*each, new) for each in known for new in self._meanings_of(word))
+            known = [each for each in longer if _names_each_once(each)]
+        return [each for each in known if self._in_order(tuple(p for m in each for p in m))]
+
     def _in_order(self, parts: Meaning) -> bool:
         """Whether words follow each other as those of one time do."""
         core = [part for part in parts if part[0] not in AUXILIARY_KINDS]
         kinds = [kind for kind, _ in core]
-        if not core or len(set(kinds)) < len(kinds) - max(kinds.count("which") - 1, 0):
+        if not core:
             return False
         if parts[-1][0] in (AUXILIARY_KINDS if self._spaced else ("on", "the")):
             return False
@@ -279,6 +287,13 @@ class _Translator:
         ):
             return True
         return has_preposition
+
+
+def _names_each_once(meanings: tuple[Meaning, ...]) -> bool:
+    """Whether each kind of the words of one time, but "which", is there once at most."""
+    often = (*AUXILIARY_KINDS, "which")
+    kinds = [kind for each in meanings for kind, _ in each if kind not in often]
+    return len(set(kinds)) == len(kinds)
 
 
 def _any_of(words: str) -> str:

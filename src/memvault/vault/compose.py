@@ -97,7 +97,7 @@ def importance_word(importance: float) -> str | float | None:
 
 def first_heading(content: str) -> str | None:
     """The text of the heading at the start of the content, if any."""
-    for line in content.splitlines():
+    for line in bare_lines(content):
         if line.strip():
             found = _HEADING.match(line)
             return plain_text(_without_end(found["text"])) if found else None
@@ -147,7 +147,7 @@ def related_line(links: Iterable[str]) -> str:
 def close_open_fence(text: str) -> str:
     """The text with an open code fence closed, so that text after it is not taken for code."""
     fences = CodeFences()
-    for line in text.splitlines():
+    for line in bare_lines(text):
         fences.is_code(line)
     return f"{text}\n{fences.open}" if fences.open else text
 
@@ -179,7 +179,7 @@ class CodeFences:
 def _first_words(content: str) -> str:
     """The first line of text outside code, without markup."""
     fences = CodeFences()
-    for line in content.splitlines():
+    for line in bare_lines(content):
         if fences.is_code(line) or _RULE.match(line):
             continue
         heading = _HEADING.match(line)
@@ -220,8 +220,18 @@ def lines_of(text: str) -> list[str]:
 
 
 def bare_lines(text: str) -> list[str]:
-    """The lines without their endings, numbered as the parser numbers them."""
+    """The lines without their endings, numbered as the parser numbers them.
+
+    `str.splitlines` also splits at U+2028 and others, so its line numbers differ. Text that ends
+    with a line ending has an empty line after it.
+    """
     return _NEWLINE.split(text)
+
+
+def ended_lines(text: str) -> list[str]:
+    """Like `bare_lines`, without the empty line after the last line ending."""
+    lines = bare_lines(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def appended(text: str, more: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
+from memvault.vault.compose import bare_lines
 from memvault.vault.documents import DOCUMENT_SUFFIXES
 
 IGNORE_FILE = ".memvaultignore"
@@ -92,7 +93,7 @@ class IgnoreRules:
             self.problem = f"{IGNORE_FILE} cannot be read; allow reading it"
             return []
         patterns = []
-        for number, line in enumerate(text.splitlines(), start=1):
+        for number, line in enumerate(bare_lines(text), start=1):
             try:
                 GitIgnoreSpec.from_lines([line])
             except ValueError:

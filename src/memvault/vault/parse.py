@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -164,11 +165,12 @@ def _header_links(header: Header) -> list[Link]:
             subpath=found.subpath,
             shown=found.shown,
             relation=key,
-            sentence=f"{key}: {plain_text(text)}",
+            sentence=sentence,
             line=lines.of(key, found),
         )
         for key, value in header.values.items()
         for text in strings_of(value)
+        for sentence in (f"{key}: {plain_text(text)}",)  # once, not for each link
         for found in find_wikilinks(text)
     ]
 
@@ -180,13 +182,17 @@ class _LineFinder:
         self._header = header
         self._lines = header.source.split("\n")
         self._taken: dict[tuple[str, str], int] = {}
+        self._last: dict[str, int] = {}
 
     def of(self, key: str, link: Wikilink) -> int:
         key_line = _key_line(self._header, key)
+        if link.target not in self._header.source:
+            return key_line
         start = self._taken.get((key, link.target), key_line - 1) + 1
-        for line in range(start, len(self._lines) + 2):
+        last = max(start, self._last.get(key, start))  # links are mostly in the order of the lines
+        for line in chain(range(last, len(self._lines) + 2), range(start, last)):
             if link.target in self._lines[line - 2]:
-                self._taken[key, link.target] = line
+                self._taken[key, link.target] = self._last[key] = line
                 return line
         return key_line
 

@@ -14,6 +14,7 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines
 from memvault.model.search import Hit, SearchResult, Status, Verification
 from memvault.text.secrets import without_secrets
+from memvault.vault.compose import bare_lines
 from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
 
@@ -86,7 +87,7 @@ class Gate:
         except MemvaultError:
             return ""
         text = data.decode("utf-8", "replace")
-        return "\n".join(text.split("\n")[lines.first - 1 : lines.last]).strip()
+        return "\n".join(bare_lines(text)[lines.first - 1 : lines.last]).strip()
 
 
 @dataclass(frozen=True, slots=True)

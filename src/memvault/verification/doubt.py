@@ -58,15 +58,17 @@ def is_doubtful(sentence: str, heading: str) -> bool:
 def is_set_apart(lines: list[str], sentence: str, value_text: str) -> bool:
     """Whether a sentence of these lines of Markdown is quoted, struck out or an open task.
 
-    A callout is the writer's own.
+    A callout is the writer's own. A sentence that is not in these lines counts as set apart.
 
     Args:
         value_text: the value that the sentence states.
     """
     plain = readable(sentence)
     found = [k for k, line in enumerate(lines) if plain in readable(line.replace("~~", ""))]
-    found = found or [k for k, line in enumerate(lines) if value_text in line]
-    return bool(found) and all(_is_marked(lines, number, value_text) for number in found)
+    if found:
+        return all(_is_marked(lines, number, value_text) for number in found)
+    found = [k for k, line in enumerate(lines) if value_text in line]
+    return not found or any(_is_marked(lines, number, value_text) for number in found)
 
 
 def _is_marked(lines: list[str], number: int, value_text: str) -> bool:

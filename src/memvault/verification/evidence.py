@@ -9,6 +9,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.provenance import Origin
 from memvault.model.search import Evidence
+from memvault.vault.compose import bare_lines
 from memvault.verification.agreement import Verdict, compare, day_of, independent, is_older
 from memvault.verification.claim_sources import origin_of
 from memvault.verification.claims import Claim
@@ -100,7 +101,7 @@ class EvidenceWeigher:
             text = self._read(source.path).decode("utf-8", "replace")
         except MemvaultError:
             return True
-        lines = text.splitlines()[source.lines.first - 1 : source.lines.last]
+        lines = bare_lines(text)[source.lines.first - 1 : source.lines.last]
         return is_set_apart(lines, claim.sentence, claim.value_text)
 
     def _evidence(self, claim: Claim) -> Evidence:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from memvault.model.change import Actor, ChangeKind, Fact
 from memvault.text.diff import stretches
+from memvault.vault.compose import ended_lines
 from memvault.vault.parse import content_hash
 
 
@@ -184,4 +185,4 @@ def _pairs(path: str, start: int, old: Sequence[str], new: Sequence[str]) -> lis
 
 
 def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").splitlines()
+    return ended_lines(data.decode("utf-8", "replace"))

@@ -13,6 +13,7 @@ from memvault.model.note import ParsedNote
 from memvault.search.relations.values import sentences
 from memvault.vault.compose import (
     appended,
+    bare_lines,
     close_open_fence,
     lines_of,
     newline_of,
@@ -241,7 +242,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _plain(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return "\n".join(line.rstrip() for line in bare_lines(text.strip()))
 
 
 def _heading_key(text: str) -> str:

@@ -21,6 +21,7 @@ from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stems
+from memvault.vault.compose import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_PER_NOTE = 12
@@ -76,7 +77,7 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for line in text.splitlines():
+    for line in bare_lines(text):
         for part in sentences_in(line):
             sentence = part.strip(" -*+>|\t")
             if sentence and len(sentence) <= _LONGEST:

@@ -7,6 +7,7 @@ a logistic regression over the words and vectors of its sentences (`classifier`)
 from __future__ import annotations
 
 import re
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.verification.immunity import hidden, wording
 from memvault.verification.immunity.classifier import Classifier
-from memvault.verification.immunity.folding import Folded, fold, squeezed, unleeted
+from memvault.verification.immunity.folding import Folded, fold, readable, squeezed, unleeted
 from memvault.verification.immunity.hidden import Hidden
 
 THRESHOLD = 1.0  # sum of weights from which a passage is adversarial
@@ -27,11 +28,16 @@ ENCODED = 0.6  # weight of several words in an encoding, whatever they mean
 OPEN = 0.6  # score from which a misleading title counts
 MISLEADING = 0.4  # weight of a misleading title
 PASSAGE = 420  # characters within which signs add up
+LEARNED_LAYERS = 64  # most hidden texts of which sentences are embedded
+MAX_SECONDS = 2.0  # of processor time for one check; a text that takes longer is adversarial
+MAX_SECONDS_PER_CHARACTER = 0.0001
+MAX_EVIDENCE = 64
 WINDOWS = 4  # most sentences that are embedded, the most suspicious ones
 MAX_VECTOR_ODDS = 0.8  # most log-odds that a vector adds, in 99 of 100 attacks
 SURE = 2.0  # log-odds that weigh almost as much as the strongest wordings
 _MAX_LEARNED = 0.84  # most weight by `SURE`; not enough with one mention of the user
 CERTAIN = 3.5  # log-odds that suffice alone; hardly any ordinary note has such a sentence
+TOO_SLOW = "too long to check"  # kind of the evidence of a text that takes too much time
 LEARNED = "instruction"  # kind of the signs that only the classifier finds
 _MIN_LEARNED = 0.2
 _CLEAR = 0.5  # least weight of a learned sign that counts as an order in hidden text
@@ -91,6 +97,21 @@ class _Sign:
     end: int
 
 
+class _TooSlow(Exception):
+    pass
+
+
+class _Limit:
+    """Stops a check that takes too long by raising `_TooSlow`; the thread's time is counted."""
+
+    def __init__(self, characters: int) -> None:
+        self._last = time.thread_time() + MAX_SECONDS + characters * MAX_SECONDS_PER_CHARACTER
+
+    def __call__(self) -> None:
+        if time.thread_time() > self._last:
+            raise _TooSlow
+
+
 class Immunity:
     """Checks texts; safe in any thread.
 
@@ -110,56 +131,86 @@ class Immunity:
         places = [("text", text)]
         places += [("title", title)] if title else []
         places += [(key, value) for key, value in _values(properties or {})]
-        findings = [self._check_place(name, value) for name, value in places]
+        on_step = _Limit(sum(len(value) for _, value in places))
+        try:
+            findings = [self._place(name, value, on_step) for name, value in places]
+        except _TooSlow:
+            shown = Evidence(TOO_SLOW, text[:_EXCERPT], 0, len(text))
+            return Finding(True, THRESHOLD, (shown,))
         if OPEN <= findings[0].score < THRESHOLD and misleads(text, title):
             findings[0] = _misleading(findings[0], text, title)
         worst = max(findings, key=lambda finding: finding.score)
         evidence = tuple(e for f in findings if f.score >= THRESHOLD for e in f.evidence)
         return Finding(worst.score >= THRESHOLD, worst.score, evidence or worst.evidence)
 
-    def _check_place(self, name: str, text: str) -> Finding:
+    def _place(self, name: str, text: str, on_step: _Limit) -> Finding:
         visible = _Visible.of(text)
-        signs = self._signs(visible)
-        scored = [
-            self._hidden(found, visible.quotes(found.start, found.end))
-            for found in hidden.hidden_texts(text)
-        ]
-        signs += [sign for _, sign in scored if sign.kind == "hidden encoding"]
-        best = max([_worst_passage(signs)[0], *(score for score, _ in scored)])
+        signs = self._signs(visible, on_step)
+        buried = self._buried(visible, on_step)
+        signs += [sign for _, sign in buried if sign.kind == "hidden encoding"]
+        best = max([_worst_passage(signs)[0], *(score for score, _ in buried)])
         if best < THRESHOLD:
-            shown = _worst_passage(signs)[1]
+            evident = _worst_passage(signs)[1]
         else:
-            shown = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
-            shown += [sign for score, sign in scored if score >= THRESHOLD]
+            evident = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
+            evident += [sign for score, sign in buried if score >= THRESHOLD]
         evidence = tuple(
             Evidence(s.kind, text[s.start : s.end].strip()[:_EXCERPT], s.start, s.end, name)
-            for s in shown
+            for s in evident[:MAX_EVIDENCE]
         )
         return Finding(best >= THRESHOLD, round(best, 3), evidence)
 
-    def _hidden(self, found: Hidden, is_quoted: bool) -> tuple[float, _Sign]:
-        """The score of a hidden text, scaled so that its limit is also `THRESHOLD`.
+    def _buried(self, visible: _Visible, on_step: _Limit) -> list[tuple[float, _Sign]]:
+        """The score and sign of each hidden text, the sentences of the most suspicious embedded."""
+        layers = hidden.hidden_texts(visible.text)
+        read: dict[str, _Visible] = {}
+        for each in layers:
+            if each.decoded not in read:
+                read[each.decoded] = _Visible.of(each.decoded)
+                on_step()
+        learned = set(read)
+        if self._embed is not None and len(read) > LEARNED_LAYERS:
+            learned = set(sorted(read, key=lambda text: self._odds(read[text]))[-LEARNED_LAYERS:])
+        return [
+            self._hidden(
+                each,
+                read[each.decoded],
+                visible.quotes(each.start, each.end),
+                each.decoded in learned,
+                on_step,
+            )
+            for each in layers
+        ]
 
-        Args:
-            is_quoted: whether a text about attacks quotes it.
-        """
-        visible = _Visible.of(found.decoded)
+    def _odds(self, visible: _Visible) -> float:
+        """The log-odds of the most suspicious sentence by its words."""
+        spans = visible.sentences()
+        return max(
+            (self._classifier.of_words(visible.folded_part(*span)) for span in spans), default=-99.0
+        )
+
+    def _hidden(
+        self, found: Hidden, visible: _Visible, about: bool, learned: bool, on_step: _Limit
+    ) -> tuple[float, _Sign]:
+        """The score of a hidden text, scaled so that its limit is also `THRESHOLD`."""
         is_seen = found.kind in ("link", "alt text")  # people also read these
         limit = THRESHOLD if is_seen else HIDDEN_THRESHOLD
-        score, signs = _worst_passage(self._signs(visible, limit))
+        score, signs = _worst_passage(self._signs(visible, on_step, limit, learned))
         score *= THRESHOLD / limit if any(map(_is_order, signs)) else HIDDEN_THRESHOLD
         if found.kind == "encoding" and found.decoded.count(" ") >= 3:
             score += ENCODED
-        score *= _QUOTED_SHARE if is_quoted else 1.0
+        score *= _QUOTED_SHARE if about else 1.0
         if found.certain:
             score += THRESHOLD
         return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
 
-    def _signs(self, visible: _Visible, limit: float = THRESHOLD) -> list[_Sign]:
+    def _signs(
+        self, visible: _Visible, on_step: _Limit, limit: float = THRESHOLD, learned: bool = True
+    ) -> list[_Sign]:
         """The wordings, and, if they do not reach the limit, the signs of the classifier."""
-        signs = list(visible.signs())
+        signs = list(visible.signs(on_step))
         room = limit - _worst_passage(signs)[0]
-        return signs + list(self._learned(visible, room)) if room > 0 else signs
+        return signs + list(self._learned(visible, room)) if room > 0 and learned else signs
 
     def _learned(self, visible: _Visible, room: float) -> Iterator[_Sign]:
         """The classifier's signs in the sentences that could add up to at least ``room``.
@@ -170,10 +221,10 @@ class Immunity:
             return
         words = self._classifier.of_words
         spans = [(words(visible.folded_part(*span)), span) for span in visible.sentences()]
-        candidates = sorted(span for span in spans if _weight(span[0] + MAX_VECTOR_ODDS) >= room)
-        for word_odds, (start, end) in candidates[: -WINDOWS - 1 : -1]:
-            (vector_odds,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
-            weight = _weight(word_odds + vector_odds) * visible.share(start, end)
+        open_ = sorted(each for each in spans if _weight(each[0] + MAX_VECTOR_ODDS) >= room)
+        for told, (start, end) in open_[: -WINDOWS - 1 : -1]:
+            (more,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
+            weight = _weight(told + more) * visible.share(start, end)
             if weight >= _MIN_LEARNED:
                 yield _Sign(LEARNED, weight, start, end)
             if weight >= room:
@@ -182,18 +233,16 @@ class Immunity:
 
 @dataclass(slots=True)
 class _Visible:
-    """A text as people see it, with its signs of an attack."""
-
     text: str
     folded: Folded
-    attack_words: list[int]  # offsets of words about attacks
-    quoted: list[tuple[int, int]]  # spans of quotations and code
+    talk: list[int]  # offsets of words about attacks
+    quoted: list[tuple[int, int]]
 
     @classmethod
     def of(cls, text: str) -> _Visible:
-        folded = fold(text)
-        attack_words = [folded.span(*span)[0] for span in wording.talk_of_attacks(folded.text)]
-        return cls(text, folded, attack_words, wording.quotations(text))
+        folded = readable(text)
+        talk = [folded.span(*span)[0] for span in wording.talk_of_attacks(folded.text)]
+        return cls(text, folded, talk, wording.quotations(text))
 
     def share(self, start: int, end: int) -> float:
         """The factor of a weight in this span: lower in a quotation in a text about attacks.
@@ -204,12 +253,14 @@ class _Visible:
 
     def quotes(self, start: int, end: int) -> bool:
         """Whether this span is quoted, with words about attacks near the quotation, not in it."""
-        quotation = self._quotation(start, end) if self.attack_words else None
+        quotation = self._quotation(start, end) if self.talk else None
         if quotation is None:
             return False
         first, last = quotation
         near = range(first - PASSAGE, last + PASSAGE)
-        return any(at in near and not first <= at < last for at in self.attack_words)
+        talk = self.talk
+        before = bisect_left(talk, near.start) < bisect_left(talk, first)
+        return before or bisect_left(talk, last) < bisect_left(talk, near.stop)
 
     def _quotation(self, start: int, end: int) -> tuple[int, int] | None:
         at = bisect_right(self.quoted, (end, end)) - 1
@@ -224,16 +275,17 @@ class _Visible:
             None,
         )
 
-    def signs(self) -> Iterator[_Sign]:
+    def signs(self, on_step: _Limit) -> Iterator[_Sign]:
         found = False
-        for match in wording.cues_in(self.folded.text):
+        known: set[tuple[str, int]] = set()
+        for match in wording.cues_in(self.folded.text, on_step):
+            known.add((match.kind, match.start))
             found = found or match.weight >= 0.9
             yield self._sign(match)
         plain = self.folded.text
         other = unleeted(plain)
         if other != plain:
-            known = {(m.kind, m.start) for m in wording.cues_in(plain)}
-            for match in wording.cues_in(other):
+            for match in wording.cues_in(other, on_step):
                 if (match.kind, match.start) not in known:
                     yield self._sign(match)
         if hidden.splits_words(self.text) >= SPLIT_WORDS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,6 +26,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LEET_WORD = re.compile(r"(?=\S{0,20}[a-z])(?=\S{0,20}[013457@$!|])[a-z013457@$!|]{4,}")
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LATIN = re.compile(r"[a-z]")
+# Longer runs of marks and spaces say no more than their ends, and take quadratic time to match.
+_LONG_RUN = re.compile(r"[\W_]{13,}")
+_RUN_ENDS = 6
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,55 @@ class Folded:
         if not self.places:
             return 0, 0
         return self.places[start], self.places[max(start, end - 1)] + 1
+
+
+def readable(text: str) -> Folded:
+    """The folded text as a person sees it: entities of letters and spaces are these characters, and
+    of a long run of marks and spaces only the two ends are left."""
+    plain = _replaced(Folded(text, None), _ENTITY, _character) if "&" in text else None
+    if plain is None or plain.places is None:
+        return _replaced(fold(text), _LONG_RUN, _ends)
+    places = plain.places
+    folded = fold(plain.text)
+    if folded.places is not None:
+        places = [places[place] for place in folded.places]
+    return _replaced(Folded(folded.text, places), _LONG_RUN, _ends)
+
+
+def _character(match: re.Match[str]) -> str:
+    char = html.unescape(match[0])
+    return char if len(char) == 1 and (char.isalnum() or char.isspace()) else match[0]
+
+
+def _ends(match: re.Match[str]) -> str:
+    run = match[0]
+    between = "\n" if "\n" in run[_RUN_ENDS:-_RUN_ENDS] else ""
+    return run[:_RUN_ENDS] + between + run[-_RUN_ENDS:]
+
+
+def _replaced(
+    folded: Folded, pattern: re.Pattern[str], shown: Callable[[re.Match[str]], str]
+) -> Folded:
+    """The text with each match replaced by what is shown for it, which is no longer than it."""
+    parts: list[str] = []
+    kept: list[int] = []
+    at = 0
+    for match in pattern.finditer(folded.text):
+        new = shown(match)
+        if new == match[0]:
+            continue
+        parts += [folded.text[at : match.start()], new]
+        kept += range(at, match.start())
+        half = (len(new) + 1) // 2
+        kept += range(match.start(), match.start() + half)
+        kept += range(match.end() - len(new) + half, match.end())
+        at = match.end()
+    if not parts:
+        return folded
+    parts.append(folded.text[at:])
+    kept += range(at, len(folded.text))
+    known = folded.places
+    return Folded("".join(parts), kept if known is None else [known[place] for place in kept])
 
 
 def fold(text: str) -> Folded:

@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-MAX_LAYERS = 64  # most hidden texts that are read of one text
+MAX_READ = 4  # most characters of hidden texts, as a multiple of the text's
+MIN_READ = 20_000  # the same for a short text
+LAYERS = "layers"  # kind of the sign of text hidden in more layers than are read
+_LEAST_HIDDEN = 4  # characters of the shortest hidden text that is read
 _MAX_HIDDEN = 4_000  # characters of one hidden text that are read
 
 _ELEMENT = re.compile(r"<([a-z][a-z0-9]{0,15})((?:\s[^<>]{0,600})?)>", re.IGNORECASE)
@@ -105,16 +108,28 @@ def splits_words(text: str) -> int:
 
 
 def hidden_texts(text: str) -> list[Hidden]:
-    """The hidden texts, at most `MAX_LAYERS`, in the order of the checks."""
+    """The hidden texts, in the order of the checks.
+
+    If they are much longer than the text, which only nested hiding makes them, the last one is a
+    sign of that.
+    """
     found: list[Hidden] = []
+    room = max(MIN_READ, MAX_READ * len(text))
     for each in _all(text):
+        if len(each.decoded) < _LEAST_HIDDEN and not each.certain:
+            continue
         found.append(each)
-        if len(found) == MAX_LAYERS:
-            break
+        room -= len(each.decoded)
+        if room < 0:
+            return [*found, Hidden(LAYERS, "", 0, len(text), certain=True)]
     return found
 
 
 def _all(text: str) -> Iterator[Hidden]:
+    if not text.isascii():
+        yield from _invisible(text)
+    yield from _encoded(text)
+    yield from _rotated(text)
     if "<" in text:
         yield from _between(text, "<!--", "-->")
         yield from _elements(text)
@@ -129,10 +144,6 @@ def _all(text: str) -> Iterator[Hidden]:
         yield from _targets(text)
     if "\\" in text:
         yield from _of_groups("styling", _LATEX, text)
-    if not text.isascii():
-        yield from _invisible(text)
-    yield from _encoded(text)
-    yield from _rotated(text)
 
 
 def _between(text: str, opening: str, closing: str) -> Iterator[Hidden]:
