@@ -81,12 +81,13 @@ class ContextService:
             # A terse context quotes one or two.
             found = with_persons_notes(found, -(-len(found) // 2))
         distiller = self._own_distiller if request.is_sensitive else self._distiller
-        context = distiller.distil(request.query, found, budget, request.form)
+        time = self._box.container.live.searcher.candidates.time_of(request.query)
+        context = distiller.distil(request.query, found, budget, request.form, time)
         answer = self._with_insights(self._with_text(empty, context, request.level), request)
         left = ANSWER_TOKENS[request.level] - self._token_budget.of(answer)
         if budget.beside is not None and left >= WORTH_MORE and context.compression > 0.0:
             budget = replace(budget, tokens=budget.tokens + left)  # insights left this much unused
-            context = distiller.distil(request.query, found, budget, request.form)
+            context = distiller.distil(request.query, found, budget, request.form, time)
             answer = self._with_text(answer, context, request.level)
         self._box.record_shown(session, answer.nodes_retrieved, request.query, found)
         return answer, context

@@ -249,3 +249,33 @@ def test_a_month_without_a_year_is_that_of_an_earlier_year_if_the_last_has_no_no
 def test_what_is_of_another_time_is_still_found(searcher: Searcher) -> None:
     assert len(found(searcher, "What did we say about the roof in March?")) == 5
     assert found(searcher, "What did we say about the roof in 1987?")[0][1] == LINES["the roof"]
+
+
+def test_what_was_done_in_a_folder_on_a_day_is_the_note_of_that_folder_and_day(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for day in (10, 12, 13):
+        write(f"Workshop log/2026-11-{day}.md", "Glued two chairs. Sanded a table top.\n")
+    write("Garden log/2026-11-12.md", "Raked the leaves.\n")
+    write("permanent/Workshop rules.md", "In the workshop we wear goggles. Sweep on Thursdays.\n")
+    indexer.scan()
+    expected = {
+        "What did I do in the workshop last Thursday?": ["2026-11-12"],
+        "What happened in the workshop last week?": ["2026-11-13", "2026-11-12", "2026-11-10"],
+    }
+    for question, days in expected.items():
+        hits = searcher.search(question, mode=Mode.DEFAULT, top_k=5).hits
+        assert [hit.memory.path for hit in hits][: len(days)] == [
+            f"Workshop log/{day}.md" for day in days
+        ], question
+
+
+def test_a_note_of_the_day_that_has_all_words_of_the_question_comes_first(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    chores = "Paid the bills, wrote to the bank, mended the tap and varnished the old oak bench."
+    write("Garden log/2026-11-12.md", f"{chores}\n")
+    write("Garden log/2026-11-16.md", "What did I varnish? I varnished the door and the gate.\n")
+    indexer.scan()
+    [first, *_] = searcher.search("What did I varnish last Thursday?", top_k=5).hits
+    assert first.memory.path == "Garden log/2026-11-12.md"

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -30,6 +30,8 @@ from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.outline import Outlines
 from memvault.search.order import boosted_by_session, session_nearness
+from memvault.search.question_time import QuestionTime
+from memvault.search.time_spans import Calendar
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
@@ -623,3 +625,53 @@ def test_a_property_in_other_words_than_the_question_is_quoted(notes, question, 
         },
     )
     assert answer in notes.context(question, "Kettle.md", room=60).text
+
+
+@pytest.mark.parametrize("room", [110, 400])
+def test_notes_with_one_text_and_other_properties_are_each_quoted_once(notes, room):
+    paths = [f"tools/{name}.md" for name in ("Plane", "Saw", "Lathe")]
+    for number, path in enumerate(paths, 1):
+        text = "Bought for the workshop. Works with the standard battery.\n"
+        notes.add(path, text, metadata={"price": 300 * number})
+    context = notes.context("How much was each tool?", *paths, room=room, form=Form.NARRATIVE)
+    assert [each.properties for each in context.excerpts] == [
+        ("price: 300",), ("price: 600",), ("price: 900",)]  # fmt: skip
+    assert sum(len(each.statements) for each in context.excerpts) == 4  # two and one and one
+
+
+def test_the_first_memory_is_quoted_though_sentences_of_others_have_more_words(notes):
+    notes.add("Plan.md", "# Plan\n\nIt was put off until the autumn.\n")
+    query = "When is the repair of the wall led?"
+    context = notes.context(query, "Plan.md", "Harbour wall.md", room=60, form=Form.STRUCTURED)
+    assert context.excerpts[0].memory.path == "Plan.md"
+
+
+def test_a_budget_that_is_left_is_used_for_less_relevant_sentences(notes):
+    notes.add("Fence.md", "# Fence\n\nThe repair of the fence is over.\n")
+    found = notes.found("Harbour wall.md", "Fence.md", relevances=[0.9, 0.52])
+    query = "Who leads the repair of the wall?"
+
+    def quoted_paths(room: int) -> list[str]:
+        budget = ContextBudget(room)
+        context = notes.distiller.distil(query, found, budget, Form.NARRATIVE)
+        return [each.memory.path for each in context.excerpts]
+
+    assert quoted_paths(60) == ["Harbour wall.md"]
+    assert quoted_paths(400) == ["Harbour wall.md", "Fence.md"]
+
+
+def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
+    tasks = """# Tasks
+
+- [x] Do the accounts that I have to do this week
+- [ ] Oil the hinges 📅 2026-12-20
+- [ ] Water the plants
+- [ ] Renew the card 📅 2026-11-20
+"""
+    notes.add("Tasks.md", tasks)
+    query = "What do I have to do this week?"
+    time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
+    room = ContextBudget(30, terse=True)
+    context = notes.distiller.distil(query, notes.found("Tasks.md"), room, Form.NARRATIVE, time)
+    assert "Renew the card" in context.text
+    assert "accounts" not in context.text

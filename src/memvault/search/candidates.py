@@ -14,6 +14,7 @@ from memvault.model.state import Background
 from memvault.search import time_translation
 from memvault.search.association import POOL, Association, LinkWeight, with_persons_notes
 from memvault.search.calibration import text_with_properties, word_shares
+from memvault.search.context.properties import terms_of
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
 from memvault.search.listing import Listing
@@ -179,7 +180,12 @@ class CandidateFinder:
             known.setdefault(hit.memory.id, hit)
         hits = list(known.values())
         self.hybrid.read_passages(query, hits)
-        return time.of_this_time_first(hits)[:limit]
+        subject = terms_of(" ".join(time.subject_words(query)))
+
+        def has_subject(hit: Hit) -> bool:
+            return bool(subject) and subject <= terms_of(f"{hit.context} {hit.text}")
+
+        return time.of_this_time_first(hits, has_subject)[:limit]
 
     def _relations_for(self, request: SearchRequest, hits: Sequence[Hit]) -> Lexicon | None:
         """The lexicon to read the question's relations with; None if none are to be followed."""

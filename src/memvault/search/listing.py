@@ -5,13 +5,13 @@ for the person, for all notes of a type, or for notes with given properties.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL
-from memvault.search.context.properties import PropertyChooser
+from memvault.search.context.properties import PropertyChooser, terms_of
 from memvault.search.general_questions import (
     asks_only_for_latest,
     asks_only_for_person,
@@ -20,7 +20,12 @@ from memvault.search.general_questions import (
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
 from memvault.search.property_questions import PropertyQuestion
-from memvault.search.question_time import QuestionTime, asks_only_for_tasks, words_beyond_plans
+from memvault.search.question_time import (
+    QuestionTime,
+    asks_only_for_tasks,
+    says_its_day,
+    words_beyond_plans,
+)
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
@@ -31,6 +36,7 @@ from memvault.text.words import composed, some_words
 from memvault.vault.compose import bare_lines
 
 MAX_WITH_TASKS = 200  # notes
+MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 _DUE = re.compile(
     r"[📅⏳🛫]|\b(?:due|scheduled|deadline|fällig(?:keit)?|frist|stichtag|spätestens|bis zum|"
@@ -95,7 +101,9 @@ class Listing:
             if memories and answer.is_list:
                 notice = _properties_notice(len(memories), len(hits), answer.compared)
         else:
-            return [], None
+            hits = []
+        if not hits and time is not None and not asks_for_tasks(question):
+            hits = self._listed(question, self._named_of_the_time(question, time, scope)[:limit])
         for hit in hits:
             hit.relevance = 1.0
         return hits, notice
@@ -120,6 +128,20 @@ class Listing:
             )
 
         return sorted(filter(is_about, self._with_open_tasks(scope)), key=_first_due)
+
+    def _named_of_the_time(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
+        """Notes dated within the time whose folder, title, type, project and tags have all words
+        of the question ("What did I do in the lab last Thursday?")."""
+        wanted = time.subject_words(question)
+        if not 0 < len(wanted) <= MAX_NAMING_WORDS:
+            return []
+        terms = terms_of(" ".join(wanted))
+        of_time = time.all_of_this_time(all_in_scope(self._indexed.catalogue, scope), _no_days)
+        return [
+            memory
+            for memory in of_time
+            if says_its_day(memory) and terms and terms <= _terms_naming(memory)
+        ]
 
     def _of_the_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
@@ -167,6 +189,16 @@ class Listing:
         hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
         return [hit for hit in hits if OPEN_TASK in hit.context]
+
+
+def _no_days(path: str) -> Sequence[date]:
+    return ()
+
+
+def _terms_naming(memory: Memory) -> frozenset[int]:
+    """The terms of what a note is found by in the vault: path, title, type, project and tags."""
+    names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
+    return terms_of(" ".join((*names, *memory.tags)))
 
 
 def _first_due(hit: Hit) -> date:

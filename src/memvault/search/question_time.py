@@ -33,6 +33,7 @@ from memvault.text.words import STOP_WORDS, composed, without_accents
 
 DAYS_AFTER = 7  # days after a time in which notes about it are still written
 OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
+SHORT_DAYS = 2  # a day, or a weekend
 YEARS_BACK = 10  # years in which a month without a year is looked for
 
 NEWEST = re.compile(
@@ -139,6 +140,13 @@ class QuestionTime:
             return replace(time, only_time=words <= plans, past=is_past, planned=planned)
         return replace(time, past=True)
 
+    def subject_words(self, question: str) -> set[str]:
+        """The words of the question besides its times, function words, and words that ask for
+        anything at all, or anything planned if part of the time is to come."""
+        words = _words_of(self.rest, question)
+        general = words.anything if self.past else words.plans
+        return words.words - general.union(words.past)
+
     def narrowed(self, scope: Scope) -> Scope:
         """The scope, limited to notes created from the first to the last day of that time."""
         spans = self._spans()
@@ -155,8 +163,15 @@ class QuestionTime:
         }
         return replace(scope, filters=filters.model_copy(update=update))
 
-    def of_this_time_first(self, hits: Sequence[Hit]) -> list[Hit]:
-        """The hits, those of another time less relevant; unchanged if none is of this time."""
+    def of_this_time_first(
+        self, hits: Sequence[Hit], has_subject: Callable[[Hit], bool] = lambda hit: False
+    ) -> list[Hit]:
+        """The hits, those of another time less relevant; unchanged if none is of this time.
+
+        Args:
+            has_subject: whether a hit has all that the question names besides the time. If it is
+                also dated within a time of at most `SHORT_DAYS` days, it comes first.
+        """
 
         @cache  # reading takes longer than all else
         def named(place: int) -> list[Span]:
@@ -180,7 +195,18 @@ class QuestionTime:
         for hit, is_inside in zip(hits, is_of_time, strict=True):
             if not is_inside:
                 hit.relevance *= 1.0 - OUTSIDE_LOSS
-        return sorted(hits, key=lambda hit: -hit.relevance)
+        first = {
+            hit.memory.id
+            for hit, day in zip(hits, days, strict=True)
+            if any(span.has(day) and (span.last - span.first).days < SHORT_DAYS for span in spans)
+            and says_its_day(hit.memory)
+            and has_subject(hit)
+        }
+        most = max(hit.relevance for hit in hits)
+        for hit in hits:
+            if hit.memory.id in first:
+                hit.relevance = most
+        return sorted(hits, key=lambda hit: (-hit.relevance, hit.memory.id not in first))
 
     def all_of_this_time(
         self,
@@ -225,7 +251,7 @@ class QuestionTime:
         None if it is not of the time.
         """
         own, named = [memory.day], list(days_named)
-        groups = [own, [], named] if _has_date(memory) else [[], own, named]
+        groups = [own, [], named] if says_its_day(memory) else [[], own, named]
         if not self.past and memory.date is None:  # today's file says nothing of a day to come
             groups = [named, [day for day in own if day < self.today]]
         elif not self.past:
@@ -350,7 +376,7 @@ def _split(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
             yield rest
 
 
-def _has_date(memory: Memory) -> bool:
+def says_its_day(memory: Memory) -> bool:
     """Whether a note itself says its day, rather than when its file was saved."""
     return memory.date is not None or memory.created_at.time() == time.min
 

@@ -15,8 +15,9 @@ from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import JOINED, Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser
-from memvault.search.context.scoring import Scores, scores
-from memvault.search.context.selection import Budget, Part, select
+from memvault.search.context.scoring import Scores, may_lead, scores
+from memvault.search.context.selection import LEAN, Budget, Part, select
+from memvault.search.question_time import QuestionTime
 from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
@@ -73,7 +74,12 @@ class Distiller:
         self._chooser = PropertyChooser(embedder)
 
     def distil(
-        self, query: str, found: Sequence[Hit], room: ContextBudget, form: Form | None = None
+        self,
+        query: str,
+        found: Sequence[Hit],
+        room: ContextBudget,
+        form: Form | None = None,
+        time: QuestionTime | None = None,
     ) -> Context:
         """The context for a question.
 
@@ -82,26 +88,31 @@ class Distiller:
             form: None decides by the content: code_focused if a quarter of the text is code, else
                 raw if all of it fits, else structured if most relevant sentences are short facts,
                 else narrative.
+            time: the time that the question names, if any.
         """
         hits: list[Hit] = []
         outlines: list[Outline] = []
+        asked: list[tuple[str, ...]] = []
         textless: set[str] = set()
         for hit, outline in zip(found, self._outlines.of(found), strict=True):
             if outline is not None and outline.tokens:
                 hits.append(hit)
                 outlines.append(outline)
+                asked.append(quotable(hit.memory, self._chooser.asked(hit.memory, query)))
             elif outline is not None and (properties := self._properties(query, hit.memory)):
                 hits.append(hit)
                 outlines.append(properties)
                 textless.add(hit.memory.id)
+                asked.append(())  # they are its sentence
         vector = self._embedder.embed_query(query)
         task = _Distilling(
             query,
             hits,
             outlines,
-            scored=scores(query, vector, hits, outlines),
+            scored=scores(query, vector, hits, outlines, time),
             textless=textless,
             chooser=self._chooser,
+            asked=asked,
             named=tags([hit.memory.id for hit in hits], self._starting),
             room=room,
             tokens=self._embedder.tokens,
@@ -149,6 +160,7 @@ class _Distilling:
         scored: Sequence[Scores],
         textless: Collection[str],
         chooser: PropertyChooser,
+        asked: Sequence[tuple[str, ...]],
         named: dict[str, str],
         room: ContextBudget,
         tokens: TokenCounter,
@@ -159,11 +171,13 @@ class _Distilling:
         self._scores = scored
         self._textless = textless
         self._chooser = chooser
+        self._asked = asked
         self._tags = named
         self._room = room
         self._tokens = tokens
         self._beside: list[int] | None = None
         self._before = sum(outline.tokens for outline in outlines)
+        self._first = next((place for place, hit in enumerate(hits) if may_lead(hit)), None)
 
     def context(self, form: Form | None) -> Context:
         """The context; at least the beginning of the best sentence if the budget allows any."""
@@ -176,12 +190,14 @@ class _Distilling:
         if form is None:
             form = Form.NARRATIVE if self._room.terse else self._form_without_choosing()
         if form is None:
-            chosen = select(self._sentences(), self._budget(Form.NARRATIVE))
+            chosen = self._select(self._sentences(), self._budget(Form.NARRATIVE))
+            best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
                 [
                     self._outlines[part.memory].statements[place]
                     for part in chosen
                     for place in part.statements
+                    if part.score >= parts_of.MIN_SHARE * best
                 ]
             )
             if form is Form.NARRATIVE:
@@ -207,11 +223,11 @@ class _Distilling:
                 form,
                 memory,
                 self._tags[memory.id],
-                self._properties(form, memory),
+                self._properties(form, place),
                 named=not self._room.terse,
                 superseded_by=hit.verification.superseded_by,
             )
-            for hit, memory in zip(self._hits, memories, strict=True)
+            for place, (hit, memory) in enumerate(zip(self._hits, memories, strict=True))
         ]
         if self._beside is None:
             given = self._room.beside
@@ -224,23 +240,28 @@ class _Distilling:
             item=1 if form is Form.STRUCTURED else 0,
         )
 
-    def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
-        """The properties to quote in front of the sentences."""
+    def _properties(self, form: Form, place: int) -> tuple[str, ...]:
+        """The properties of this memory to quote in front of its sentences."""
+        memory = self._hits[place].memory
         if memory.id in self._textless:
             return ()  # they are its sentence
-        choose = self._chooser.relevant if form is Form.STRUCTURED else self._chooser.asked
-        return quotable(memory, choose(memory, self._query))
+        if form is Form.STRUCTURED:
+            return quotable(memory, self._chooser.relevant(memory, self._query))
+        return self._asked[place]
 
     def _sentences(self) -> list[Part]:
-        return parts_of.sentences(self._outlines, self._scores)
+        return parts_of.sentences(self._outlines, self._scores, self._asked, self._first)
 
     def _chosen(self, form: Form) -> list[Part]:
         budget = self._budget(form)
         if form is Form.RAW:
-            passages = parts_of.passages(self._outlines, self._scores)
+            passages = parts_of.passages(self._outlines, self._scores, self._asked)
             everything = self._form_without_choosing() is Form.RAW
-            chosen = select(passages, budget, lean=1.0, least=0.0 if everything else 0.3)
-            return chosen or select(self._sentences(), budget)
+            if everything:
+                return select(passages, budget, lean=1.0, least=0.0)
+            return self._select(passages, budget, lean=1.0) or self._select(
+                self._sentences(), budget
+            )
         if form is Form.CODE_FOCUSED:
             chosen = self._chosen_code(budget)
             leads = {(part.memory, place) for part in chosen for place in part.statements}
@@ -249,8 +270,14 @@ class _Distilling:
                 for part in self._sentences()
                 if (part.memory, part.statements.start) not in leads
             ]
-            return chosen + select(rest, budget)
-        return select(self._sentences(), budget)
+            return chosen + self._select(rest, budget)
+        return self._select(self._sentences(), budget)
+
+    def _select(self, parts: Sequence[Part], budget: Budget, *, lean: float = LEAN) -> list[Part]:
+        """The chosen sentences or passages: one of the first memory, and less relevant ones if the
+        budget allows them."""
+        least_unused = parts_of.MIN_SHARE if self._room.terse else parts_of.LEAST_SHARE
+        return select(parts, budget, lean=lean, least_unused=least_unused, first=self._first)
 
     def _chosen_code(self, budget: Budget) -> list[Part]:
         """Whole pieces of code; if not even one fits, the first lines of the best."""
@@ -320,7 +347,7 @@ class _Distilling:
                         outline.code[each]
                         for each in sorted({place for part in own for place in part.code})
                     ),
-                    properties=self._properties(form, memory),
+                    properties=self._properties(form, place),
                     named=not self._room.terse,
                     superseded_by=hit.verification.superseded_by,
                 )

@@ -15,6 +15,9 @@ subject. A sentence gets a quarter of the words of short neighbours that were em
 sentence that states a followed relation is what the question needs, whatever its words: its score
 is the best of all, times the memory's relevance relative to the best memory's.
 
+A question for what is to do or planned is answered by open tasks and by sentences that name a day
+of the time that it names: these score at least half of the best; ticked tasks lose half.
+
 A question that names no subject gets the first sentence of each note of the list, in its order,
 then the second of each.
 """
@@ -22,6 +25,7 @@ then the second of each.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +37,8 @@ import numpy.typing as npt
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
 from memvault.search.context.outline import Code, Outline, Statement
+from memvault.search.question_time import QuestionTime
+from memvault.search.task_words import asks_for_tasks
 from memvault.stores.vectors import bm25
 
 BEHIND = 0.05  # share by which a listed note scores less than the note before it
@@ -42,7 +48,13 @@ SUPERSEDED = 0.5  # weight of a memory that another supersedes
 DENSE = 0.6  # share of the cosine
 ABOVE = 0.5  # weight of a word of title or headings
 NEIGHBOURS = 0.25  # share of the words around a sentence
+OTHER_TIME = 0.25  # share of its lift that an open task of another time gets
+TICKED = 0.5  # weight of a ticked task where open ones are asked for
 TELLING = 4  # content words from which on a sentence's cosine counts in full
+
+_OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[ \]")
+_TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
+_DIGIT = re.compile(r"\d")
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,9 +68,17 @@ class Scores:
 
 
 def scores(
-    query: str, vector: Vector, found: Sequence[Hit], outlines: Sequence[Outline]
+    query: str,
+    vector: Vector,
+    found: Sequence[Hit],
+    outlines: Sequence[Outline],
+    time: QuestionTime | None = None,
 ) -> list[Scores]:
-    """The scores of each memory's outline, in their order."""
+    """The scores of each memory's outline, in their order.
+
+    Args:
+        time: the time that the question names, if any.
+    """
     weights = _weights(query, outlines)
     scored = [
         _listed(place, outline)
@@ -67,7 +87,44 @@ def scores(
         for place, (hit, outline) in enumerate(zip(found, outlines, strict=True))
     ]
     _lift_steps(found, outlines, scored)
+    if asks_for_tasks(query) or (time is not None and time.only_time and not time.past):
+        _lift_plans(found, outlines, scored, time)
     return scored
+
+
+def may_lead(hit: Hit) -> bool:
+    """Whether a memory may come before more relevant sentences: no claim, and not superseded."""
+    return not hit.memory.is_claim and hit.verification.superseded_by is None
+
+
+def _lift_plans(
+    found: Sequence[Hit],
+    outlines: Sequence[Outline],
+    scored: Sequence[Scores],
+    time: QuestionTime | None,
+) -> None:
+    """Lift what is to do, that of the named time most."""
+    most = max((hit.relevance for hit in found), default=0.0)
+    best = _greatest(scored)
+    for hit, outline, own in zip(found, outlines, scored, strict=True):
+        lift = best * hit.relevance / most if most > 0.0 else best
+        for place, each in enumerate(outline.statements):
+            is_open = _OPEN.match(each.shown) is not None
+            if _TICKED.match(each.shown):
+                own.statements[place] *= TICKED
+            elif time is None or not _DIGIT.search(each.text):
+                share = 1.0 if time is None else OTHER_TIME
+                own.statements[place] += lift * share if is_open else 0.0
+            elif time.has_day_named_in(hit.memory, each.text):
+                own.statements[place] += lift
+            elif is_open:
+                own.statements[place] += lift * OTHER_TIME
+        own.statements[:] *= 0.5  # so that none exceeds 1
+
+
+def _greatest(scored: Sequence[Scores]) -> float:
+    """The greatest score of a sentence."""
+    return max((float(own.statements.max()) for own in scored if own.statements.size), default=0.0)
 
 
 def _listed(place: int, outline: Outline) -> Scores:
@@ -104,7 +161,7 @@ def _lift_steps(
     most = max((hit.relevance for hit in found), default=0.0)
     if not steps or most <= 0.0:
         return
-    best = max((float(own.statements.max()) for own in scored if own.statements.size), default=0.0)
+    best = _greatest(scored)
     for hit, outline, own in zip(found, outlines, scored, strict=True):
         for place, each in enumerate(outline.statements):
             relevance = steps.get((hit.memory.path, each.text), 0.0)

@@ -2,7 +2,9 @@
 
 Greedy maximal marginal relevance (Carbonell and Goldstein 1998): the next part is the one with the
 greatest ``LEAN * score - (1 - LEAN) * (greatest similarity to those chosen)``, with scores relative
-to the best. Parts of one memory count as half as similar, because they are read together.
+to the best. Parts of one memory count as half as similar, because they are read together. The best
+part of the first memory is chosen before all others. If the parts that score at least `MIN_SHARE`
+of the best leave much of the budget unused, less relevant ones follow.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from memvault.text.tokens import TokenCounter
 
 LEAN = 0.75  # weight of relevance against variety
 MIN_SHARE = 0.3  # share of the best score below which a sentence is not worth its tokens
+LEAST_SHARE = 0.2  # the same, for a budget that is not used
+USED = 0.8  # share of the budget from which on it counts as used
 SAME = 0.95  # similarity above which a text adds nothing
 
 Integers = npt.NDArray[np.int64]
@@ -33,7 +37,8 @@ class Part:
 
     ``vector`` is (dim,) float32, normalised, or zeros; ``said`` is equal for equal texts.
     Only texts with equal ``details`` can repeat each other: these are their numbers and, for a
-    labelled line ("Phone: 1234"), which is about its own note, this note.
+    labelled line ("Phone: 1234"), which is about its own note, this note. A text that is shown with
+    other ``properties`` of its note repeats nothing, if it is the first that is shown of this note.
     """
 
     memory: int
@@ -44,6 +49,7 @@ class Part:
     vector: npt.NDArray[np.float32]
     said: str
     details: str
+    properties: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -86,6 +92,15 @@ class Budget:
             room = np.maximum(room, np.where(only, self.least, 0))
         return np.asarray(text <= room, np.bool_)
 
+    def shows(self, owners: Integers) -> npt.NDArray[np.bool_]:
+        """(n,) whether each of these memories has a chosen part."""
+        return np.asarray(self._seen[owners], np.bool_)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether most of the budget is used."""
+        return self.text + self.aside >= USED * self.limit
+
     def take(self, part: Part) -> None:
         self.text += part.tokens + self.item
         if not self._seen[part.memory]:
@@ -95,34 +110,82 @@ class Budget:
 
 
 def select(
-    parts: Sequence[Part], budget: Budget, *, lean: float = LEAN, least: float = MIN_SHARE
+    parts: Sequence[Part],
+    budget: Budget,
+    *,
+    lean: float = LEAN,
+    least: float = MIN_SHARE,
+    least_unused: float = MIN_SHARE,
+    first: int | None = None,
 ) -> list[Part]:
     """The chosen parts, in the order of choice. If none is relevant to the question, the first
-    ones are chosen."""
+    ones are chosen.
+
+    Args:
+        least: share of the best score below which a part is not chosen.
+        least_unused: the same while the budget is not used.
+        first: the memory whose best part is chosen before all others, unless it has one already.
+    """
     if not parts:
         return []
-    best = max(part.score for part in parts)
-    relevance = np.array([part.score / best if best > 0.0 else 1.0 for part in parts])
-    vectors = np.stack([part.vector for part in parts])
-    owners = np.array([part.memory for part in parts])
-    tokens = np.array([part.tokens for part in parts])
-    said = np.array([hash(part.said) for part in parts])
-    details = np.array([hash(part.details) for part in parts])
-    nearest = np.zeros(len(parts))
-    open_ = (relevance >= least) & budget.fitting(tokens, owners)
-    chosen: list[Part] = []
-    while open_.any():
-        worth = np.where(open_, lean * relevance - (1.0 - lean) * nearest, -np.inf)
-        at = int(worth.argmax())
-        part = parts[at]
-        budget.take(part)
-        chosen.append(part)
-        alike = (vectors @ part.vector).astype(np.float64)
-        alike[owners == part.memory] *= 0.5
-        np.maximum(nearest, alike, out=nearest)
-        repeats = (details == details[at]) & ((alike >= SAME) | (said == said[at]))
-        open_ &= ~repeats & budget.fitting(tokens, owners)
-    return chosen
+    pool = _Pool(parts, budget, lean)
+    if first is not None:
+        pool.choose((pool.owners == first) & ~budget.shows(pool.owners), most=1)
+    pool.choose(pool.relevance >= least)
+    while not budget.is_used and pool.choose(pool.relevance >= least_unused, most=1):
+        pass
+    return pool.chosen
+
+
+class _Pool:
+    """The parts to choose from; (n,) arrays have an entry for each part."""
+
+    def __init__(self, parts: Sequence[Part], budget: Budget, lean: float) -> None:
+        best = max(part.score for part in parts)
+        self.relevance = np.array([part.score / best if best > 0.0 else 1.0 for part in parts])
+        self.owners = np.array([part.memory for part in parts])
+        self.chosen: list[Part] = []
+        self._parts, self._budget, self._lean = parts, budget, lean
+        self._vectors = np.stack([part.vector for part in parts])
+        self._tokens = np.array([part.tokens for part in parts])
+        self._said = np.array([hash(part.said) for part in parts])
+        self._details = np.array([hash(part.details) for part in parts])
+        self._properties = np.array([hash(part.properties) for part in parts])
+        self._has_properties = np.array([bool(part.properties) for part in parts])
+        self._nearest = np.zeros(len(parts))
+        self._repeats = np.zeros(len(parts), np.bool_)
+        self._left = np.ones(len(parts), np.bool_)
+
+    def choose(self, among: npt.NDArray[np.bool_], most: int | None = None) -> bool:
+        """Choose parts while some of these fit, at most so many; whether any was chosen."""
+        before = len(self.chosen)
+        while most is None or len(self.chosen) < before + most:
+            open_ = among & self._left & self._budget.fitting(self._tokens, self.owners)
+            open_ &= ~(self._repeats & self._budget.shows(self.owners))
+            if not open_.any():
+                break
+            worth = self._lean * self.relevance - (1.0 - self._lean) * self._nearest
+            self._take(int(np.where(open_, worth, -np.inf).argmax()))
+        return len(self.chosen) > before
+
+    def _adds_properties(self, at: int) -> npt.NDArray[np.bool_]:
+        """(n,) whether each part is shown with properties that this one is not shown with."""
+        differ = np.asarray(self._properties != self._properties[at], np.bool_)
+        return self._has_properties & differ
+
+    def _take(self, at: int) -> None:
+        part = self._parts[at]
+        self._budget.take(part)
+        self.chosen.append(part)
+        alike = (self._vectors @ part.vector).astype(np.float64)
+        alike[self.owners == part.memory] *= 0.5
+        np.maximum(self._nearest, alike, out=self._nearest)
+        repeats = (self._details == self._details[at]) & (
+            (alike >= SAME) | (self._said == self._said[at])
+        )
+        self._repeats |= repeats
+        self._left &= ~repeats | self._adds_properties(at)
+        self._left[at] = False
 
 
 PASSAGE_TOKENS = 120  # most tokens of a raw passage
@@ -134,12 +197,25 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
 
 
-def sentences(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Part]:
-    """Each sentence as one part, without those that score below `MIN_SHARE` of the best."""
+def sentences(
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+    first: int | None,
+) -> list[Part]:
+    """Each sentence as one part, without those that score below `LEAST_SHARE` of the best.
+
+    Args:
+        properties: those that are shown with the sentences of each memory.
+        first: the memory whose best sentence is kept in any case.
+    """
     found = []
     best = max((float(own.statements.max()) for own in scores if own.statements.size), default=0.0)
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
         vectors = outline.vectors.astype(np.float32)
+        least = LEAST_SHARE * best
+        if memory == first and own.statements.size:
+            least = min(least, float(own.statements.max()))
         found += [
             Part(
                 memory=memory,
@@ -150,22 +226,32 @@ def sentences(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Par
                 vector=vectors[each.unit],
                 said=each.text.casefold(),
                 details=_details(memory, [each]),
+                properties=properties[memory],
             )
             for place, each in enumerate(outline.statements)
-            if each.shown and own.statements[place] >= MIN_SHARE * best
+            if each.shown and own.statements[place] >= least
         ]
     return found
 
 
-def passages(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Part]:
-    """Sentences without a blank line between them as one part, split if long; and code."""
+def passages(
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+) -> list[Part]:
+    """Sentences without a blank line between them as one part, split if long; and code.
+
+    Args:
+        properties: those that are shown with the passages of each memory.
+    """
     found = []
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
         for run in _runs(outline.statements):
             if not any(each.shown for each in outline.statements[run.start : run.stop]):
                 continue  # a table's head, which its rows repeat
             among = own.statements[run.start : run.stop]
-            found.append(_part(memory, outline, run, float((among.max() + among.mean()) / 2)))
+            part = _part(memory, outline, run, float((among.max() + among.mean()) / 2))
+            found.append(replace(part, properties=properties[memory]))
     return [*found, *code(outlines, scores, leads=False)]
 
 
