@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
@@ -9,12 +10,15 @@ from memvault.curation.changes.apply import current_bytes
 from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.curation.changes.staging import is_in_trash
 from memvault.model.change import SYSTEM, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
+
+logger = logging.getLogger(__name__)
 
 _NAMED = {"reversal_hash", "trash_path"}  # suffice for a tombstone that is recorded already
 
@@ -42,11 +46,18 @@ class Trash:
     def delete(self, tombstone: Tombstone) -> None:
         """Delete the note of a tombstone, if it still holds the forgotten bytes, and its versions.
 
+        Only a file in the trash is ever deleted: a journal may have been edited or planted.
+
         Raises:
             StorageError: the file could not be deleted.
         """
-        if self._holds(tombstone.trash_path, tombstone):
-            self._vault.delete(tombstone.trash_path or "")
+        path = tombstone.trash_path or ""
+        if path and not _is_file_of_trash(path):
+            logger.warning("%s is not in the trash, so it is not deleted", path)
+            self._record(TrashEntry.PURGED, tombstone)
+            return
+        if self._holds(path, tombstone):
+            self._vault.delete(path)
         self._record(TrashEntry.PURGED, tombstone)
         if tombstone.path is not None:
             self._drop_versions(tombstone)
@@ -95,6 +106,10 @@ class Trash:
             (own if is_own else others).add(change.memo["original"])
         for version in own - others:
             self._contents.drop_archived(version)
+
+
+def _is_file_of_trash(path: str) -> bool:
+    return is_in_trash(path) and ".." not in path.replace("\\", "/").split("/")
 
 
 def versions_of(changed: Iterable[FileChange]) -> set[str]:
