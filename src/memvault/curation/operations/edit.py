@@ -36,7 +36,7 @@ from memvault.vault.parse import frontmatter_of, parse_note
 
 HEADING = "Annotations"
 FOLDER = "permanent"  # for the new note of an annotated concept that has none
-GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on"})
+GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on", "pinned"})
 MAX_SHOWN = 10  # headings or lines that an error lists
 HIDES_REST = (
     "The text opens a comment or code that it does not close (%%, <!-- or ```), which would hide "
