@@ -18,7 +18,12 @@ from mcp_server.engine_metrics import EngineCollector
 from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
-from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
+from mcp_server.middleware.client_identity import (
+    ToolSet,
+    ToolSets,
+    TrackSessions,
+    reserve_name,
+)
 from mcp_server.middleware.early_embedding import EarlyEmbedding
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
 from mcp_server.middleware.limits import RateLimits
@@ -124,6 +129,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         container.worker.run("record the pulse", history.measure, after=EVERY_SECONDS)
 
     startup.when_open(keep_measuring)
+    startup.when_open(lambda container: reserve_name(container.settings.user))
 
     sampling = SamplingClients()
     readers: set[str] = set()  # the tools that change nothing
