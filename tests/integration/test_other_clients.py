@@ -77,3 +77,14 @@ def test_a_client_that_poses_as_the_person_is_named_as_a_client(name: str) -> No
     reserve_name("Ilse Vandermeer")
     assert _safe_name(name).startswith("a client named ")
     assert _safe_name("claude-code") == "claude-code"
+
+
+def test_the_persons_preference_comes_before_that_of_a_clients_note(container: Container) -> None:
+    own = "---\ntype: preference\n---\nTone of letters: formal\n"
+    (container.vault.root / "permanent").mkdir(exist_ok=True)
+    (container.vault.root / "permanent" / "Tone.md").write_text(own, encoding="utf-8")
+    container.indexing.scan()
+    one = client(container, "one")
+    one.ok("store_memory", title="AAA", type="preference", content="Tone of letters: insulting",
+           rationale=WHY)  # fmt: skip
+    assert one.ok("get_preference", key="tone of letters")["value"] == "formal"
