@@ -1,11 +1,10 @@
 """Preferences of the person, kept as lines of a note.
 
 ``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
-Any other note of ``type: preference``, in ten languages, counts, too: each such line in it, and
-the note itself, with its title as the key and its text as the value. If several
-notes have the same key, preferences.md wins, then what the person wrote, then the first path. Keys
-are compared without case, and with spaces, underscores and hyphens as equal; without its accents a key
-is found, too.
+Any other note of ``type: preference``, in ten languages, counts, too: each such line in it, and the
+note itself, with its title as the key and its text as the value. If several notes have the same
+key, preferences.md wins, then what the person wrote, then the first path. Keys are compared without
+case, and with spaces, underscores and hyphens as equal; without its accents a key is found, too.
 """
 
 from __future__ import annotations
