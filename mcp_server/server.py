@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Set
 from contextlib import asynccontextmanager
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,17 @@ from mcp_server.engine_metrics import EngineCollector
 from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
-from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
+from mcp_server.middleware.client_identity import (
+    ToolSet,
+    ToolSets,
+    TrackSessions,
+    reserve_name,
+)
 from mcp_server.middleware.early_embedding import EarlyEmbedding
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
+from mcp_server.middleware.quarantine_guard import QuarantineGuard
 from mcp_server.pages import pages_app
 from mcp_server.pages.today import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import Prompts
@@ -123,8 +129,10 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         container.worker.run("record the pulse", history.measure, after=EVERY_SECONDS)
 
     startup.when_open(keep_measuring)
+    startup.when_open(lambda container: reserve_name(container.settings.user))
 
     sampling = SamplingClients()
+    readers: set[str] = set()  # the tools that change nothing
     startup.when_open(lambda container: container.hooks.captures.ask_over(sampling))
 
     @asynccontextmanager
@@ -137,7 +145,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         instructions=INSTRUCTIONS,
         version=__version__,
         lifespan=lifespan,
-        middleware=_middleware(startup, sampling, tools),
+        middleware=_middleware(startup, sampling, tools, readers),
         mask_error_details=True,
         dereference_schemas=False,
     )
@@ -145,6 +153,8 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         for tool in _tools_of(group(box)):
             server.add_tool(tool)
             box.tools.add(tool.name)
+            if tool.annotations is not None and tool.annotations.read_only_hint:
+                readers.add(tool.name)
             if "core" in tool.tags:
                 box.core_tools.add(tool.name)
     maps, manifest = VisualResources(box), ManifestResources(box)
@@ -159,7 +169,9 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     return server
 
 
-def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> list[Middleware]:
+def _middleware(
+    startup: Startup, sampling: SamplingClients, tools: ToolSet, readers: Set[str]
+) -> list[Middleware]:
     """The middleware of each request, from the outside in."""
 
     def begin(question: str) -> None:
@@ -177,6 +189,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
         NoteSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
+        QuarantineGuard(startup.now, readers),
         CountRequests(lambda: startup.now().requests),
     ]
 

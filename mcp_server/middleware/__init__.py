@@ -1,2 +1,2 @@
-"""Middleware of every MCP call: errors, limits, tool sets, client identity, origins, and the early
-embedding of questions."""
+"""Middleware of every MCP call: errors, limits, tool sets, client identity, origins, quarantine,
+and the early embedding of questions."""

@@ -6,6 +6,7 @@ with ``/bridge?tools=full`` or ``/mcp?tools=full``. A tool that is not listed ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -113,13 +114,26 @@ def connection_of(session: ServerSession) -> str:
 
 
 MAX_NAME_CHARS = 80
-_RESERVED_NAMES = frozenset({"you", "me", "page", "person", "the person", "memvault"})
+# Words of names that would pass for the person, for memvault, or for a check by one of them.
+_POSING = frozenset(
+    {"you", "me", "myself", "page", "person", "user", "owner", "human", "memvault", "verified"}
+    | {"confirmed", "approved", "trusted"}
+)
+_WORD = re.compile(r"[^\W_]+")
+_persons_names: set[frozenset[str]] = set()
 _proofs: set[str] = set()
 
 
 def accept_person(engine_token: str) -> None:
     """Accept the proof made with this engine's token as the person's."""
     _proofs.add(proof_of_person(engine_token))
+
+
+def reserve_name(person: str) -> None:
+    """Mark clients that have the person's name, too."""
+    if words := frozenset(_WORD.findall(fold(person).text.casefold())):
+        _persons_names.add(words)
+        _safe_name.cache_clear()
 
 
 def is_person() -> bool:
@@ -146,7 +160,8 @@ def _safe_name(name: str) -> str:
     """A client's name made safe to show: one line, no instruction, and not a name that means the
     person or memvault."""
     short = " ".join(name.split())[:MAX_NAME_CHARS]
-    if " ".join(fold(short).text.split()) in _RESERVED_NAMES:
+    words = set(_WORD.findall(fold(short).text.casefold()))
+    if not _POSING.isdisjoint(words) or any(name <= words for name in _persons_names):
         return f"a client named {short}"
     return "a client" if Immunity(None).check(short).adversarial else short
 

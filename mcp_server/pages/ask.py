@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from mcp_server.pages.seen_notes import indexed_versions
 from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case
 from memvault.model.errors import MemvaultError
@@ -54,9 +55,10 @@ class AskPage:
         shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
         if not query:
             return self._site.render(
-                "ask.html", request, answered=None, reasons=[], earlier=[], **shown
+                "ask.html", request, answered=None, seen={}, reasons=[], earlier=[], **shown
             )
         answered = self._site.container.live.searcher.search(query, mode=chosen)
+        seen = indexed_versions(self._site.container, [each.memory for each in answered.hits])
         learning = self._site.container.learning
         learning.record_shown_to_person(query, answered.hits)
         learning.record_question("", query, answered, Scope())
@@ -66,6 +68,7 @@ class AskPage:
             answered=answered,
             reasons=self._reasons(query, answered.hits),
             earlier=self._earlier(query, {hit.memory.id for hit in answered.hits}),
+            seen=seen,
             pulse=self._site.box.pulse_of(answered.hits),
             **shown,
         )

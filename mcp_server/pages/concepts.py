@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.page_actions import by_person
+from mcp_server.pages.seen_notes import versions_of
 from mcp_server.pages.site import Site
 from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
 from memvault.curation.operations.brief import Brief, Sources, key_facts
@@ -113,6 +114,7 @@ class MergePage:
         merged = [each for each in named if into is None or each.node_ids != into.node_ids]
         if into is None or not merged:
             raise InvalidParams("Choose at least two notes or concepts to merge.")
+        seen = versions_of(self._site.container, [each.note for each in (into, *named)])
         preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
         plan = preview.plan
         changed = plan.lines_changed(MAX_LINES + 1)
@@ -124,6 +126,7 @@ class MergePage:
             request,
             into=into,
             merged=merged,
+            seen=seen,
             sources=sources,
             by_path=by_path,
             trashed=[edit.path for edit in plan.edits if edit.moved_to is not None],
@@ -134,7 +137,7 @@ class MergePage:
     def _merge(self, _: Request, form: Form) -> str:
         target = form.needed("target")
         actions = self._site.container.actions
-        why = by_person(form.why() or "merged on the page")
+        why = by_person(form.why() or "merged on the page", seen=form.seen())
         actions.merge(form.texts("source"), target, why)
         if form.text("then") == "curate":
             return "/curate"

@@ -26,6 +26,7 @@ from mcp_server.pages.page_actions import (
     line_to_link,
     run_action,
 )
+from mcp_server.pages.seen_notes import versions_of
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import Answer, answers_to
 from memvault.curation.changes.change_text import summary
@@ -101,11 +102,17 @@ class CuratePage:
         found = []
         for each in self._site.container.waiting_proposals()[:MAX_HELD]:
             merge = each.call if each.kind is ProposalKind.MERGED else None
+            by_id = self._site.container.live.catalogue.by_id
+            note, merged = by_id(each.note_id), merge.arguments if merge else {}
+            concerned = [*merged.get("sources", ()), *filter(None, [merged.get("target")])]
+            seen = versions_of(self._site.container, [note, *map(by_id, concerned)])
             found.append(
                 {
                     "waiting": each,
                     "wish": self._wish(each),
-                    "note": self._site.container.live.catalogue.by_id(each.note_id),
+                    "note": note,
+                    "seen": seen,
+                    "text": self._text_html(note) if note and each.call is None else None,
                     "page": Answer("", "", (merge,)).preview if merge else None,
                 }
             )
@@ -158,7 +165,9 @@ class CuratePage:
         container = self._site.container
         found = (container.live.catalogue.by_id(key) for key in task.target_nodes)
         memories = [memory for memory in found if memory is not None]
+        seen = versions_of(container, memories)  # first: a later edit is noticed
         return {
+            "seen": seen,
             "name": _task_key(task),
             "memories": list(zip(memories, self._texts(task, memories), strict=True)),
             "answers": answers_to(task),
@@ -175,6 +184,9 @@ class CuratePage:
         if len(notes) == 2 and task.task_type is not TaskType.SUPERSEDED and not task.proposal:
             return list(compared(*notes))
         return [note_html(body, resolve) for body, resolve in notes]
+
+    def _text_html(self, memory: Memory) -> Markup:
+        return note_html(self._body(memory), resolver(self._site, memory.path))
 
     def _body(self, memory: Memory) -> str:
         text = self._text_of(memory).replace("\r\n", "\n").replace("\r", "\n")
@@ -213,10 +225,10 @@ class CuratePage:
         if answer.preview is not None:
             return answer.preview
         if task.proposal:
-            accept_dream_proposal(self._site.container, task, form.text("line"))
+            accept_dream_proposal(self._site.container, task, form.text("line"), form.seen())
         else:
             for call in answer.calls:
-                run_action(self._site.container, call)
+                run_action(self._site.container, call, form.seen())
         self._close(task)
         return form.text("back", "/curate")
 
@@ -281,7 +293,7 @@ class CuratePage:
         """Apply a client's proposal."""
         container = self._site.container
         proposal = container.proposals.get(form.needed("proposal"))
-        accept_proposal(container, proposal, move=form.text("move") == "true")
+        accept_proposal(container, proposal, form.seen(), move=form.text("move") == "true")
         container.proposals.decide(proposal.key, _PERSON)  # last: a failed proposal still waits
         return form.text("back", "/curate")
 

@@ -47,6 +47,11 @@ class Form:
     def texts(self, name: str) -> list[str]:
         return [value for value in self._data.getlist(name) if isinstance(value, str)]
 
+    def seen(self) -> dict[str, str]:
+        """The content hash of each note that the page showed, by id."""
+        pairs = (each.partition(" ") for each in self.texts("seen"))
+        return {note_id: shown for note_id, _, shown in pairs}
+
     def why(self) -> str:
         """The reason that the person gave, on one line; empty if none."""
         return " ".join(self.text("why").split())

@@ -111,6 +111,7 @@ class MemoryPage:
             rest=body[MAX_CHARS:],
             source=editable(data),
             version=content_hash(data),
+            seen={memory.id: content_hash(data)},
             problem=record.frontmatter_problem if record else None,
             tags=[tag for name in ("tags", "tag") for tag in strings_of(header.values.get(name))],
             obsidian=obsidian_address(container.vault.root.name, memory.path),

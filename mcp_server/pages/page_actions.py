@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
 from mcp_server.pages.note_edits import editable, edited
+from mcp_server.pages.seen_notes import check_shown
 from memvault.curation.changes.forgetting import USER_REQUESTED
 from memvault.curation.changes.plan import Attribution, lines_changed
 from memvault.curation.operations.brief import Brief, Sources
@@ -35,33 +37,41 @@ if TYPE_CHECKING:
 PERSON = "page"  # the client's name in the history
 
 
-def by_person(rationale: str, reason: str | None = None) -> Attribution:
+# The content hashes of the notes that the page showed, by id; None if no page is involved.
+Seen = Mapping[str, str] | None
+
+
+def by_person(rationale: str, reason: str | None = None, seen: Seen = None) -> Attribution:
     """The provenance of a change that a person makes on a page."""
-    return Attribution(client=PERSON, rationale=rationale, reason=reason, kind="person")
+    return Attribution(PERSON, rationale, reason, "person", seen=seen or {})
 
 
 PROMOTED = "kept on the page from a captured session"
 NAMELESS = "me"  # the verifying person, if no name is configured
 
 
-def verify(container: Container, name: str, *, verified: bool) -> None:
-    """Record that the person marked a memory as verified or wrong."""
+def verify(container: Container, name: str, seen: Seen = None, *, verified: bool) -> None:
+    """Record that the person marked a memory, as the page showed it, as verified or wrong."""
+    if seen is not None:
+        check_shown(container.actions.target(name).node_ids, seen)
     by = container.settings.user.strip() or NAMELESS
-    why = by_person("verified on the page" if verified else "marked as wrong on the page")
+    done = "verified on the page" if verified else "marked as wrong on the page"
+    why = by_person(done, seen=seen)
     container.actions.verify(name, why, verified=verified, by=by)
 
 
-def run_action(container: Container, call: TaskAction) -> None:
-    """Run the action that a curation task suggests.
+def run_action(container: Container, call: TaskAction, seen: Seen = None) -> None:
+    """Run the action that a curation task suggests, on the notes as the page showed them.
 
     Raises InvalidParams: the page cannot run it.
     """
     actions, arguments = container.actions, call.arguments
+    person = partial(by_person, seen=seen)
     match call.tool:
         case "verify_memory":
-            verify(container, arguments["target"], verified=arguments["verified"])
+            verify(container, arguments["target"], seen, verified=arguments["verified"])
         case "forget_concept":
-            why = by_person("forgotten on the page", arguments.get("reason"))
+            why = person("forgotten on the page", arguments.get("reason"))
             target, permanent = (
                 actions.target(arguments["target"]),
                 not arguments.get("soft_delete", True),
@@ -69,16 +79,14 @@ def run_action(container: Container, call: TaskAction) -> None:
             actions.forget([target], why, permanent=permanent)
         case "annotate_node":
             actions.annotate(
-                arguments["target"], arguments["note"], by_person("annotated on the page")
+                arguments["target"], arguments["note"], person("annotated on the page")
             )
         case "merge_concepts":
-            actions.merge(
-                arguments["sources"], arguments["target"], by_person("merged on the page")
-            )
+            actions.merge(arguments["sources"], arguments["target"], person("merged on the page"))
         case "archive_project":
-            actions.archive_project(arguments["project"], by_person("archived on the page"))
+            actions.archive_project(arguments["project"], person("archived on the page"))
         case "set_lifecycle":
-            why, lifecycle = by_person("moved on the page"), Lifecycle(arguments["lifecycle"])
+            why, lifecycle = person("moved on the page"), Lifecycle(arguments["lifecycle"])
             actions.set_lifecycle(arguments["target"], lifecycle, why, move=arguments["move"])
         case "edit_memory":
             edit = NoteEdit(
@@ -86,14 +94,14 @@ def run_action(container: Container, call: TaskAction) -> None:
                 arguments["content"],
                 property=arguments["property"],
             )
-            actions.edit(arguments["target"], edit, by_person("moved on the page"))
+            actions.edit(arguments["target"], edit, person("moved on the page"))
         case "undo_change":
-            done = actions.undo(arguments["changes"], by_person("undone on the page"))
+            done = actions.undo(arguments["changes"], person("undone on the page"))
             if done.conflicts:
                 kept = done.conflicts[0]
                 raise NoteConflict(f"{kept.path}: {kept.reason}", path=kept.path)
         case "reload_manifest":
-            why = by_person("applied on the page")
+            why = person("applied on the page")
             container.apply_manifest(why, confirm=True, digest=arguments["digest"])
         case "store_memory" if "content" in arguments:
             actions.store(Draft.checked(**arguments, rationale=PROMOTED), kind="person")
@@ -101,7 +109,9 @@ def run_action(container: Container, call: TaskAction) -> None:
             raise InvalidParams(f"The page cannot run {call.tool}.")
 
 
-def accept_proposal(container: Container, proposal: Proposal, *, move: bool = False) -> None:
+def accept_proposal(
+    container: Container, proposal: Proposal, seen: Seen = None, *, move: bool = False
+) -> None:
     """Apply a client's proposal.
 
     Args:
@@ -109,13 +119,15 @@ def accept_proposal(container: Container, proposal: Proposal, *, move: bool = Fa
     """
     actions = container.actions
     if proposal.call is not None:
-        run_action(container, proposal.call)
+        run_action(container, proposal.call, seen)
     elif proposal.kind is ProposalKind.PERMANENT:
-        why = by_person("made permanent on the page")
+        if seen is not None:
+            check_shown([proposal.note_id], seen)
+        why = by_person("made permanent on the page", seen=seen)
         actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
     else:
         is_right = proposal.kind is ProposalKind.VERIFIED
-        verify(container, proposal.note_id, verified=is_right)
+        verify(container, proposal.note_id, seen, verified=is_right)
 
 
 def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
@@ -144,7 +156,9 @@ def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
         return None
 
 
-def accept_dream_proposal(container: Container, task: CurationTask, shown: str = "") -> None:
+def accept_dream_proposal(
+    container: Container, task: CurationTask, shown: str = "", seen: Seen = None
+) -> None:
     """Apply a dream's proposal.
 
     Args:
@@ -154,7 +168,7 @@ def accept_dream_proposal(container: Container, task: CurationTask, shown: str =
         InvalidParams: the page cannot accept the proposal.
         NoteConflict: the line has changed since.
     """
-    actions, why = container.actions, by_person("a dream proposed it")
+    actions, why = container.actions, by_person("a dream proposed it", seen=seen)
     found = container.dreaming.proposal(task.proposal)
     if shown:
         line, path = line_to_link(container, task), task.paths[0]
@@ -187,7 +201,9 @@ class MemoryButtons:
     def __init__(self, site: Site) -> None:
         self._site = site
         buttons: dict[str, Callable[[str, Form], object]] = {
-            "verify": lambda key, form: verify(site.container, key, verified=form.yes("verified")),
+            "verify": lambda key, form: verify(
+                site.container, key, form.seen(), verified=form.yes("verified")
+            ),
             "pin": self._pin,
             "reconstruct": lambda key, _: self._actions.reconstruct(
                 key, by_person("brought back on the page")
@@ -219,6 +235,7 @@ class MemoryButtons:
         why = by_person(
             "deleted for good on the page" if permanent else "forgotten on the page",
             USER_REQUESTED if permanent else None,
+            form.seen(),
         )
         self._actions.forget([self._actions.target(key)], why, permanent=permanent)
 
@@ -237,7 +254,9 @@ class MemoryButtons:
             lifecycle = Lifecycle(form.needed("lifecycle"))
         except ValueError as error:
             raise InvalidParams("A lifecycle is permanent, temporary or ephemeral.") from error
-        self._actions.set_lifecycle(key, lifecycle, by_person(f"made {lifecycle} on the page"))
+        self._actions.set_lifecycle(
+            key, lifecycle, by_person(f"made {lifecycle} on the page", seen=form.seen())
+        )
 
     def _edit(self, request: Request, form: Form) -> str | Response:
         key, text = request.path_params["id"], form.text("text")

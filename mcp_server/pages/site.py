@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.origin_marks import claimant
 from mcp_server.pages.forms import Form, FormToken, back_to
+from mcp_server.pages.seen_notes import check_unchanged
 from mcp_server.pages.shown_changes import last_of_person
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
@@ -121,6 +122,7 @@ class Site:
             return await run_in_threadpool(self._answer, lambda: acted(request, form), request)
 
         def acted(request: Request, form: Form) -> Response:
+            check_unchanged(self.container, form.seen())
             then = act(request, form)
             return RedirectResponse(back_to(then), 303) if isinstance(then, str) else then
 

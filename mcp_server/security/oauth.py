@@ -164,9 +164,20 @@ _MCP_PATH = "/mcp"
 _WAITING_SECONDS = 600
 _CODE_SECONDS = 60
 _MAX_WAITING = 20
+_MAX_WAITING_OF_CLIENT = 2
+_MIN_WAITING_SECONDS = 120  # in which no other client ends a request
 _MAX_REGISTERED = 100  # not yet approved; anyone who knows the address can register
 _MAX_METADATA_BYTES = 8_192
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
+
+
+def _is_redirect(address: str) -> bool:
+    """Whether an approval may be sent there: https, http on this machine, or an app's own scheme,
+    which has a dot (RFC 8252, section 7.1)."""
+    parts = urlsplit(address)
+    if parts.scheme == "http":
+        return parts.hostname in _LOCAL_HOSTS
+    return parts.scheme == "https" or "." in parts.scheme
 
 
 @dataclass(slots=True)
@@ -301,9 +312,11 @@ class ApprovalProvider(OAuthProvider):
         if len(client_info.model_dump_json()) > _MAX_METADATA_BYTES:
             raise RegistrationError("invalid_client_metadata", "The registration is too long.")
         for address in client_info.redirect_uris or ():
-            parts = urlsplit(str(address))
-            if parts.scheme == "http" and parts.hostname not in _LOCAL_HOSTS:
-                raise RegistrationError("invalid_redirect_uri", "Redirect addresses need https.")
+            if not _is_redirect(str(address)):
+                raise RegistrationError(
+                    "invalid_redirect_uri",
+                    "Redirect addresses need https, http on this machine, or a scheme with a dot.",
+                )
         while len(self._registered) >= _MAX_REGISTERED:
             del self._registered[next(iter(self._registered))]
         self._registered[str(client_info.client_id)] = client_info
@@ -317,11 +330,25 @@ class ApprovalProvider(OAuthProvider):
         waiting = self._waiting.values()  # some clients request the address before the browser does
         request = next((w for w in waiting if w.client == client and w.params == params), None)
         if request is None:
-            while len(self._waiting) >= _MAX_WAITING:
-                del self._waiting[next(iter(self._waiting))]
+            self._make_room(client)
             request = WaitingClient(client, params)
             self._waiting[request.key] = request
         return f"{self.public_url}{CONSENT_PATH}?request={request.key}"
+
+    def _make_room(self, client: OAuthClientInformationFull) -> None:
+        """Drop this client's own earlier requests; those of other clients keep waiting.
+
+        Raises:
+            AuthorizeError: too many clients wait.
+        """
+        own = [k for k, each in self._waiting.items() if each.client.client_id == client.client_id]
+        for key in own[: len(own) - _MAX_WAITING_OF_CLIENT + 1]:
+            del self._waiting[key]
+        if len(self._waiting) >= _MAX_WAITING:
+            oldest = next(iter(self._waiting.values()))
+            if oldest.expires - time.time() > _WAITING_SECONDS - _MIN_WAITING_SECONDS:
+                raise AuthorizeError("temporarily_unavailable", "Too many clients wait; try later.")
+            del self._waiting[oldest.key]
 
     def _is_ours(self, resource: str) -> bool:
         return resource.rstrip("/") in (self.public_url, self.public_url + _MCP_PATH)

@@ -36,10 +36,16 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams, OutsideVault
+from memvault.text.secrets import without_secrets
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
 MAX_LINKS = 20  # notes that a preview lists
+
+_OF_OTHERS = (
+    "{} is not your note alone, so only they delete it for good; with soft_delete=true it goes to "
+    "the trash now"
+)
 
 Reason = Annotated[
     str | None,
@@ -89,6 +95,14 @@ class CurationTools(Tools):
             )
             about, kind = (note.id, note.path), ProposalKind.FORGOTTEN
             notice = self._box.propose(kind, call, about, why, preview=preview)
+        elif note is not None and not soft_delete and self._is_of_others(found, why):
+            call = TaskAction.by(
+                "forget_concept", target=note.id, reason=USER_REQUESTED, soft_delete=False
+            )
+            notice = self._box.propose(
+                ProposalKind.FORGOTTEN, call, (note.id, note.path), why, preview=preview,
+                reason=_OF_OTHERS,
+            )  # fmt: skip
         if preview or notice:
             return self._preview_answer(found, notice, at_once=not soft_delete, preview=preview)
         change = container.actions.forget([found], why, permanent=not soft_delete)
@@ -104,6 +118,10 @@ class CurationTools(Tools):
             deletion="done" if tombstone.permanent else None,
             pulse=self._box.meter.of_vault(),
         )
+
+    def _is_of_others(self, found: Target, why: Attribution) -> bool:
+        """Whether a client calls, and others stored or changed this note, too."""
+        return not (is_person() or self._box.container.actions.is_only_by(found, why.client))
 
     @tool(annotations=ADDS, tags=CORE, title="Restore a forgotten note")
     def restore_concept(
@@ -161,13 +179,14 @@ class CurationTools(Tools):
 
 
 def why_of(rationale: str, reason: str | None = None) -> Attribution:
-    """The provenance of a change: the calling client and its rationale.
+    """The provenance of a change: the calling client and its rationale, with secrets masked, since
+    the journal keeps it.
 
     Raises:
         InvalidParams: the rationale is too short or too long.
     """
     try:
-        checked = check_rationale(rationale)
+        checked = without_secrets(check_rationale(rationale))
     except ValueError as error:
         raise InvalidParams(str(error)) from error
     name = client_name() or ""

@@ -31,7 +31,7 @@ from memvault.cognition.learning_state import LearnedMemory, learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.preferences import get_preference, preference_keys
+from memvault.curation.operations.preferences import Preference, get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
@@ -44,6 +44,7 @@ from memvault.model.memory import (
     Memory,
     UTLState,
 )
+from memvault.model.note import LineRange
 from memvault.reasoning.critique import Contradiction
 
 MAX_NAMESAKES = 3  # that a notice lists
@@ -64,7 +65,7 @@ class PreferenceTools(Tools):
         Call this before you choose a language, style or format. Without a key, ask recall_memory.
         """
         store = self._box.container.live.stores.keyvalue
-        found = get_preference(store, key)
+        found = get_preference(store, key, self._is_persons)
         return PreferenceAnswer(
             key=found.key if found else key,
             value=found.value if found else None,
@@ -73,6 +74,11 @@ class PreferenceTools(Tools):
             keys=[] if found else preference_keys(store)[:MAX_KEYS],
             pulse=self._box.meter.of_vault(),
         )
+
+    def _is_persons(self, preference: Preference) -> bool:
+        memory = self._box.container.live.catalogue.by_path(preference.path)
+        lines = LineRange(preference.line, preference.line)
+        return memory is not None and memory.provenance.of_lines(lines).is_person
 
     @tool(annotations=SETS, tags=CORE, title="Set a preference")
     def set_preference(

@@ -124,15 +124,17 @@ class Toolbox:
         why: Attribution,
         *,
         preview: bool,
+        reason: str = "",
     ) -> str:
         """Record a client's call as a proposal to the person; returns the notice for the client.
 
         Args:
             about: id and path of the person's note, or of the note that they changed.
+            reason: why they decide, with {} for the path; by default since the note is theirs.
         """
         if not preview:
             self.container.proposals.propose_call(kind, call, about, why.actor, why.rationale)
-        reason = _PERSON_DECIDES[kind].format(about[1])
+        reason = (reason or _PERSON_DECIDES[kind]).format(about[1])
         return (
             f"This waits for the person: {reason}. Tell them that it is on the Curate page. "
             "Nothing is changed until they agree."

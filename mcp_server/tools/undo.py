@@ -54,7 +54,7 @@ class UndoTools(Tools):
         """Undo one change (its `reversal_hash`), or all of a client or day.
 
         Notes edited since stay as they are and are listed in `conflicts`. An undo can itself be
-        undone. What the person changed waits for them.
+        undone. What the person or another client changed waits for the person.
         """
         self._box.touch(session_id)
         actions, why = self._box.container.actions, why_of(rationale)
@@ -79,19 +79,27 @@ class UndoTools(Tools):
     def _wait_for_person(
         self, planned: UndoResult, why: Attribution, *, preview: bool
     ) -> str | None:
-        """Record a proposal if a client would undo a change of the person; returns its notice, or
-        None."""
-        of_person = next(
-            (change for change in planned.undone if change.actor.kind == "person"), None
-        )
-        if of_person is None or is_person():
+        """Record a proposal if a client would undo a change of the person or of another client;
+        returns its notice, or None."""
+        if is_person():
+            return None
+        actors = [(change, change.actor) for change in planned.undone]
+        others = [each for each, by in actors if by.kind == "client" and by.name != why.client]
+        of_person = next((each for each, by in actors if by.kind == "person"), None)
+        reason = ""
+        if of_person is None and others:
+            of_person = others[0]
+            reason = "{} was changed by another client, whose changes only they undo"
+        if of_person is None:
             return None
         call = TaskAction.by("undo_change", changes=[each.reversal_hash for each in planned.undone])
         about = (
             (*of_person.node_ids, of_person.reversal_hash)[0],
             (*of_person.paths, *of_person.names, "a note")[0],
         )
-        return self._box.propose(ProposalKind.UNDONE, call, about, why, preview=preview)
+        return self._box.propose(
+            ProposalKind.UNDONE, call, about, why, preview=preview, reason=reason
+        )
 
     def _named_changes(
         self, change: str | None, client: str | None, day: date | None

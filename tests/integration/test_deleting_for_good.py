@@ -74,12 +74,10 @@ def kept_anywhere(container: Container, words: str) -> bool:
     return any(words.encode() in text for text in texts)
 
 
-def test_a_client_deletes_for_good_what_clients_alone_wrote(
-    call: Caller, container: Container
-) -> None:
-    stored = call("store_memory", content="A draft of eve.", title="Draft", rationale=WHY)
-    call("annotate_node", "mallory", target=stored["path"], note="And mallory.", rationale=WHY)
-    answer = deleted(call, stored["path"], "other")
+def test_a_client_deletes_for_good_what_it_alone_wrote(call: Caller, container: Container) -> None:
+    stored = call("store_memory", "eve", content="A draft of eve.", title="Draft", rationale=WHY)
+    call("annotate_node", "eve", target=stored["path"], note="And later.", rationale=WHY)
+    answer = deleted(call, stored["path"], "eve")
     assert answer["deletion"] == "done"
     assert not kept_anywhere(container, "A draft of eve.")
 

@@ -254,6 +254,25 @@ def authorize(web: Web, client: dict[str, Any], **values: str) -> tuple[str, str
 def test_redirects_without_https_are_refused_at_registration(web: Web) -> None:
     assert register(web, redirect_uris=["http://client.example/back"])["status"] == 400
     assert register(web, redirect_uris=["http://localhost:1/back"])["status"] == 201
+    assert register(web, redirect_uris=["com.example.app:/back"])["status"] == 201
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,hi", "file:///etc/passwd", "app:/back"]
+)
+def test_redirects_to_scripts_and_files_are_refused_at_registration(web: Web, address: str) -> None:
+    assert register(web, redirect_uris=[address])["status"] == 400
+
+
+def test_a_client_that_asks_often_does_not_end_the_request_of_another(web: Web) -> None:
+    challenge = "x" * 43
+    page, text = authorize(
+        web, register(web, client_name="Patient"), code_challenge=challenge, state="patient"
+    )
+    other = register(web, client_name="Hasty")
+    for number in range(25):
+        authorize(web, other, code_challenge=challenge, state=f"hasty-{number}")
+    assert number_on(urllib.request.urlopen(page).read().decode()) == number_on(text)
 
 
 def test_a_registration_that_would_fill_the_memory_is_refused(web: Web) -> None:

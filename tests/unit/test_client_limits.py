@@ -13,7 +13,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
-from memvault.model.errors import RateLimited
+from memvault.model.errors import DiskFull, RateLimited
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 
@@ -140,3 +140,40 @@ def test_ordinary_work_is_not_reported(desk: Desk) -> None:
     for word in WORDS:
         desk.store(f"{word.title()} is kept in the shed since spring, says {word}.", title=word)
     assert not desk.limits.excesses()
+
+
+def test_a_client_may_write_so_many_megabytes_an_hour_and_the_person_as_many_as_they_like(
+    desk: Desk,
+) -> None:
+    desk.limit(megabytes_per_hour=1)
+    half = "word " * 2**17
+    (desk.vault.root / "Plan.md").write_text("x")
+    desk.write("Plan.md", half)
+    with pytest.raises(RateLimited, match="megabytes_per_hour"):
+        desk.write("Plan.md", half + "again")
+    assert desk.vault.read("Plan.md") == half.encode()
+    desk.write("Plan.md", half * 3, PERSON)
+    desk.limit(megabytes_per_hour=0)
+    desk.write("Plan.md", half + "again")
+
+
+def test_all_clients_together_may_write_three_times_as_much(desk: Desk) -> None:
+    desk.limit(megabytes_per_hour=1)
+    large = "word " * 200_000
+    for name in "abcd":
+        (desk.vault.root / f"{name}.md").write_text("x")
+    for name in ("a", "b", "c"):
+        desk.write(f"{name}.md", large, Attribution(name, "because it was asked for"))
+    with pytest.raises(RateLimited):
+        desk.write("d.md", large, Attribution("d", "because it was asked for"))
+
+
+def test_a_large_file_of_a_client_is_refused_if_the_disk_is_nearly_full(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memvault.curation.changes.client_limits.RESERVE_BYTES", 2**70)
+    (desk.vault.root / "Plan.md").write_text("x")
+    with pytest.raises(DiskFull, match="nearly full"):
+        desk.write("Plan.md", "word " * 2**18)
+    desk.write("Plan.md", "A small note.\n")
+    desk.write("Plan.md", "word " * 2**18, PERSON)

@@ -195,3 +195,11 @@ def test_an_edit_adds_or_replaces_one_span_and_can_be_undone(
         assert frontmatter_of(after) == frontmatter_of(before)
         desk.curator.undo([change.reversal_hash], WHY)
         assert desk.vault.read("Plan.md") == before
+
+
+@pytest.mark.parametrize("key", ["pinned", "Pinned", "verified", "id"])
+def test_a_property_that_only_the_person_or_memvault_sets_is_refused(key: str) -> None:
+    with a_desk({"Plan.md": b"Text.\n"}) as desk:
+        with pytest.raises(InvalidParams, match="cannot be set"):
+            edit(desk, "set_property", "true", property=key)
+        assert desk.vault.read("Plan.md") == b"Text.\n"

@@ -183,3 +183,20 @@ def test_any_bytes_survive_a_json_export(
     (base / "w").mkdir()
     restore_export(base / "all.json", Vault(base / "w"))
     assert (base / "w" / "n.md").read_bytes() == data
+
+
+def test_a_journal_is_restored_only_into_a_vault_without_a_history(
+    root: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.json"
+    planted = {"path": ".memvault/journal/2024-01.jsonl", "text": "{}\n"}
+    export = {"memvault_export": 1, "files": [planted, {"path": "New.md", "text": "new"}]}
+    file.write_text(json.dumps(export), encoding="utf-8")
+    journal = tmp_path / "used" / ".memvault" / "journal"
+    journal.mkdir(parents=True)
+    (journal / "2026-01.jsonl").write_text("{}\n", encoding="utf-8")
+    report = restore_export(file, Vault(tmp_path / "used"))
+    assert report.left_alone == [planted["path"]] and report.written == ["New.md"]
+    assert [each.name for each in journal.iterdir()] == ["2026-01.jsonl"]
+    (tmp_path / "new").mkdir()
+    assert planted["path"] in restore_export(file, Vault(tmp_path / "new")).written

@@ -12,6 +12,7 @@ from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target
+from memvault.model.change import SYSTEM
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone, id_of_path
@@ -405,3 +406,25 @@ def test_what_a_crash_of_an_earlier_version_interrupted_is_completed_or_was_not_
         desk.vault.move(".trash/Plan.md", "Plan.md")
     desk.open()
     assert desk.files() == {"Plan.md": NOTE} and desk.kept() == []
+
+
+@pytest.mark.parametrize(
+    "path", ["Will.md", "permanent/Will.md", ".trash/../Will.md", "../Will.md", ".obsidian/Will.md"]
+)
+@pytest.mark.parametrize("shape", ["forgotten", "change_done"])
+def test_a_planted_tombstone_deletes_no_file_outside_the_trash(
+    desk: TrashDesk, path: str, shape: str
+) -> None:
+    (desk.root / ".trash").mkdir(exist_ok=True)
+    desk.write(path, NOTE)
+    tombstone = Tombstone(
+        reversal_hash="f" * 32, name="Will", kind="note", node_ids=(id_of_path(path),), path=path,
+        trash_path=path, content_hash=content_hash(NOTE), forgotten_at=START,
+        restorable_until=START, rationale="planted",
+    ).model_dump(mode="json")  # fmt: skip
+    data = tombstone if shape == "forgotten" else {"forgot": [tombstone]}
+    desk.journal.append(JournalEntry(ts=START, kind=shape, actor=SYSTEM, data=data))
+    desk.open()
+    desk.curator.purge()
+    assert (desk.root / path).read_bytes() == NOTE
+    assert desk.curator.purge() == []  # it is not tried again

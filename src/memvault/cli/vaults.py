@@ -214,7 +214,7 @@ def _check_ordinary(file: Path) -> None:
 
 
 def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
-    from memvault.vault.export import restore_export
+    from memvault.vault.export import is_of_journal, restore_export
 
     with bar() as progress:
         task = progress.add_task("restoring", total=None)
@@ -226,7 +226,8 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
         return
     console.print(f"{len(report.written):,} written, {report.unchanged:,} unchanged.")
     for path in report.left_alone:
-        print_line((f"not restored: {path} (the vault has another version)", "yellow"))
+        has = "a history of its own" if is_of_journal(path) else "another version"
+        print_line((f"not restored: {path} (the vault has {has})", "yellow"))
 
 
 def _import_conversations(

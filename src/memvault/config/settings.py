@@ -213,6 +213,9 @@ class LimitSettings(BaseModel):
     changes_per_hour: int = Field(
         10_000, ge=0, description="changes of the vault by one AI client; 0 means no limit"
     )
+    megabytes_per_hour: int = Field(
+        200, ge=0, description="text and files that one AI client may write; 0 means no limit"
+    )
     similar_per_day: int = Field(
         2_000, ge=0, description="nearly identical memories of one AI client; 0 means no limit"
     )

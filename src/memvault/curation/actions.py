@@ -340,13 +340,16 @@ class Actions:
         """Forget notes and concepts as one change.
 
         Args:
-            permanent: delete them at once. For a client this holds only for notes that no person
-                touched; the others go to the trash.
+            permanent: delete them at once. For a client this holds only for notes that it alone
+                stored and changed; the others go to the trash.
         """
 
         def stage(staging: Staging) -> None:
             for target in targets:
-                at_once = permanent and (why.kind != "client" or self.deletable(target, staging))
+                at_once = permanent and (
+                    why.kind != "client"
+                    or (self.deletable(target, staging) and self.is_only_by(target, why.client))
+                )
                 stage_forgetting(staging, target, permanent=at_once)
 
         names = tuple(target.name for target in targets)
@@ -368,6 +371,17 @@ class Actions:
         path = target.note.path
         data = (staging or self._curator.stage()).read(path)
         return untouched_by_person(self._curator.history, path, data)
+
+    def is_only_by(self, target: Target, client: str) -> bool:
+        """Whether this client stored a note and no other client changed it."""
+        if target.note is None:
+            return False
+        history, note = self._curator.history, target.note
+        found = history.changes(node_id=note.id, limit=None)
+        found += history.changes(path=note.path, limit=None)
+        made = [each.actor for each in found if each.kind is ChangeKind.CREATED]
+        clients = {each.actor.name for each in found if each.actor.kind == "client"}
+        return clients == {client} and all(actor.kind == "client" for actor in made)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore the forgotten note or concept with this hash, id, path or name."""

@@ -13,7 +13,7 @@ import binascii
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -123,6 +123,9 @@ def restore_export(
 ) -> RestoreReport:
     """Write the files of a JSON export to a vault, never over existing files.
 
+    The journal is written only to a vault without a history of its own: its entries say who wrote
+    what, and which notes were deleted.
+
     Raises:
         InvalidParams: the source is not an export; nothing was written.
         OutsideVault: a path would leave the vault; nothing was written.
@@ -132,11 +135,12 @@ def restore_export(
     for path in files:
         _check_path(path)
     report = RestoreReport()
+    takes_journal = _takes_journal(vault, files)
     for done, (path, data) in enumerate(files.items(), 1):
         place = vault.root.joinpath(*path.split("/"))
         if not Path(os.path.realpath(place)).is_relative_to(vault.root):
             raise OutsideVault(f"{path!r} leads out of the vault")
-        if _write_new(place, path, data):
+        if (takes_journal or not is_of_journal(path)) and _write_new(place, path, data):
             report.written.append(path)
         elif place.is_file() and place.read_bytes() == data:
             report.unchanged += 1
@@ -145,6 +149,20 @@ def restore_export(
         if progress is not None:
             progress(done)
     return report
+
+
+def is_of_journal(path: str) -> bool:
+    """Whether an export's path is that of a file of the journal."""
+    return PurePosixPath(path).parent == PurePosixPath(JOURNAL_FOLDER.as_posix())
+
+
+def _takes_journal(vault: Vault, files: Mapping[str, bytes]) -> bool:
+    """Whether the vault has no journal, or only files of this export's, as after an interrupted
+    import."""
+    for file in Journal(vault).files():
+        if files.get(file.relative_to(vault.root).as_posix()) != file.read_bytes():
+            return False
+    return True
 
 
 def _write_new(place: Path, path: str, data: bytes) -> bool:

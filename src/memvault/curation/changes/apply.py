@@ -186,5 +186,19 @@ def _hash_at(vault: Vault, path: str) -> str | None:
     return None if data is None else content_hash(data)
 
 
+def check_seen(shown: str | None, path: str, data: bytes) -> None:
+    """Raise NoteConflict if the person saw another version of this note.
+
+    Args:
+        shown: the content hash of the version that was shown; None if none was.
+    """
+    if shown is not None and shown != content_hash(data):
+        raise NoteConflict(
+            f"{path} changed after this page was shown, so nothing was done. Go back, read the "
+            "note as it is now, and decide again.",
+            path=path,
+        )
+
+
 def changed_meanwhile(path: str) -> NoteConflict:
     return NoteConflict(f"{path} was changed in the meantime; try again", path=path)

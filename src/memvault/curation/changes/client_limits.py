@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from shutil import disk_usage
 
 from cachetools import LRUCache
 
@@ -22,7 +23,7 @@ from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.sentence_digests import added
 from memvault.model.change import Change, ChangeKind
-from memvault.model.errors import MemvaultError, RateLimited
+from memvault.model.errors import DiskFull, MemvaultError, RateLimited
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.fences import split_frontmatter
 
@@ -32,6 +33,8 @@ ALIKE = 0.75  # share of words that two nearly identical memories have in common
 # From these numbers on the person is notified, long before a limit is reached.
 MANY_CHANGES, MANY_ALIKE, MANY_REVERSALS = 300, 20, 5
 MAX_COMPARED = 5_000  # of a client's latest memories
+LARGE_BYTES = 2**20  # of a change that is refused if the disk is nearly full
+RESERVE_BYTES = 500 * 2**20  # of disk space that clients leave to the person
 MAX_PATHS = 2  # that are shown
 MAX_SEARCHED = 100  # of a client's latest memories, for such as are alike
 _HEADING = re.compile(r"^#[^\n]*$", re.MULTILINE)
@@ -69,6 +72,7 @@ class ClientLimits:
         self._limits = limits
         self._now = now
         self._lock = threading.Lock()
+        self._written: deque[tuple[datetime, str, int]] = deque()  # when, by whom, bytes
         self._known: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
 
     def check(self, plan: Plan, why: Attribution) -> None:
@@ -81,6 +85,7 @@ class ClientLimits:
         limits = self._limits()
         today = self._of_clients_today()
         self._check_rate(today, why.client, limits.changes_per_hour)
+        self._check_bytes(plan, why.client, limits.megabytes_per_hour)
         self._check_links(plan, limits.links_per_note)
         self._check_reversals(today, plan, limits.reversals_per_day)
         if plan.kind is ChangeKind.CREATED:
@@ -101,6 +106,35 @@ class ClientLimits:
                 " person can raise limits.changes_per_hour in the configuration.",
                 retry_after_seconds=HOUR.total_seconds(),
             )
+
+    def _check_bytes(self, plan: Plan, client: str, most: int) -> None:
+        """Count what a client writes, since the engine's start, and refuse too much of it.
+
+        Raises:
+            RateLimited: the client, or all clients together, wrote too much within an hour.
+            DiskFull: a large file would leave too little space to the person.
+        """
+        size = sum(len(edit.after or b"") for edit in plan.edits)
+        if size >= LARGE_BYTES and disk_usage(self._vault.root).free - size < RESERVE_BYTES:
+            raise DiskFull(
+                "The disk is nearly full, so AI clients store no large files. Nothing was changed. "
+                "Tell the person to free some space."
+            )
+        with self._lock:
+            since = self._now() - HOUR
+            while self._written and self._written[0][0] < since:
+                self._written.popleft()
+            own = sum(count for _, name, count in self._written if name == client)
+            total = sum(count for _, _, count in self._written)
+            limit = most * 2**20
+            if most and (own + size > limit or total + size > TOGETHER * limit):
+                raise RateLimited(
+                    f"AI clients wrote {total / 2**20:,.0f} MB within an hour, and {most:,} MB of "
+                    "one client are the limit. Nothing was changed. Store less, or wait; the "
+                    "person can raise limits.megabytes_per_hour in the configuration.",
+                    retry_after_seconds=HOUR.total_seconds(),
+                )
+            self._written.append((self._now(), client, size))
 
     def _check_links(self, plan: Plan, most: int) -> None:
         for edit in plan.edits:

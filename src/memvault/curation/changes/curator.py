@@ -36,8 +36,9 @@ from memvault.model.errors import (
     StorageError,
 )
 from memvault.model.graph import GraphNode
-from memvault.model.memory import Tombstone
+from memvault.model.memory import Tombstone, id_of_path
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.journal import Journal
 from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
@@ -197,7 +198,7 @@ class Curator:
         with self._lock.alone():
             if self._interrupted:
                 self._recover_interrupted()
-            self._check(plan)
+            self._check(plan, why)
             self.refuse(plan, why)
             change = self._change(plan, why)
             for version in plan.archives:
@@ -309,8 +310,11 @@ class Curator:
 
     # -- making a change ------------------------------------------------------------------------
 
-    def _check(self, plan: Plan) -> None:
+    def _check(self, plan: Plan, why: Attribution) -> None:
         for edit in plan.edits:
+            if edit.before is not None:
+                key = claimed_id(edit.before) or id_of_path(edit.path)
+                files.check_seen(why.seen.get(key), edit.path, edit.before)
             if files.current_bytes(self.vault, edit.path) != edit.before:
                 raise files.changed_meanwhile(edit.path)
             if edit.moved_to is not None and self.vault.stat(edit.moved_to) is not None:

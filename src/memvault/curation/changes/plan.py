@@ -20,7 +20,8 @@ class Attribution:
     """Who requests a change, and why.
 
     ``reason`` is a word, ``rationale`` a sentence. ``client`` is the name of the client, of the
-    person, or of the part of memvault that acts.
+    person, or of the part of memvault that acts. ``seen`` holds the content hash of the notes that
+    the person looked at before deciding, by id: a note of these that changed since is not changed.
     """
 
     client: str
@@ -29,6 +30,7 @@ class Attribution:
     kind: Literal["client", "person", "system"] = "client"
     session: str = ""  # of a client
     call: str = ""  # the key of the call that asks for it, if it has one
+    seen: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def actor(self) -> Actor:

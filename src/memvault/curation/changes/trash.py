@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from memvault.curation.changes.apply import current_bytes
 from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import SYSTEM, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
@@ -15,6 +17,8 @@ from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
+
+logger = logging.getLogger(__name__)
 
 _NAMED = {"reversal_hash", "trash_path"}  # suffice for a tombstone that is recorded already
 
@@ -42,11 +46,18 @@ class Trash:
     def delete(self, tombstone: Tombstone) -> None:
         """Delete the note of a tombstone, if it still holds the forgotten bytes, and its versions.
 
+        Only a file in the trash is ever deleted: a journal may have been edited or planted.
+
         Raises:
             StorageError: the file could not be deleted.
         """
-        if self._holds(tombstone.trash_path, tombstone):
-            self._vault.delete(tombstone.trash_path or "")
+        path = tombstone.trash_path or ""
+        if path and not _is_file_of_trash(path):
+            logger.warning("%s is not in the trash, so it is not deleted", path)
+            self._record(TrashEntry.PURGED, tombstone)
+            return
+        if self._holds(path, tombstone):
+            self._vault.delete(path)
         self._record(TrashEntry.PURGED, tombstone)
         if tombstone.path is not None:
             self._drop_versions(tombstone)
@@ -95,6 +106,10 @@ class Trash:
             (versions if is_own else other_versions).add(change.memo["original"])
         for version in versions - other_versions:
             self._contents.drop_archived(version)
+
+
+def _is_file_of_trash(path: str) -> bool:
+    return is_in_trash(path) and ".." not in path.replace("\\", "/").split("/")
 
 
 def versions_of(changed: Iterable[FileChange]) -> set[str]:

@@ -14,7 +14,7 @@ from memvault.model.errors import InvalidParams
 from memvault.vault.compose import storable_text
 from memvault.vault.frontmatter.read import read_value
 
-GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on"})
+GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on", "pinned"})
 
 
 class EditOperation(StrEnum):

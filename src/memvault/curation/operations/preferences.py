@@ -1,18 +1,17 @@
 """Preferences of the person, kept as lines of a note.
 
 ``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
-Any other note of ``type: preference``, in ten languages, counts, too: each such line in it, and
-the note itself, with its title as the key and its text as the value. If several
-notes have the same key, preferences.md wins, then the first path in the alphabet. Keys are
-compared without case, and with spaces, underscores and hyphens as equal; without its accents a key
-is found, too.
+Any other note of ``type: preference``, in ten languages, counts, too: each such line in it, and the
+note itself, with its title as the key and its text as the value. If several notes have the same
+key, preferences.md wins, then what the person wrote, then the first path. Keys are compared without
+case, and with spaces, underscores and hyphens as equal; without its accents a key is found, too.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -156,10 +155,18 @@ def preference_rows(
     return {NAMESPACE: gone, NOTES_NAMESPACE: list(old)}, {NAMESPACE: items, NOTES_NAMESPACE: keys}
 
 
-def get_preference(store: KeyValueStore, key: str) -> Preference | None:
-    """The stored preference with this key, or None."""
-    for _, value in store.items(NAMESPACE, preference_key(key) + "\t"):
-        return Preference.model_validate_json(value)
+def get_preference(
+    store: KeyValueStore, key: str, is_persons: Callable[[Preference], bool] = lambda _: True
+) -> Preference | None:
+    """The stored preference with this key, or None.
+
+    Args:
+        is_persons: whether the person wrote it; below preferences.md, theirs comes first.
+    """
+    rows = store.items(NAMESPACE, preference_key(key) + "\t")
+    named = [Preference.model_validate_json(value) for _, value in rows]
+    if named:
+        return min(named, key=lambda each: (_rank(each), not is_persons(each)))
     found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
     return next(
         (preference for preference in found if _is_alike(preference.key, preference_key(key))), None
@@ -347,8 +354,11 @@ def _shown(value: Any) -> str:
 
 
 def _stored_key(preference: Preference) -> str:
-    rank = 0 if preference.path.casefold() == PREFERENCES_NOTE else 1
-    return f"{preference.key}\t{rank}\t{preference.path}"
+    return f"{preference.key}\t{_rank(preference)}\t{preference.path}"
+
+
+def _rank(preference: Preference) -> int:
+    return 0 if preference.path.casefold() == PREFERENCES_NOTE else 1
 
 
 def _id_of(path: str, data: bytes) -> str:
