@@ -16,6 +16,7 @@ from hashlib import blake2b
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine, QuarantinedText
+from memvault.curation.reframing import reframed
 from memvault.curation.sentence_digests import units
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
@@ -96,7 +97,8 @@ class GuardedVault(Vault):
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.
 
-        That is a change that rewrites a sentence of the person and adds text to be quarantined.
+        That is a change that rewrites or reframes a sentence of the person and adds text to be
+        quarantined.
 
         Raises:
             NoteQuarantined: nothing was changed.
@@ -115,6 +117,7 @@ class GuardedVault(Vault):
                 for unit in before
                 if unit.is_body
             )
+            rewrites = rewrites or bool(reframed(edit.before, edit.after).digests)
             new = "\n".join(unit.text for unit in after if unit.written not in known)
             if rewrites and new and self._immunity.check(new).adversarial:
                 raise NoteQuarantined(

@@ -1,9 +1,10 @@
 """Who wrote each sentence of a note, read from the journal.
 
 The journal entry for a change holds the digests of the sentences that the change added. A sentence
-that a client, an import or memvault added is theirs. All others are the person's: text typed in an
-editor is in no entry, even if it replaces a client's text. A note that the person has renamed is
-recognised by their own sentences in it.
+that a client, an import or memvault added is theirs. So is a sentence of the person's that a client
+moved, repeated or put into another frame, except where it still is as it was. All others are the
+person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
+the person has renamed is recognised by their own sentences in it.
 """
 
 from __future__ import annotations
@@ -55,11 +56,31 @@ class _Adoption:
 
     Attributes:
         whole: whether this includes the sentences of an entry without digests.
+        reframings: the changes whose `_Reframing` is included.
         is_valid: False while the verification is undone.
     """
 
     digests: set[str]
     whole: bool
+    reframings: set[str]
+    is_valid: bool = True
+
+
+@dataclass(slots=True)
+class _Reframing:
+    """The sentences that a client's change moved, repeated or put into another frame.
+
+    Attributes:
+        own_places, new_places: see `reframing.Reframed`.
+        is_late: whether the note was verified already.
+        is_valid: False while the change is undone.
+    """
+
+    change: str
+    origin: Origin
+    own_places: frozenset[str]
+    new_places: frozenset[str]
+    is_late: bool
     is_valid: bool = True
 
 
@@ -74,12 +95,14 @@ class _Claims:
     whole: Origin | None = None
     late: set[str] = field(default_factory=set)  # added to a note that was verified already
     adoptions: dict[str, _Adoption] = field(default_factory=dict)  # by the verifying change
+    reframings: dict[str, list[_Reframing]] = field(default_factory=dict)  # by digest
     entries: int = 0
 
     def adopt(self, key: str) -> None:
         """Count all current sentences as the person's, who verified the note."""
         self.entries += 1
-        self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None)
+        changes = {found.change for several in self.reframings.values() for found in several}
+        self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None, changes)
 
     def set_valid(self, key: str, *, valid: bool) -> None:
         self.entries += 1
@@ -97,18 +120,65 @@ class _Claims:
             for adoption in self.adoptions.values():
                 adoption.digests -= new.keys()
 
+    def reframe(self, file: FileChange, change: str, origin: Origin) -> None:
+        self.entries += 1
+        reframing = _Reframing(
+            change,
+            origin,
+            frozenset(file.own_places),
+            frozenset(file.new_places),
+            file.was_verified,
+        )
+        for digest in file.reframed:
+            self.reframings.setdefault(digest, []).append(reframing)
+
+    def set_reframing_valid(self, change: str, *, valid: bool) -> None:
+        self.entries += 1
+        for several in self.reframings.values():
+            for reframing in several:
+                if reframing.change == change:
+                    reframing.is_valid = valid
+
     def of(self, unit: Unit) -> Origin:
         found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
-        origins = [self.of_digest(digest) for digest in found]
+        origins = [self._of_added(digest) for digest in found]
+        origins += [reframing.origin for reframing in self._reframings_of(unit)]
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
     def of_digest(self, digest: str) -> Origin:
+        """The origin of a sentence wherever it is."""
+        found = [self._of_added(digest), *(r.origin for r in self._valid_reframings(digest))]
+        return next((origin for origin in found if not origin.is_person), PERSON)
+
+    @property
+    def foreign_digests(self) -> list[str]:
+        known = dict.fromkeys((*self.origins, *self.reframings))
+        return [digest for digest in known if not self.of_digest(digest).is_person]
+
+    def is_late(self, unit: Unit) -> bool:
+        is_late = any(d in self.late and not self._is_adopted(d) for d in unit.digests)
+        return is_late or any(reframing.is_late for reframing in self._reframings_of(unit))
+
+    def _of_added(self, digest: str) -> Origin:
         if self._is_adopted(digest):
             return PERSON
         return self.origins.get(digest, self.whole or PERSON)
 
-    def is_late(self, unit: Unit) -> bool:
-        return any(digest in self.late and not self._is_adopted(digest) for digest in unit.digests)
+    def _reframings_of(self, unit: Unit) -> list[_Reframing]:
+        """The changes that moved or reframed this sentence; none where it is as it was."""
+        found = self._valid_reframings(unit.digest) if self.reframings else []
+        own = set(found[0].own_places) if found else set()
+        for reframing in found:
+            own -= reframing.new_places
+        return [] if own.intersection(unit.places) else found
+
+    def _valid_reframings(self, digest: str) -> list[_Reframing]:
+        adopted = [adoption.reframings for adoption in self.adoptions.values() if adoption.is_valid]
+        return [
+            reframing
+            for reframing in self.reframings.get(digest, ())
+            if reframing.is_valid and not any(reframing.change in known for known in adopted)
+        ]
 
     def _is_adopted(self, digest: str) -> bool:
         known = digest in self.origins
@@ -131,6 +201,7 @@ class Provenances:
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
         self._adopters: dict[str, list[_Claims]] = {}  # by the verifying change
+        self._reframed: dict[str, list[_Claims]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
@@ -229,7 +300,7 @@ class Provenances:
                 own = self._own_sentences.get(file.path, ())
                 self._remember_sentences(file.moved_to, own, gone)
             repeats = change.kind in _REPEATING and not is_redone
-            if repeats or not (file.added or file.carried):
+            if repeats or not (file.added or file.carried or file.reframed):
                 continue
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
                 self._adopt(file, change)
@@ -247,12 +318,15 @@ class Provenances:
                     claims.late.update(file.added)
                 for written_by, digests in by_origin.items():
                     claims.add(digests, written_by)
+                if file.reframed and not origin.is_person:
+                    claims.reframe(file, change.reversal_hash, origin)
+                    self._reframed.setdefault(change.reversal_hash, []).append(claims)
             self._remember_sentences(file.path, file.beside, self._claims[f"path:{file.path}"])
 
     def _remember_sentences(self, path: str, earlier: Iterable[str], claims: _Claims) -> None:
         """Remember the sentences of others in the note, and the person's among the earlier ones."""
         own = frozenset(digest for digest in earlier if claims.of_digest(digest).is_person)
-        others = [digest for digest, origin in claims.origins.items() if not origin.is_person]
+        others = claims.foreign_digests
         if own and others:
             self._own_sentences[path] = own
             for digest in others:
@@ -269,7 +343,7 @@ class Provenances:
                 self._adopters.setdefault(key, []).append(self._claims[note])
 
     def _apply_undo(self, change: Change) -> bool:
-        """Update the adoptions whose verifications this undo undoes or redoes.
+        """Update the verifications and reframings that this undo undoes or redoes.
 
         Returns whether a client redoes a change that the person undid: then the restored sentences
         are the client's.
@@ -277,8 +351,10 @@ class Provenances:
         self._undoings[change.reversal_hash] = change
         redone = [undo for key in change.undoes if (undo := self._undoings.get(key))]
         self._set_adoptions_valid(change.undoes, valid=False)
+        self._set_reframings_valid(change.undoes, valid=False)
         by_person = change.actor.kind == "person"
         for undo in redone:
+            self._set_reframings_valid(undo.undoes, valid=True)
             if by_person or undo.actor.kind != "person":
                 self._set_adoptions_valid(undo.undoes, valid=True)
         return not by_person and any(undo.actor.kind == "person" for undo in redone)
@@ -287,6 +363,11 @@ class Provenances:
         for key in keys:
             for claims in self._adopters.get(key, ()):
                 claims.set_valid(key, valid=valid)
+
+    def _set_reframings_valid(self, changes: Iterable[str], *, valid: bool) -> None:
+        for change in changes:
+            for claims in self._reframed.get(change, ()):
+                claims.set_reframing_valid(change, valid=valid)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
