@@ -157,6 +157,83 @@ def test_the_persons_words_on_a_sensitive_matter_are_without_properties(
     assert own.split() == ["#", "Pay", "Paid", "on", "the", "first."]
 
 
+@pytest.mark.parametrize("own", ["", "\n\n"])
+def test_what_a_client_wrote_into_an_empty_note_stays_the_clients_where_it_is_renamed(
+    desk: Desk, own: str
+) -> None:
+    desk.write("Untitled.md", own)
+    desk.edit_as_client("Untitled.md", f"{own}The wage of Ada is 3,900 euros.\n")
+    (desk.vault.root / "Untitled.md").rename(desk.vault.root / "Wages.md")
+    assert desk.of("Wages.md").origin.name == "eve"
+    (desk.vault.root / "Wages.md").rename(desk.vault.root / "Money.md")
+    assert desk.of("Money.md").origin.name == "eve"
+
+
+def test_an_order_in_a_note_without_an_id_stays_in_quarantine_where_it_is_renamed(
+    desk: Desk,
+) -> None:
+    desk.write("Inbox.md", "")
+    desk.edit_as_client("Inbox.md", f"{ORDER}\n")
+    assert desk.quarantine_shows("Inbox.md")
+    (desk.vault.root / "Inbox.md").rename(desk.vault.root / "Kites.md")
+    assert desk.quarantine_shows("Kites.md")
+
+
+def test_a_note_that_a_client_made_without_an_id_stays_the_clients_where_it_is_moved(
+    desk: Desk,
+) -> None:
+    def stage(staging: Staging) -> None:
+        staging.create("permanent/Tom.md", b"# Tom\n\n## Annotations\n\n- The fee is 500 euros.\n")
+
+    desk.curator.perform(
+        stage, ChangeKind.ANNOTATED, ("it",), (), Attribution("eve", "because it was asked")
+    )
+    (desk.vault.root / "people").mkdir()
+    (desk.vault.root / "permanent/Tom.md").rename(desk.vault.root / "people/Tom.md")
+    assert desk.of("people/Tom.md").origin.name == "eve"
+
+
+def test_a_note_that_a_client_repeated_and_forgot_stays_the_persons(desk: Desk) -> None:
+    own = "The wage is 4,000 euros a month.\n\nThe rent is due on the first.\n"
+    desk.write("Pay.md", own)
+    desk.curator.perform(
+        lambda staging: staging.create("Copy.md", own.encode()),
+        ChangeKind.ANNOTATED, ("it",), (), Attribution("eve", "because it was asked"),
+    )  # fmt: skip
+    desk.curator.perform(
+        lambda staging: staging.trash("Copy.md"),
+        ChangeKind.FORGOTTEN, ("it",), (), Attribution("eve", "because it was asked"),
+    )  # fmt: skip
+    for file in (desk.vault.root / ".trash").rglob("*.md"):
+        file.unlink()
+    assert desk.of("Pay.md").is_person
+
+
+@pytest.mark.parametrize(
+    ("link", "rewritten"),
+    [
+        ("[[Press]]", "[[Press 1911]]"),
+        ("[[Press|the press]]", "[[tools/Press 1911|the press]]"),
+        ("[the press](Press.md)", "[the press](Press%201911.md)"),
+    ],
+)
+def test_a_link_that_obsidian_rewrites_leaves_the_sentence_the_clients(
+    tmp_path: Path, link: str, rewritten: str
+) -> None:
+    desk = Desk(tmp_path)
+    path = desk.store(f"The deposit for {link} was 640 euros.", title="Deposit")
+    text = desk.vault.read(path).decode()
+    (desk.vault.root / path).write_text(text.replace(link, rewritten))
+    assert not desk.of(path).of_sentence("was 640 euros.", LineRange(1, 100)).is_person
+    assert not desk.of(path).own
+
+
+def test_a_sentence_of_the_persons_whose_link_a_client_repeats_stays_theirs(desk: Desk) -> None:
+    desk.write("Own.md", "The owner of it is [[Ada]].\n")
+    desk.edit_as_client("Own.md", "The owner of it is [[Ada]].\n\nThe owner of it is [[Tom]].\n")
+    assert lines_of_eve(desk) == ["The owner of it is [[Tom]]."]
+
+
 def test_a_conflict_copy_keeps_what_a_client_added_the_clients(desk: Desk) -> None:
     own = "# Bank\n\nThe card is blue.\n\nThe rent is due on the first.\n\nThe loan ended in May.\n"
     desk.write("Bank.md", own)
@@ -503,6 +580,16 @@ def test_what_the_person_rearranges_stays_theirs(desk: Desk) -> None:
         "# Flat\n\n## Loft\n\nThe rent is 95 euros.\n\nThe shed is dry.\n\n> The rent is 60 euros.\n"
     )
     assert lines_of_eve(desk) == ["The shed is dry."]
+
+
+def test_no_client_hides_the_persons_words_by_reframing_them_and_adding_an_order(
+    desk: Desk,
+) -> None:
+    desk.write("Own.md", "# Flat\n\nThe rent is 95 euros.\n")
+    desk.edit_as_client("Own.md", "# House\n\nThe rent is 95 euros.\n")
+    desk.edit_as_client("Own.md", f"# House\n\nThe rent is 95 euros.\n\n{ORDER}\n")
+    assert desk.guarded.read("Own.md").decode().strip() == "The rent is 95 euros."
+    assert desk.of("Own.md").own_heading("House") == ""
 
 
 def test_undoing_a_clients_reframing_gives_the_person_their_words_back(desk: Desk) -> None:

@@ -67,9 +67,9 @@ class GuardedVault(Vault):
 
     def examined(self, path: str) -> Examined:
         data = super().read(path)
-        provenance = self._provenances.of(path, claimed_id(data), data)
-        written_by = provenance
-        if provenance.is_person:
+        # What a client moved is still the person's text: it hides nothing and is not checked.
+        provenance, written_by = self._provenances.both(path, claimed_id(data), data)
+        if written_by.is_person:
             if not path.lower().endswith(PDF):
                 return Examined(data, provenance)
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
@@ -81,7 +81,7 @@ class GuardedVault(Vault):
         if not finding.adversarial or self._quarantine.is_released(key):
             self._hidden.pop(path, None)
             return Examined(data, provenance)
-        whole = not provenance.is_mixed
+        whole = not written_by.is_mixed
         self._quarantine.hold(_quarantined(key, path, data, written_by, finding, whole=whole))
         if whole:
             stat = self.stat(path)
@@ -92,7 +92,7 @@ class GuardedVault(Vault):
                 f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
                 path=path,
             )
-        return Examined(own_lines(data, provenance), provenance)
+        return Examined(own_lines(data, written_by), provenance)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.

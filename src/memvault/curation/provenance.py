@@ -4,7 +4,8 @@ The journal entry for a change holds the digests of the sentences that the chang
 that a client, an import or memvault added is theirs. So is a sentence of the person's that a client
 moved, repeated or put into another frame, except where it still is as it was. All others are the
 person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
-the person has renamed is recognised by their own sentences in it.
+the person has renamed is recognised by their own sentences in it, and one without any by the
+others' sentences.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
 _FINGERPRINT_SHARE = 0.5  # of its `fingerprint` that a renamed note must have
+# Of the others' sentences, for a note that had none of the person's.
+_FOREIGN_SHARE = 0.5
 # A copy of a note that is still there must have more: notes of one template share some.
 _COPY_SHARE, _COPY_SENTENCES = 0.9, 3
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
@@ -139,10 +142,12 @@ class _Claims:
                 if reframing.change == change:
                     reframing.is_valid = valid
 
-    def of(self, unit: Unit) -> Origin:
+    def of(self, unit: Unit, *, reframed: bool = True) -> Origin:
+        """The origin of a sentence; ``reframed`` is False for that of its first writer."""
         found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
         origins = [self._of_added(digest) for digest in found]
-        origins += [reframing.origin for reframing in self._reframings_of(unit)]
+        if reframed:
+            origins += [reframing.origin for reframing in self._reframings_of(unit)]
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
     def of_digest(self, digest: str) -> Origin:
@@ -158,6 +163,9 @@ class _Claims:
     def is_late(self, unit: Unit) -> bool:
         is_late = any(d in self.late and not self._is_adopted(d) for d in unit.digests)
         return is_late or any(reframing.is_late for reframing in self._reframings_of(unit))
+
+    def is_reframed(self, unit: Unit) -> bool:
+        return bool(self._reframings_of(unit))
 
     def _of_added(self, digest: str) -> Origin:
         if self._is_adopted(digest):
@@ -188,14 +196,22 @@ class _Claims:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Recognition:
+    """The digests by which a renamed note is recognised: the person's sentences and the others'."""
+
+    own: frozenset[str]
+    foreign: frozenset[str]
+
+
 class Provenances:
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
         self._vault = vault
-        # Path of a note with foreign sentences → digests of the person's sentences in it.
-        self._own_sentences: dict[str, frozenset[str]] = {}
+        # Path of a note with foreign sentences → how it is recognised after a rename.
+        self._recognitions: dict[str, _Recognition] = {}
         # Digest of a foreign sentence → paths of these notes that have it.
         self._places: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
@@ -212,16 +228,23 @@ class Provenances:
             note_id: the id in its frontmatter; "" if it has none.
             data: its bytes.
         """
+        return self.both(path, note_id, data)[0]
+
+    def both(self, path: str, note_id: str, data: bytes) -> tuple[Provenance, Provenance]:
+        """The provenance of a note, and that by who first wrote each sentence.
+
+        In the second, what a client put into another frame is still the person's.
+        """
         with self._lock:
             self._refresh()
             known = [c for key in _keys(path, note_id) if (c := self._claims.get(key))]
             stamp = _stamp(known)
             if not known and not self._places:
-                return Provenance()
+                return Provenance(), Provenance()
             found = list(units(data))
             known += self._claims_of_former_path(found, known)
             if not known:
-                return Provenance()
+                return Provenance(), Provenance()
             judged = [(unit, _origin(unit, known)) for unit in found]
             is_late = any(
                 claims.is_late(unit)
@@ -229,7 +252,13 @@ class Provenances:
                 if not origin.is_person
                 for claims in known
             )
-        return _provenance(judged, stamp, verifiable=not is_late)
+            has_reframed = any(claims.is_reframed(unit) for claims in known for unit in found)
+            written = [(u, _origin(u, known, reframed=False)) for u in found if has_reframed]
+        provenance = _provenance(judged, stamp, verifiable=not is_late)
+        if not has_reframed:
+            return provenance, provenance
+        provenance = provenance.model_copy(update={"has_reframed": True})
+        return provenance, _provenance(written, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the journal has a new entry about this note."""
@@ -249,7 +278,8 @@ class Provenances:
     ) -> list[_Claims]:
         """The claims of the path from which this note was renamed or copied.
 
-        Foreign sentences and most of the person's sentences of that path occur in this note.
+        Foreign sentences and most of the person's sentences of that path occur in this note. If the
+        path had none of the person's, most of the foreign ones.
         """
         digests = {digest for unit in found for digest in unit.digests}
         paths = {path for digest in digests for path in self._places.get(digest, ())}
@@ -261,10 +291,16 @@ class Provenances:
         return [former for former in claims.values() if former is not None and former not in known]
 
     def _is_recognised(self, path: str, digests: set[str]) -> bool:
-        own = self._own_sentences[path]
-        if self._vault.stat(path) is None:
+        known = self._recognitions.get(path)
+        if known is None:
+            return False
+        own = known.own
+        if self._vault.stat(path) is not None:
+            return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
+        if own:
             return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
-        return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
+        foreign = len(known.foreign & digests)
+        return not path.startswith(".") and foreign >= _FOREIGN_SHARE * len(known.foreign)
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
@@ -295,10 +331,7 @@ class Provenances:
         sources = [found for key in keys if (found := self._claims.get(key))]
         ids = _note_ids(change)
         for file in change.files:
-            if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
-                self._claims[f"path:{file.moved_to}"] = gone
-                own = self._own_sentences.get(file.path, ())
-                self._remember_sentences(file.moved_to, own, gone)
+            self._follow_file(file)
             repeats = change.kind in _REPEATING and not is_redone
             if repeats or not (file.added or file.carried or file.reframed):
                 continue
@@ -311,7 +344,7 @@ class Provenances:
                 by_origin[_origin_of_digest(digest, sources)].append(digest)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
-            for key in _keys(file.path, ids.get(file.path, "")):
+            for key in _keys(file.path, file.note_id or ids.get(file.path, "")):
                 claims = self._claims[key]
                 says_more = change.kind is not ChangeKind.FADED
                 if file.was_verified and says_more and not origin.is_person:
@@ -321,16 +354,30 @@ class Provenances:
                 if file.reframed and not origin.is_person:
                     claims.reframe(file, change.reversal_hash, origin)
                     self._reframed.setdefault(change.reversal_hash, []).append(claims)
-            self._remember_sentences(file.path, file.beside, self._claims[f"path:{file.path}"])
+            self._remember_sentences(file, self._claims[f"path:{file.path}"])
 
-    def _remember_sentences(self, path: str, earlier: Iterable[str], claims: _Claims) -> None:
-        """Remember the sentences of others in the note, and the person's among the earlier ones."""
-        own = frozenset(digest for digest in earlier if claims.of_digest(digest).is_person)
-        others = claims.foreign_digests
-        if own and others:
-            self._own_sentences[path] = own
-            for digest in others:
-                self._places[digest].add(path)
+    def _follow_file(self, file: FileChange) -> None:
+        """Move what is known of a file that the change moved; forget a deleted one."""
+        known = self._recognitions.pop(file.path, None) if file.after is None else None
+        if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
+            self._claims[f"path:{file.moved_to}"] = gone
+            if known is not None:
+                self._recognise(file.moved_to, known)
+
+    def _remember_sentences(self, file: FileChange, claims: _Claims) -> None:
+        """Remember the sentences of others in the note, and the person's among the earlier ones.
+
+        A note without the person's sentences is recognised by its id, if it has one.
+        """
+        own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
+        others = frozenset(claims.foreign_digests)
+        if others and (own or file.note_id == ""):
+            self._recognise(file.path, _Recognition(own, others))
+
+    def _recognise(self, path: str, known: _Recognition) -> None:
+        self._recognitions[path] = known
+        for digest in known.foreign:
+            self._places[digest].add(path)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
@@ -395,9 +442,9 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
-def _origin(unit: Unit, known: Iterable[_Claims]) -> Origin:
+def _origin(unit: Unit, known: Iterable[_Claims], *, reframed: bool = True) -> Origin:
     """The origin of a sentence: the person, unless a claim of the note names somebody else."""
-    origins = (claims.of(unit) for claims in known)
+    origins = (claims.of(unit, reframed=reframed) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 

@@ -10,13 +10,14 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memvault.curation.sentence_frames import frames
-from memvault.model.provenance import plain_words, written_form
+from memvault.model.provenance import plain_words, without_targets, written_form
 from memvault.vault.compose import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
 SNIFFED = 8192  # bytes of a file that show whether it is text
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_MIN_LINKING_WORDS = 3  # besides its links, by which a sentence is known whatever they link to
 _PAIRED = ("`", "%%", "~~", "$$")
 
 
@@ -50,13 +51,23 @@ class Unit(NamedTuple):
         return _digest(self.written)
 
     @property
-    def digests(self) -> tuple[str, str, str]:
+    def digests(self) -> tuple[str, ...]:
         """The digests by which the journal may record who wrote the sentence.
 
-        That of the sentence, that of the sentence in its place, and the short one of its words,
-        which journals have until format 25.
+        That of the sentence, that of the sentence in its place, the short one of its words, which
+        journals have until format 25, and the one without the targets of its links.
         """
-        return self.digest, _digest(f"{self.before}\n{self.written}"), _short_digest(self.words)
+        in_place = _digest(f"{self.before}\n{self.written}")
+        found = (self.digest, in_place, _short_digest(self.words))
+        return (*found, _digest(self.unlinked)) if self.unlinked else found
+
+    @property
+    def unlinked(self) -> str:
+        """The sentence without the targets of its links; "" if it has none, or few other words."""
+        if "](" not in self.text and "[[" not in self.text:
+            return ""
+        unlinked = without_targets(self.text)
+        return unlinked if len(plain_words(unlinked).split()) >= _MIN_LINKING_WORDS else ""
 
     @property
     def framed(self) -> tuple[str, str]:
@@ -138,14 +149,18 @@ def says_verified(data: bytes) -> bool:
 def added(before: bytes | None, after: bytes) -> list[str]:
     """The digests of the sentences that a version adds or moves.
 
-    An added sentence counts by its own digest, a moved one by its digest in its new place. Bytes
-    that are no text have none.
+    An added sentence counts by its own digest, and by that without the targets of its links; a
+    moved one by its digest in its new place. Bytes that are no text have none.
     """
     if b"\0" in after[:SNIFFED]:
         return []
     old, new = list(units(before)) if before else [], list(units(after))
     known = {unit.written for unit in old}
-    found = [unit.digest for unit in new if unit.written not in known]
+    fresh = [unit for unit in new if unit.written not in known]
+    found = [unit.digest for unit in fresh]
+    if linked := [unit.unlinked for unit in fresh if unit.unlinked]:
+        known_unlinked = {unit.unlinked for unit in old}
+        found += [_digest(unlinked) for unlinked in linked if unlinked not in known_unlinked]
     found += [unit.digests[1] for unit in _moved(old, new)]
     return list(dict.fromkeys(found))
 

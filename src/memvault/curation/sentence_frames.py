@@ -21,8 +21,8 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*")  # below a heading
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _BOLD_LINE = re.compile(r"\s*(\*\*|__)[^*_]+\1\s*")  # instead of a heading
 _CHECKBOX = re.compile(r"^\[.\] ")
-_SPAN = re.compile(r"\\.|(`+)[^`]+\1")  # an escaped character, or code in a line
-_TABLE_RULE = re.compile(r"[ \t|:-]*-[ \t|:-]*")  # below the names of a table's columns
+_SPAN = re.compile(r"\\.|(?<!`)(`++)[^`]++\1")  # an escaped character, or code in a line
+_TABLE_RULE = re.compile(r"(?=[ \t|:>]*-)[ \t|:>-]+")  # below the names of a table's columns
 _KEY = re.compile(r"[^\s#-][^:]*:")
 # Marks that hold until their end, also across paragraphs.
 _MARK = re.compile(
@@ -75,7 +75,8 @@ class _Reader:
             self._block += 1
             self._key = line.partition(":")[0]
             return Line("properties", self._block)
-        return Line(f"properties {self._key}", self._block)
+        is_end = line.rstrip().endswith("---")
+        return Line(f"properties {self._key}", self._block) if not is_end else Line("properties", 0)
 
     def body_line(self, line: str, following: str) -> Line:
         quote = _QUOTE.match(line)
@@ -116,7 +117,7 @@ class _Reader:
         written = written_form(text)
         if item:
             self._items.append((indent, _CHECKBOX.sub("", written)))
-        elif "|" in text and "|" in following and _TABLE_RULE.fullmatch(_QUOTE.sub("", following)):
+        elif "|" in text and "|" in following and _TABLE_RULE.fullmatch(following):
             self._columns, self._columns_block = written, self._block
         elif written.endswith((":", "：")) or _BOLD_LINE.fullmatch(text):
             self._lead, self._lead_block = written, self._block

@@ -72,6 +72,7 @@ class FileChange(BaseModel):
     own_places: tuple[str, ...] = ()
     new_places: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()  # digests of earlier sentences, which a renamed note still has
+    note_id: str | None = None  # in its frontmatter, "" if it has none; None in older journals
     was_verified: bool = False  # whether it had ``verified: true`` before
 
     @property

@@ -14,6 +14,7 @@ from memvault.curation.sentence_digests import added, fingerprint, says_verified
 from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.parse import content_hash
 
 logger = logging.getLogger(__name__)
@@ -105,6 +106,7 @@ def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileCh
         own_places=moved.own_places,
         new_places=moved.new_places,
         beside=fingerprint(edit.before) if changes and edit.before is not None else (),
+        note_id=None if edit.after is None else claimed_id(edit.after),
         was_verified=edit.before is not None and says_verified(edit.before),
     )
 
