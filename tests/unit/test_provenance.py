@@ -19,7 +19,8 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
-from memvault.curation.sentence_digests import added
+from memvault.curation.reframing import reframed
+from memvault.curation.sentence_digests import added, units
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange
@@ -154,6 +155,83 @@ def test_the_persons_words_on_a_sensitive_matter_are_without_properties(
     assert reading is not None
     own = Gate(desk.guarded.read).own_text(reading.memory("1"))
     assert own.split() == ["#", "Pay", "Paid", "on", "the", "first."]
+
+
+@pytest.mark.parametrize("own", ["", "\n\n"])
+def test_what_a_client_wrote_into_an_empty_note_stays_the_clients_where_it_is_renamed(
+    desk: Desk, own: str
+) -> None:
+    desk.write("Untitled.md", own)
+    desk.edit_as_client("Untitled.md", f"{own}The wage of Ada is 3,900 euros.\n")
+    (desk.vault.root / "Untitled.md").rename(desk.vault.root / "Wages.md")
+    assert desk.of("Wages.md").origin.name == "eve"
+    (desk.vault.root / "Wages.md").rename(desk.vault.root / "Money.md")
+    assert desk.of("Money.md").origin.name == "eve"
+
+
+def test_an_order_in_a_note_without_an_id_stays_in_quarantine_where_it_is_renamed(
+    desk: Desk,
+) -> None:
+    desk.write("Inbox.md", "")
+    desk.edit_as_client("Inbox.md", f"{ORDER}\n")
+    assert desk.quarantine_shows("Inbox.md")
+    (desk.vault.root / "Inbox.md").rename(desk.vault.root / "Kites.md")
+    assert desk.quarantine_shows("Kites.md")
+
+
+def test_a_note_that_a_client_made_without_an_id_stays_the_clients_where_it_is_moved(
+    desk: Desk,
+) -> None:
+    def stage(staging: Staging) -> None:
+        staging.create("permanent/Tom.md", b"# Tom\n\n## Annotations\n\n- The fee is 500 euros.\n")
+
+    desk.curator.perform(
+        stage, ChangeKind.ANNOTATED, ("it",), (), Attribution("eve", "because it was asked")
+    )
+    (desk.vault.root / "people").mkdir()
+    (desk.vault.root / "permanent/Tom.md").rename(desk.vault.root / "people/Tom.md")
+    assert desk.of("people/Tom.md").origin.name == "eve"
+
+
+def test_a_note_that_a_client_repeated_and_forgot_stays_the_persons(desk: Desk) -> None:
+    own = "The wage is 4,000 euros a month.\n\nThe rent is due on the first.\n"
+    desk.write("Pay.md", own)
+    desk.curator.perform(
+        lambda staging: staging.create("Copy.md", own.encode()),
+        ChangeKind.ANNOTATED, ("it",), (), Attribution("eve", "because it was asked"),
+    )  # fmt: skip
+    desk.curator.perform(
+        lambda staging: staging.trash("Copy.md"),
+        ChangeKind.FORGOTTEN, ("it",), (), Attribution("eve", "because it was asked"),
+    )  # fmt: skip
+    for file in (desk.vault.root / ".trash").rglob("*.md"):
+        file.unlink()
+    assert desk.of("Pay.md").is_person
+
+
+@pytest.mark.parametrize(
+    ("link", "rewritten"),
+    [
+        ("[[Press]]", "[[Press 1911]]"),
+        ("[[Press|the press]]", "[[tools/Press 1911|the press]]"),
+        ("[the press](Press.md)", "[the press](Press%201911.md)"),
+    ],
+)
+def test_a_link_that_obsidian_rewrites_leaves_the_sentence_the_clients(
+    tmp_path: Path, link: str, rewritten: str
+) -> None:
+    desk = Desk(tmp_path)
+    path = desk.store(f"The deposit for {link} was 640 euros.", title="Deposit")
+    text = desk.vault.read(path).decode()
+    (desk.vault.root / path).write_text(text.replace(link, rewritten))
+    assert not desk.of(path).of_sentence("was 640 euros.", LineRange(1, 100)).is_person
+    assert not desk.of(path).own
+
+
+def test_a_sentence_of_the_persons_whose_link_a_client_repeats_stays_theirs(desk: Desk) -> None:
+    desk.write("Own.md", "The owner of it is [[Ada]].\n")
+    desk.edit_as_client("Own.md", "The owner of it is [[Ada]].\n\nThe owner of it is [[Tom]].\n")
+    assert lines_of_eve(desk) == ["The owner of it is [[Tom]]."]
 
 
 def test_a_conflict_copy_keeps_what_a_client_added_the_clients(desk: Desk) -> None:
@@ -382,3 +460,182 @@ def test_what_is_added_is_new_or_in_another_order(lines: list[str], data: st.Dat
     unique = list(dict.fromkeys(lines))
     shuffled = data.draw(st.permutations(unique))
     assert bool(added(note(unique), note(shuffled))) == (shuffled != unique)
+
+
+RENTS = "## Cellar\n\nThe rent is 60 euros.\n\n## Attic\n\nThe rent is 95 euros.\n"
+KITES = "# Kites\n\nThe kite is red.\n\n"
+FEE = "The fee is 9 euros."
+
+
+def lines_of_eve(desk: Desk, path: str = "Own.md") -> list[str]:
+    lines = desk.vault.read(path).decode().splitlines()
+    spans = [span for span in desk.of(path).spans if span.origin.name == "eve"]
+    found = [lines[number - 1] for s in spans for number in range(s.first, s.last + 1)]
+    return [line for line in found if line]
+
+
+@pytest.mark.parametrize(
+    ("own", "changed", "reframed_sentence"),
+    [
+        pytest.param(
+            RENTS, RENTS.replace("95", "60"), "The rent is 60 euros.", id="repeated elsewhere"
+        ),
+        pytest.param(RENTS, RENTS.replace("## Attic\n\n", ""), "The rent is 95 euros.",
+                     id="heading deleted"),
+        pytest.param(RENTS, RENTS.replace("Attic", "Loft"), "The rent is 95 euros.",
+                     id="heading renamed"),
+        pytest.param(RENTS, "# Ada's old flat\n\n" + RENTS, "The rent is 95 euros.",
+                     id="heading above"),
+        pytest.param(f"%%\n{FEE}\n%%\n", f"{FEE}\n", FEE, id="comment opened"),
+        pytest.param(f"%%\n{FEE}\n%%\n", f"`%%`\n\n{FEE}\n\n`%%`\n", FEE, id="comment as code"),
+        pytest.param(f"<!--\n{FEE}\n-->\n", f"{FEE}\n", FEE, id="HTML comment opened"),
+        pytest.param(f"> {FEE}\n", f"{FEE}\n", FEE, id="quotation mark removed"),
+        pytest.param(f"> He wrote.\n{FEE}\n", f"> He wrote.\n\n{FEE}\n", FEE,
+                     id="cut off from a quotation"),
+        pytest.param(f"```\n{FEE}\n```\n", f"{FEE}\n", FEE, id="fences removed"),
+        pytest.param(f"<del>\n\n{FEE}\n\n</del>\n", f"{FEE}\n", FEE, id="no longer struck out"),
+        pytest.param(f"~~It is dear. {FEE} Pay it.~~\n", f"It is dear. {FEE} Pay it.\n", FEE,
+                     id="middle of what was struck out"),
+        pytest.param(f"I took it. {FEE} I never pay.\n", f"I took it. {FEE}\n", FEE,
+                     id="the rest of a paragraph deleted"),
+        pytest.param(f"| not due | due |\n|---|---|\n| {FEE} | 2 |\n",
+                     f"| due | not due |\n|---|---|\n| {FEE} | 2 |\n", f"| {FEE} | 2 |",
+                     id="columns of a table renamed"),
+        pytest.param(f"Rejected:\n\n- {FEE}\n", f"- {FEE}\n", FEE, id="introducing line deleted"),
+        pytest.param(f"**Rejected**\n\n{FEE}\n", f"{FEE}\n", FEE, id="bold line deleted"),
+        pytest.param(f"- Ada\n  - {FEE}\n- Tom\n", f"- Ada\n- Tom\n  - {FEE}\n", FEE,
+                     id="below another list item"),
+        pytest.param(f"Rejected\n---\n\n{FEE}\n", f"Rejected\n\n{FEE}\n", FEE,
+                     id="underlined heading becomes text"),
+        pytest.param("---\nallergies:\n  - nuts\ntolerates:\n  - latex\n---\n",
+                     "---\nallergies:\n  - latex\ntolerates:\n  - nuts\n---\n", "  - nuts",
+                     id="swapped in properties"),
+    ],
+)  # fmt: skip
+def test_a_sentence_of_the_persons_in_another_frame_is_the_clients(
+    tmp_path: Path, own: str, changed: str, reframed_sentence: str
+) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Own.md", KITES + own if not own.startswith("---") else own)
+    desk.edit_as_client("Own.md", KITES + changed if not own.startswith("---") else changed)
+    assert any(reframed_sentence in line for line in lines_of_eve(desk))
+    assert "The kite is red." not in lines_of_eve(desk)
+
+
+def test_swapping_two_sentences_in_two_edits_states_nothing_in_the_persons_name(
+    desk: Desk,
+) -> None:
+    desk.write("Own.md", RENTS)
+    desk.edit_as_client("Own.md", RENTS.replace("95", "60"))
+    desk.edit_as_client("Own.md", RENTS.replace("60", "?").replace("95", "60").replace("?", "95"))
+    assert lines_of_eve(desk) == ["The rent is 95 euros.", "The rent is 60 euros."]
+
+
+def test_where_a_client_repeats_a_sentence_the_first_place_stays_the_persons(desk: Desk) -> None:
+    desk.write("Own.md", RENTS)
+    desk.edit_as_client("Own.md", RENTS + "The rent is 60 euros.\n")
+    desk.edit_as_client(
+        "Own.md", RENTS + "The rent is 60 euros.\n\n## Shed\n\nThe rent is 60 euros.\n"
+    )
+    assert lines_of_eve(desk) == ["The rent is 60 euros.", "## Shed", "The rent is 60 euros."]
+    (desk.vault.root / "Own.md").write_text("It rains.\n\n" + desk.vault.read("Own.md").decode())
+    assert lines_of_eve(desk) == ["The rent is 60 euros.", "## Shed", "The rent is 60 euros."]
+
+
+@pytest.mark.parametrize(
+    ("own", "changed", "written"),
+    [
+        pytest.param(RENTS, RENTS + "\nIt is due on the first.\n", ["It is due on the first."],
+                     id="appended"),
+        pytest.param(RENTS, RENTS + "\n---\n\n## Shed\n\nIt is dry.\n",
+                     ["---", "## Shed", "It is dry."][1:], id="section appended"),
+        pytest.param(RENTS, RENTS.replace("60 euros", "65 euros"), ["The rent is 65 euros."],
+                     id="amount corrected"),
+        pytest.param(f"It rains. {FEE}\n", f"It rains. {FEE.replace('9', '8')}\n",
+                     [f"It rains. {FEE.replace('9', '8')}"], id="amount in a paragraph corrected"),
+        pytest.param("- [ ] Call Ada\n- [ ] Buy nuts\n", "- [x] Call Ada\n- [ ] Buy nuts\n",
+                     ["- [x] Call Ada"], id="task done"),
+        pytest.param("- nuts\n- figs\n", "- nuts\n- dates\n- figs\n", ["- dates"],
+                     id="list item added"),
+        pytest.param("---\ntags: [a]\ntype: fact\n---\nIt rains.\n",
+                     "---\ntags: [b]\ntype: fact\n---\nIt rains.\n", ["tags: [b]"],
+                     id="property set"),
+    ],
+)  # fmt: skip
+def test_an_honest_edit_leaves_the_other_sentences_the_persons(
+    tmp_path: Path, own: str, changed: str, written: list[str]
+) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Own.md", own)
+    desk.edit_as_client("Own.md", changed)
+    assert lines_of_eve(desk) == written
+    if "paragraph" in changed:
+        assert desk.of("Own.md").of_sentence("It rains.", LineRange(1, 1)).is_person
+
+
+def test_what_the_person_rearranges_stays_theirs(desk: Desk) -> None:
+    desk.write("Own.md", RENTS)
+    desk.edit_as_client("Own.md", RENTS + "\nThe shed is dry.\n")
+    (desk.vault.root / "Own.md").write_text(
+        "# Flat\n\n## Loft\n\nThe rent is 95 euros.\n\nThe shed is dry.\n\n> The rent is 60 euros.\n"
+    )
+    assert lines_of_eve(desk) == ["The shed is dry."]
+
+
+def test_no_client_hides_the_persons_words_by_reframing_them_and_adding_an_order(
+    desk: Desk,
+) -> None:
+    desk.write("Own.md", "# Flat\n\nThe rent is 95 euros.\n")
+    desk.edit_as_client("Own.md", "# House\n\nThe rent is 95 euros.\n")
+    desk.edit_as_client("Own.md", f"# House\n\nThe rent is 95 euros.\n\n{ORDER}\n")
+    assert desk.guarded.read("Own.md").decode().strip() == "The rent is 95 euros."
+    assert desk.of("Own.md").own_heading("House") == ""
+
+
+def test_undoing_a_clients_reframing_gives_the_person_their_words_back(desk: Desk) -> None:
+    desk.write("Own.md", f"I took it. {FEE} I never pay.\n")
+    desk.edit_as_client("Own.md", f"I took it. {FEE}\n")
+    assert lines_of_eve(desk)
+    undone(desk, desk.curator.history.changes()[0].reversal_hash, BY_PERSON)
+    (desk.vault.root / "Own.md").write_text(f"I took it. {FEE} I never pay. It rains.\n")
+    assert desk.of("Own.md").is_person
+
+
+def test_what_the_person_verified_after_it_was_reframed_is_theirs(desk: Desk) -> None:
+    head = "---\nid: 7d4c9c1e-7f0c-4c6e-9d59-0c2f1f9f8f10\n---\n"
+    desk.write("Own.md", head + RENTS)
+    desk.edit_as_client("Own.md", head + RENTS.replace("Attic", "Loft"))
+    assert not desk.of("Own.md").is_person
+    verified(desk, "Own.md")
+    assert desk.of("Own.md").is_person
+    text = desk.vault.read("Own.md").decode()
+    desk.edit_as_client("Own.md", text.replace("Loft", "Barn"))
+    assert lines_of_eve(desk) == ["## Barn", "The rent is 95 euros."]
+    assert not desk.of("Own.md").verifiable
+
+
+_LINES = st.lists(
+    st.sampled_from(
+        ["# A", "# B", "## C", "> x", "x", "y", "z w", "- x", "  - y", "", "", "%%", "```", "Not:"]
+    ),
+    max_size=14,
+)  # fmt: skip
+
+
+@given(_LINES, _LINES)
+def test_a_kept_sentence_has_the_frame_that_it_had(old: list[str], new: list[str]) -> None:
+    before, after = "\n".join(old).encode(), "\n".join(new).encode()
+    changed = reframed(before, after)
+    known, framed = {u.written for u in units(before)}, {u.framed for u in units(before)}
+    for unit in units(after):
+        if unit.written in known and unit.framed not in framed:
+            assert unit.digest in changed.digests
+            assert not set(unit.places) & set(changed.own_places)
+
+
+@given(_LINES, st.lists(st.sampled_from(["x", "y", "new"]), max_size=4))
+def test_what_is_appended_reframes_nothing_above(lines: list[str], more: list[str]) -> None:
+    before = "\n".join(lines)
+    changed = reframed(before.encode(), "\n\n".join([before, *more]).encode())
+    for unit in units(before.encode()):
+        assert unit.digest not in changed.digests or set(unit.places) & set(changed.own_places)

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine, QuarantinedText
+from memvault.curation.reframing import reframed
 from memvault.curation.sentence_digests import units
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
@@ -66,9 +67,9 @@ class GuardedVault(Vault):
 
     def examined(self, path: str) -> Examined:
         data = super().read(path)
-        provenance = self._provenances.of(path, claimed_id(data), data)
-        written_by = provenance
-        if provenance.is_person:
+        # What a client moved is still the person's text: it hides nothing and is not checked.
+        provenance, written_by = self._provenances.both(path, claimed_id(data), data)
+        if written_by.is_person:
             if not path.lower().endswith(PDF):
                 return Examined(data, provenance)
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
@@ -80,7 +81,7 @@ class GuardedVault(Vault):
         if not finding.adversarial or self._quarantine.is_released(key):
             self._hidden.pop(path, None)
             return Examined(data, provenance)
-        whole = not provenance.is_mixed
+        whole = not written_by.is_mixed
         self._quarantine.hold(_quarantined(key, path, data, written_by, finding, whole=whole))
         if whole:
             stat = self.stat(path)
@@ -91,12 +92,13 @@ class GuardedVault(Vault):
                 f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
                 path=path,
             )
-        return Examined(own_lines(data, provenance), provenance)
+        return Examined(own_lines(data, written_by), provenance)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.
 
-        That is a change that rewrites a sentence of the person and adds text to be quarantined.
+        That is a change that rewrites or reframes a sentence of the person and adds text to be
+        quarantined.
 
         Raises:
             NoteQuarantined: nothing was changed.
@@ -115,6 +117,7 @@ class GuardedVault(Vault):
                 for unit in before
                 if unit.is_body
             )
+            rewrites = rewrites or bool(reframed(edit.before, edit.after).digests)
             new = "\n".join(unit.text for unit in after if unit.written not in known)
             if rewrites and new and self._immunity.check(new).adversarial:
                 raise NoteQuarantined(

@@ -1,9 +1,11 @@
 """Who wrote each sentence of a note, read from the journal.
 
 The journal entry for a change holds the digests of the sentences that the change added. A sentence
-that a client, an import or memvault added is theirs. All others are the person's: text typed in an
-editor is in no entry, even if it replaces a client's text. A note that the person has renamed is
-recognised by their own sentences in it.
+that a client, an import or memvault added is theirs. So is a sentence of the person's that a client
+moved, repeated or put into another frame, except where it still is as it was. All others are the
+person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
+the person has renamed is recognised by their own sentences in it, and one without any by the
+others' sentences.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
 _FINGERPRINT_SHARE = 0.5  # of its `fingerprint` that a renamed note must have
+# Of the others' sentences, for a note that had none of the person's.
+_FOREIGN_SHARE = 0.5
 # A copy of a note that is still there must have more: notes of one template share some.
 _COPY_SHARE, _COPY_SENTENCES = 0.9, 3
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
@@ -55,11 +59,31 @@ class _Adoption:
 
     Attributes:
         whole: whether this includes the sentences of an entry without digests.
+        reframings: the changes whose `_Reframing` is included.
         is_valid: False while the verification is undone.
     """
 
     digests: set[str]
     whole: bool
+    reframings: set[str]
+    is_valid: bool = True
+
+
+@dataclass(slots=True)
+class _Reframing:
+    """The sentences that a client's change moved, repeated or put into another frame.
+
+    Attributes:
+        own_places, new_places: see `reframing.Reframed`.
+        is_late: whether the note was verified already.
+        is_valid: False while the change is undone.
+    """
+
+    change: str
+    origin: Origin
+    own_places: frozenset[str]
+    new_places: frozenset[str]
+    is_late: bool
     is_valid: bool = True
 
 
@@ -74,12 +98,14 @@ class _Claims:
     whole: Origin | None = None
     late: set[str] = field(default_factory=set)  # added to a note that was verified already
     adoptions: dict[str, _Adoption] = field(default_factory=dict)  # by the verifying change
+    reframings: dict[str, list[_Reframing]] = field(default_factory=dict)  # by digest
     entries: int = 0
 
     def adopt(self, key: str) -> None:
         """Count all current sentences as the person's, who verified the note."""
         self.entries += 1
-        self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None)
+        changes = {found.change for several in self.reframings.values() for found in several}
+        self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None, changes)
 
     def set_valid(self, key: str, *, valid: bool) -> None:
         self.entries += 1
@@ -97,18 +123,70 @@ class _Claims:
             for adoption in self.adoptions.values():
                 adoption.digests -= new.keys()
 
-    def of(self, unit: Unit) -> Origin:
+    def reframe(self, file: FileChange, change: str, origin: Origin) -> None:
+        self.entries += 1
+        reframing = _Reframing(
+            change,
+            origin,
+            frozenset(file.own_places),
+            frozenset(file.new_places),
+            file.was_verified,
+        )
+        for digest in file.reframed:
+            self.reframings.setdefault(digest, []).append(reframing)
+
+    def set_reframing_valid(self, change: str, *, valid: bool) -> None:
+        self.entries += 1
+        for several in self.reframings.values():
+            for reframing in several:
+                if reframing.change == change:
+                    reframing.is_valid = valid
+
+    def of(self, unit: Unit, *, reframed: bool = True) -> Origin:
+        """The origin of a sentence; ``reframed`` is False for that of its first writer."""
         found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
-        origins = [self.of_digest(digest) for digest in found]
+        origins = [self._of_added(digest) for digest in found]
+        if reframed:
+            origins += [reframing.origin for reframing in self._reframings_of(unit)]
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
     def of_digest(self, digest: str) -> Origin:
+        """The origin of a sentence wherever it is."""
+        found = [self._of_added(digest), *(r.origin for r in self._valid_reframings(digest))]
+        return next((origin for origin in found if not origin.is_person), PERSON)
+
+    @property
+    def foreign_digests(self) -> list[str]:
+        known = dict.fromkeys((*self.origins, *self.reframings))
+        return [digest for digest in known if not self.of_digest(digest).is_person]
+
+    def is_late(self, unit: Unit) -> bool:
+        is_late = any(d in self.late and not self._is_adopted(d) for d in unit.digests)
+        return is_late or any(reframing.is_late for reframing in self._reframings_of(unit))
+
+    def is_reframed(self, unit: Unit) -> bool:
+        return bool(self._reframings_of(unit))
+
+    def _of_added(self, digest: str) -> Origin:
         if self._is_adopted(digest):
             return PERSON
         return self.origins.get(digest, self.whole or PERSON)
 
-    def is_late(self, unit: Unit) -> bool:
-        return any(digest in self.late and not self._is_adopted(digest) for digest in unit.digests)
+    def _reframings_of(self, unit: Unit) -> list[_Reframing]:
+        """The changes that moved or reframed this sentence; none where it is as it was."""
+        found = self._valid_reframings(unit.digest) if self.reframings else []
+        own = set(found[0].own_places) if found else set()
+        for reframing in found:
+            own -= reframing.new_places
+        return [] if own.intersection(unit.places) else found
+
+    def _valid_reframings(self, digest: str) -> list[_Reframing]:
+        adopted = [adoption.reframings for adoption in self.adoptions.values() if adoption.is_valid]
+        return [
+            reframing
+            for reframing in self.reframings.get(digest, ())
+            if reframing.is_valid and not any(reframing.change in known for known in adopted)
+        ]
 
     def _is_adopted(self, digest: str) -> bool:
         known = digest in self.origins
@@ -118,19 +196,28 @@ class _Claims:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Recognition:
+    """The digests by which a renamed note is recognised: the person's sentences and the others'."""
+
+    own: frozenset[str]
+    foreign: frozenset[str]
+
+
 class Provenances:
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
         self._vault = vault
-        # Path of a note with foreign sentences → digests of the person's sentences in it.
-        self._own_sentences: dict[str, frozenset[str]] = {}
+        # Path of a note with foreign sentences → how it is recognised after a rename.
+        self._recognitions: dict[str, _Recognition] = {}
         # Digest of a foreign sentence → paths of these notes that have it.
         self._places: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
         self._adopters: dict[str, list[_Claims]] = {}  # by the verifying change
+        self._reframed: dict[str, list[_Claims]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
@@ -141,16 +228,23 @@ class Provenances:
             note_id: the id in its frontmatter; "" if it has none.
             data: its bytes.
         """
+        return self.both(path, note_id, data)[0]
+
+    def both(self, path: str, note_id: str, data: bytes) -> tuple[Provenance, Provenance]:
+        """The provenance of a note, and that by who first wrote each sentence.
+
+        In the second, what a client put into another frame is still the person's.
+        """
         with self._lock:
             self._refresh()
             known = [c for key in _keys(path, note_id) if (c := self._claims.get(key))]
             stamp = _stamp(known)
             if not known and not self._places:
-                return Provenance()
+                return Provenance(), Provenance()
             found = list(units(data))
             known += self._claims_of_former_path(found, known)
             if not known:
-                return Provenance()
+                return Provenance(), Provenance()
             judged = [(unit, _origin(unit, known)) for unit in found]
             is_late = any(
                 claims.is_late(unit)
@@ -158,7 +252,13 @@ class Provenances:
                 if not origin.is_person
                 for claims in known
             )
-        return _provenance(judged, stamp, verifiable=not is_late)
+            has_reframed = any(claims.is_reframed(unit) for claims in known for unit in found)
+            written = [(u, _origin(u, known, reframed=False)) for u in found if has_reframed]
+        provenance = _provenance(judged, stamp, verifiable=not is_late)
+        if not has_reframed:
+            return provenance, provenance
+        provenance = provenance.model_copy(update={"has_reframed": True})
+        return provenance, _provenance(written, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the journal has a new entry about this note."""
@@ -178,7 +278,8 @@ class Provenances:
     ) -> list[_Claims]:
         """The claims of the path from which this note was renamed or copied.
 
-        Foreign sentences and most of the person's sentences of that path occur in this note.
+        Foreign sentences and most of the person's sentences of that path occur in this note. If the
+        path had none of the person's, most of the foreign ones.
         """
         digests = {digest for unit in found for digest in unit.digests}
         paths = {path for digest in digests for path in self._places.get(digest, ())}
@@ -190,10 +291,16 @@ class Provenances:
         return [former for former in claims.values() if former is not None and former not in known]
 
     def _is_recognised(self, path: str, digests: set[str]) -> bool:
-        own = self._own_sentences[path]
-        if self._vault.stat(path) is None:
+        known = self._recognitions.get(path)
+        if known is None:
+            return False
+        own = known.own
+        if self._vault.stat(path) is not None:
+            return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
+        if own:
             return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
-        return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
+        foreign = len(known.foreign & digests)
+        return not path.startswith(".") and foreign >= _FOREIGN_SHARE * len(known.foreign)
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
@@ -224,12 +331,9 @@ class Provenances:
         sources = [found for key in keys if (found := self._claims.get(key))]
         ids = _note_ids(change)
         for file in change.files:
-            if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
-                self._claims[f"path:{file.moved_to}"] = gone
-                own = self._own_sentences.get(file.path, ())
-                self._remember_sentences(file.moved_to, own, gone)
+            self._follow_file(file)
             repeats = change.kind in _REPEATING and not is_redone
-            if repeats or not (file.added or file.carried):
+            if repeats or not (file.added or file.carried or file.reframed):
                 continue
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
                 self._adopt(file, change)
@@ -240,23 +344,40 @@ class Provenances:
                 by_origin[_origin_of_digest(digest, sources)].append(digest)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
-            for key in _keys(file.path, ids.get(file.path, "")):
+            for key in _keys(file.path, file.note_id or ids.get(file.path, "")):
                 claims = self._claims[key]
                 says_more = change.kind is not ChangeKind.FADED
                 if file.was_verified and says_more and not origin.is_person:
                     claims.late.update(file.added)
                 for written_by, digests in by_origin.items():
                     claims.add(digests, written_by)
-            self._remember_sentences(file.path, file.beside, self._claims[f"path:{file.path}"])
+                if file.reframed and not origin.is_person:
+                    claims.reframe(file, change.reversal_hash, origin)
+                    self._reframed.setdefault(change.reversal_hash, []).append(claims)
+            self._remember_sentences(file, self._claims[f"path:{file.path}"])
 
-    def _remember_sentences(self, path: str, earlier: Iterable[str], claims: _Claims) -> None:
-        """Remember the sentences of others in the note, and the person's among the earlier ones."""
-        own = frozenset(digest for digest in earlier if claims.of_digest(digest).is_person)
-        others = [digest for digest, origin in claims.origins.items() if not origin.is_person]
-        if own and others:
-            self._own_sentences[path] = own
-            for digest in others:
-                self._places[digest].add(path)
+    def _follow_file(self, file: FileChange) -> None:
+        """Move what is known of a file that the change moved; forget a deleted one."""
+        known = self._recognitions.pop(file.path, None) if file.after is None else None
+        if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
+            self._claims[f"path:{file.moved_to}"] = gone
+            if known is not None:
+                self._recognise(file.moved_to, known)
+
+    def _remember_sentences(self, file: FileChange, claims: _Claims) -> None:
+        """Remember the sentences of others in the note, and the person's among the earlier ones.
+
+        A note without the person's sentences is recognised by its id, if it has one.
+        """
+        own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
+        others = frozenset(claims.foreign_digests)
+        if others and (own or file.note_id == ""):
+            self._recognise(file.path, _Recognition(own, others))
+
+    def _recognise(self, path: str, known: _Recognition) -> None:
+        self._recognitions[path] = known
+        for digest in known.foreign:
+            self._places[digest].add(path)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
@@ -269,7 +390,7 @@ class Provenances:
                 self._adopters.setdefault(key, []).append(self._claims[note])
 
     def _apply_undo(self, change: Change) -> bool:
-        """Update the adoptions whose verifications this undo undoes or redoes.
+        """Update the verifications and reframings that this undo undoes or redoes.
 
         Returns whether a client redoes a change that the person undid: then the restored sentences
         are the client's.
@@ -277,8 +398,10 @@ class Provenances:
         self._undoings[change.reversal_hash] = change
         redone = [undo for key in change.undoes if (undo := self._undoings.get(key))]
         self._set_adoptions_valid(change.undoes, valid=False)
+        self._set_reframings_valid(change.undoes, valid=False)
         by_person = change.actor.kind == "person"
         for undo in redone:
+            self._set_reframings_valid(undo.undoes, valid=True)
             if by_person or undo.actor.kind != "person":
                 self._set_adoptions_valid(undo.undoes, valid=True)
         return not by_person and any(undo.actor.kind == "person" for undo in redone)
@@ -287,6 +410,11 @@ class Provenances:
         for key in keys:
             for claims in self._adopters.get(key, ()):
                 claims.set_valid(key, valid=valid)
+
+    def _set_reframings_valid(self, changes: Iterable[str], *, valid: bool) -> None:
+        for change in changes:
+            for claims in self._reframed.get(change, ()):
+                claims.set_reframing_valid(change, valid=valid)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
@@ -314,9 +442,9 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
-def _origin(unit: Unit, known: Iterable[_Claims]) -> Origin:
+def _origin(unit: Unit, known: Iterable[_Claims], *, reframed: bool = True) -> Origin:
     """The origin of a sentence: the person, unless a claim of the note names somebody else."""
-    origins = (claims.of(unit) for claims in known)
+    origins = (claims.of(unit, reframed=reframed) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from memvault.model.provenance import plain_words, written_form
+from memvault.curation.sentence_frames import frames
+from memvault.model.provenance import plain_words, without_targets, written_form
 from memvault.vault.compose import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
-_SNIFFED = 8192  # bytes of a file that show whether it is text
+SNIFFED = 8192  # bytes of a file that show whether it is text
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_MIN_LINKING_WORDS = 3  # besides its links, by which a sentence is known whatever they link to
+_PAIRED = ("`", "%%", "~~", "$$")
 
 
 class Unit(NamedTuple):
@@ -25,6 +28,9 @@ class Unit(NamedTuple):
         written: see `written_form`.
         before: the same of the sentence before it.
         text: as in the note.
+        frame: see `sentence_frames`.
+        block: the number of its paragraph, list or table.
+        around: the digest of the block in written form.
     """
 
     line: int
@@ -32,6 +38,9 @@ class Unit(NamedTuple):
     before: str
     is_body: bool
     text: str
+    frame: str = ""
+    block: int = 0
+    around: str = ""
 
     @property
     def words(self) -> str:
@@ -42,27 +51,71 @@ class Unit(NamedTuple):
         return _digest(self.written)
 
     @property
-    def digests(self) -> tuple[str, str, str]:
+    def digests(self) -> tuple[str, ...]:
         """The digests by which the journal may record who wrote the sentence.
 
-        That of the sentence, that of the sentence in its place, and the short one of its words,
-        which journals have until format 25.
+        That of the sentence, that of the sentence in its place, the short one of its words, which
+        journals have until format 25, and the one without the targets of its links.
         """
-        return self.digest, _digest(f"{self.before}\n{self.written}"), _short_digest(self.words)
+        in_place = _digest(f"{self.before}\n{self.written}")
+        found = (self.digest, in_place, _short_digest(self.words))
+        return (*found, _digest(self.unlinked)) if self.unlinked else found
+
+    @property
+    def unlinked(self) -> str:
+        """The sentence without the targets of its links; "" if it has none, or few other words."""
+        if "](" not in self.text and "[[" not in self.text:
+            return ""
+        unlinked = without_targets(self.text)
+        return unlinked if len(plain_words(unlinked).split()) >= _MIN_LINKING_WORDS else ""
+
+    @property
+    def framed(self) -> tuple[str, str]:
+        return self.frame, self.written
+
+    @property
+    def places(self) -> tuple[str, str]:
+        """Short digests of the sentence in its frame, and in its frame, block and order."""
+        place = "\0".join(self.framed)
+        return _place_digest(place), _place_digest(f"{place}\0{self.around}\0{self.before}")
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it is more than ASCII punctuation."""
+        return _SAYS_SOMETHING.search(self.written) is not None
+
+    @property
+    def opens_mark(self) -> bool:
+        """Whether it has a mark, such as one of code, that other sentences may close."""
+        text = self.text
+        unequal = any(text.count(a) != text.count(b) for a, b in ("[]", "<>"))
+        return unequal or any(text.count(mark) % 2 for mark in _PAIRED)
 
 
 def units(data: bytes) -> Iterator[Unit]:
     """The sentences of a note, line by line; lines of ASCII punctuation alone are left out."""
+    return (unit for unit in units_and_marks(data) if unit.says_something)
+
+
+def units_and_marks(data: bytes) -> Iterator[Unit]:
+    """The sentences of a note, and its lines of punctuation alone."""
     lines = bare_lines(data.decode("utf-8", "replace"))
     head = _frontmatter_lines(lines)
+    places = frames(lines, head)
+    texts: dict[int, list[str]] = defaultdict(list)
+    for line, place in zip(lines, places, strict=True):
+        if line.strip():
+            texts[place.block].append(written_form(line))
+    blocks = {number: _place_digest("\n".join(text)) for number, text in texts.items()}
     before = ""
-    for number, line in enumerate(lines, 1):
-        parts = [line] if number <= head else sentences_in(line)
-        for part in parts:
-            written = written_form(part)
-            if _SAYS_SOMETHING.search(written):
-                yield Unit(number, written, before, number > head, part)
-                before = written
+    for number, (line, place) in enumerate(zip(lines, places, strict=True), 1):
+        around = blocks.get(place.block, "")
+        for part in [line] if number <= head else sentences_in(line):
+            if part.strip():
+                written = written_form(part)
+                unit = Unit(number, written, before, number > head, part, *place, around)
+                yield unit
+                before = written if unit.says_something else before
 
 
 def _frontmatter_lines(lines: list[str]) -> int:
@@ -74,6 +127,10 @@ def _frontmatter_lines(lines: list[str]) -> int:
 
 def _digest(written: str) -> str:
     return blake2b(written.encode(), digest_size=16).hexdigest()
+
+
+def _place_digest(place: str) -> str:
+    return blake2b(place.encode(), digest_size=8).hexdigest()
 
 
 def _short_digest(words: str) -> str:
@@ -92,40 +149,45 @@ def says_verified(data: bytes) -> bool:
 def added(before: bytes | None, after: bytes) -> list[str]:
     """The digests of the sentences that a version adds or moves.
 
-    An added sentence counts by its own digest, a moved one by its digest in its new place. Bytes
-    that are no text have none.
+    An added sentence counts by its own digest, and by that without the targets of its links; a
+    moved one by its digest in its new place. Bytes that are no text have none.
     """
-    if b"\0" in after[:_SNIFFED]:
+    if b"\0" in after[:SNIFFED]:
         return []
     old, new = list(units(before)) if before else [], list(units(after))
     known = {unit.written for unit in old}
-    found = [unit.digest for unit in new if unit.written not in known]
+    fresh = [unit for unit in new if unit.written not in known]
+    found = [unit.digest for unit in fresh]
+    if linked := [unit.unlinked for unit in fresh if unit.unlinked]:
+        known_unlinked = {unit.unlinked for unit in old}
+        found += [_digest(unlinked) for unlinked in linked if unlinked not in known_unlinked]
     found += [unit.digests[1] for unit in _moved(old, new)]
     return list(dict.fromkeys(found))
 
 
 def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
-    """The sentences that both versions have once, in another order.
-
-    These are all but a longest increasing sequence of their places (patience sorting).
-    """
+    """The sentences that both versions have once, in another order."""
     places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
     new_counts = Counter(unit.written for unit in new)
     common = [u for u in new if counts[u.written] == 1 and new_counts[u.written] == 1]
-    tops: list[int] = []  # the least last place of a sequence of each length
-    lengths: list[int] = []  # of each common sentence the length of the sequence that it ends
-    for unit in common:
-        place = places[unit.written]
-        length = bisect_left(tops, place)
-        tops[length : length + 1] = [place]
+    staying = increasing([places[unit.written] for unit in common])
+    return [unit for at, unit in enumerate(common) if at not in staying]
+
+
+def increasing(numbers: Sequence[int]) -> set[int]:
+    """The places of a longest increasing sequence of these numbers (patience sorting)."""
+    tops: list[int] = []  # the least last number of a sequence of each length
+    lengths: list[int] = []  # of each number the length of the sequence that it ends
+    for number in numbers:
+        length = bisect_left(tops, number)
+        tops[length : length + 1] = [number]
         lengths.append(length)
-    moved, length = [], len(tops) - 1
-    for unit, unit_length in zip(reversed(common), reversed(lengths), strict=True):
-        if unit_length == length:
+    found, length = set(), len(tops) - 1
+    for at in range(len(numbers) - 1, -1, -1):
+        if lengths[at] == length:
             length -= 1
-        else:
-            moved.append(unit)
-    return moved[::-1]
+            found.add(at)
+    return found
 
 
 def fingerprint(before: bytes) -> tuple[str, ...]:

@@ -67,7 +67,12 @@ class FileChange(BaseModel):
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
     carried: tuple[str, ...] = ()  # digests of those that it had from another note of the change
+    # Of a client's change: what `curation.reframing.reframed` returns.
+    reframed: tuple[str, ...] = ()
+    own_places: tuple[str, ...] = ()
+    new_places: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()  # digests of earlier sentences, which a renamed note still has
+    note_id: str | None = None  # in its frontmatter, "" if it has none; None in older journals
     was_verified: bool = False  # whether it had ``verified: true`` before
 
     @property

@@ -93,6 +93,7 @@ class Provenance(BaseModel):
             text that a client added to a note that was already verified.
         own_properties: the person's lines of the frontmatter, in the same form.
         own_parts: line numbers with the person's sentences in lines that others wrote in, too.
+        has_reframed: whether a client put sentences of the person into another frame.
         stamp: changes whenever the journal has something new about this note.
     """
 
@@ -105,6 +106,7 @@ class Provenance(BaseModel):
     own_properties: tuple[str, ...] = ()
     own_parts: tuple[tuple[int, str], ...] = ()
     verifiable: bool = True
+    has_reframed: bool = False
     stamp: str = ""
 
     @property
@@ -153,7 +155,7 @@ class Provenance(BaseModel):
 
         Above the person's words, such a heading would pass for theirs.
         """
-        parts = heading.split(" > ") if self.is_mixed else ()
+        parts = heading.split(" > ") if self.is_mixed or self.has_reframed else ()
         return heading if all(_holds(self.own, plain_words(part)) for part in parts) else ""
 
     def of_property(self, line: str) -> Origin:
@@ -192,6 +194,13 @@ def written_form(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     return " ".join(_EMPHASIS.sub("", _LINE_MARK.sub("", text)).casefold().split())
+
+
+def without_targets(text: str) -> str:
+    """The written form without wikilinks and the targets of links.
+
+    Obsidian rewrites these when a note is renamed."""
+    return written_form(_LINK.sub(r"[\1]()", _WIKILINK.sub("[[]]", text)))
 
 
 def plain_words(text: str) -> str:

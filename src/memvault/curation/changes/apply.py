@@ -9,10 +9,12 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
+from memvault.curation.reframing import Reframed, reframed
 from memvault.curation.sentence_digests import added, fingerprint, says_verified
 from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.parse import content_hash
 
 logger = logging.getLogger(__name__)
@@ -80,16 +82,19 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
         return None
 
 
-def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
+def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileChange:
     """The journal's record of an edit, with hashes instead of texts.
 
     Args:
         edits: all edits of the change. A sentence that another of its notes had before counts as
             carried, not as added.
+        by_client: then the person's sentences that it moves or reframes are recorded, too.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
     others = [other.before for other in edits if other is not edit and other.before is not None]
     known = {digest for before in others for digest in added(None, before)} if new else set()
+    moved = reframed(edit.before, edit.after) if by_client else Reframed()
+    changes = bool(new or moved.digests)
     return FileChange(
         path=edit.path,
         before=None if edit.before is None else content_hash(edit.before),
@@ -97,7 +102,11 @@ def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
         moved_to=edit.moved_to,
         added=tuple(digest for digest in new if digest not in known),
         carried=tuple(digest for digest in new if digest in known),
-        beside=fingerprint(edit.before) if new and edit.before is not None else (),
+        reframed=moved.digests,
+        own_places=moved.own_places,
+        new_places=moved.new_places,
+        beside=fingerprint(edit.before) if changes and edit.before is not None else (),
+        note_id=None if edit.after is None else claimed_id(edit.after),
         was_verified=edit.before is not None and says_verified(edit.before),
     )
 

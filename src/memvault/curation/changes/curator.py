@@ -323,7 +323,10 @@ class Curator:
     def _change(self, plan: Plan, why: Attribution) -> Change:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
-        changed = tuple(files.file_change(edit, plan.edits) for edit in plan.edits)
+        changed = tuple(
+            files.file_change(edit, plan.edits, by_client=why.kind == "client")
+            for edit in plan.edits
+        )
         details = [detail.model_dump() for detail in (*changed, *plan.facts)]
         key = reversal_hash(plan.kind, order, "\n".join(plan.names), [details, plan.undoes])
         return Change(

@@ -1,0 +1,122 @@
+"""Finds the sentences that a change moves, repeats or puts into another frame."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memvault.curation.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
+
+_SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(\1[ \t]*){2,}")
+
+
+class Reframed(NamedTuple):
+    """The sentences of the version before that a change moved, repeated or gave another meaning.
+
+    Attributes:
+        digests: of these sentences.
+        own_places: `Unit.places` where they still are as they were before.
+        new_places: `Unit.places` where the change put them or changed what is around them.
+    """
+
+    digests: tuple[str, ...] = ()
+    own_places: tuple[str, ...] = ()
+    new_places: tuple[str, ...] = ()
+
+
+def reframed(before: bytes | None, after: bytes | None) -> Reframed:
+    """The sentences that a change does not leave in their frame and in their order.
+
+    Includes the rest of a paragraph, list or table that the change deleted a sentence of: its
+    meaning may depend on that sentence.
+    """
+    if not before or not after or b"\0" in after[:SNIFFED]:
+        return Reframed()
+    old, new = list(units_and_marks(before)), list(units_and_marks(after))
+    known = {unit.written for unit in old if unit.says_something}
+    changed = [new[at] for at in _changed(old, new) if new[at].written in known]
+    if not changed:
+        return Reframed()
+    written = {unit.written for unit in changed}
+    taken = {place for unit in changed for place in unit.places}
+    left = [unit for unit in (*old, *new) if unit.written in written]
+    own = {place for unit in left for place in unit.places} - taken
+    return Reframed(
+        tuple(dict.fromkeys(unit.digest for unit in changed)),
+        tuple(sorted(own)),
+        tuple(sorted(taken)),
+    )
+
+
+def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
+    """The places of the new sentences that are not kept, or in a block that lost a sentence."""
+    kept, corrected = _alignment(old, new)
+    staying = {unit for unit, _ in kept} | corrected
+    lost = {unit.block for at, unit in enumerate(old) if at not in staying and not _is_rule(unit)}
+    places = {at: was for was, at in kept}
+    opened = {
+        unit.block
+        for at, unit in enumerate(new)
+        if at not in places and not _is_rule(unit) and (unit.opens_mark or not unit.says_something)
+    }
+    return [
+        at
+        for at, unit in enumerate(new)
+        if at not in places or old[places[at]].block in lost or unit.block in opened
+    ]
+
+
+def _alignment(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[tuple[int, int]], set[int]]:
+    """The pairs of places of the sentences that are kept, and the old ones that are corrected.
+
+    A patience diff: sentences that both versions have once divide the text, and so on in each part.
+    """
+    kept: list[tuple[int, int]] = []
+    corrected: set[int] = set()
+    parts = [(0, len(old), 0, len(new))]
+    while parts:
+        start, end, first, last = parts.pop()
+        while start < end and first < last and old[start].framed == new[first].framed:
+            kept.append((start, first))
+            start, first = start + 1, first + 1
+        while start < end and first < last and old[end - 1].framed == new[last - 1].framed:
+            end, last = end - 1, last - 1
+            kept.append((end, last))
+        anchors = _anchors(old[start:end], new[first:last])
+        if anchors:
+            bounds = [(start + was, first + at) for was, at in anchors]
+            ends = zip([(start, first), *bounds], [*bounds, (end, last)], strict=True)
+            parts += [(a, a_end, b, b_end) for (a, b), (a_end, b_end) in ends]
+        elif end - start == last - first:
+            pairs = zip(range(start, end), range(first, last), strict=True)
+            corrected |= {was for was, at in pairs if _is_correction(old[was], new[at])}
+    return kept, corrected
+
+
+def _anchors(old: Sequence[Unit], new: Sequence[Unit]) -> list[tuple[int, int]]:
+    """The places of the sentences that both versions have once, without those that moved."""
+    places, new_places = _single(old), _single(new)
+    both = sorted((at, places[key]) for key, at in new_places.items() if key in places)
+    staying = increasing([was for _, was in both])
+    return [(was, at) for k, (at, was) in enumerate(both) if k in staying]
+
+
+def _single(units: Sequence[Unit]) -> dict[tuple[str, str], int]:
+    counts = Counter(unit.framed for unit in units)
+    return {unit.framed: at for at, unit in enumerate(units) if counts[unit.framed] == 1}
+
+
+def _is_correction(old: Unit, new: Unit) -> bool:
+    """Whether a sentence was corrected in its place rather than replaced by another."""
+    if old.frame != new.frame:
+        return False
+    before, after = (Counter(unit.words.split()) for unit in (old, new))
+    return (before & after).total() > _SAME_WORDS * max(before.total(), after.total())
+
+
+def _is_rule(unit: Unit) -> bool:
+    """Whether it is a line between sections, which means nothing for the text around it."""
+    return unit.is_body and _RULE.fullmatch(unit.text) is not None
