@@ -13,12 +13,13 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from memvault.curation.sentence_digests import VERIFIED_DIGESTS, Unit, units
+from memvault.curation.sentence_origins import SentenceOrigins
 from memvault.model.change import Actor, Change, ChangeKind, FileChange
 from memvault.model.provenance import (
     PERSON,
@@ -53,149 +54,6 @@ def spoken_key(path: str) -> str:
     return f"{SPOKEN}:{path}"
 
 
-@dataclass(slots=True)
-class _Adoption:
-    """The sentences that the person adopted by verifying the note.
-
-    Attributes:
-        whole: whether this includes the sentences of an entry without digests.
-        reframings: the changes whose `_Reframing` is included.
-        is_valid: False while the verification is undone.
-    """
-
-    digests: set[str]
-    whole: bool
-    reframings: set[str]
-    is_valid: bool = True
-
-
-@dataclass(slots=True)
-class _Reframing:
-    """The sentences that a client's change moved, repeated or put into another frame.
-
-    Attributes:
-        own_places, new_places: see `reframing.Reframed`.
-        is_late: whether the note was verified already.
-        is_valid: False while the change is undone.
-    """
-
-    change: str
-    origin: Origin
-    own_places: frozenset[str]
-    new_places: frozenset[str]
-    is_late: bool
-    is_valid: bool = True
-
-
-@dataclass(slots=True)
-class _Claims:
-    """The origins of one note's sentences, as the journal has them for its path or id.
-
-    ``whole`` is the origin of an entry without digests, which wrote the whole note.
-    """
-
-    origins: dict[str, Origin] = field(default_factory=dict)
-    whole: Origin | None = None
-    late: set[str] = field(default_factory=set)  # added to a note that was verified already
-    adoptions: dict[str, _Adoption] = field(default_factory=dict)  # by the verifying change
-    reframings: dict[str, list[_Reframing]] = field(default_factory=dict)  # by digest
-    entries: int = 0
-
-    def adopt(self, key: str) -> None:
-        """Count all current sentences as the person's, who verified the note."""
-        self.entries += 1
-        changes = {found.change for several in self.reframings.values() for found in several}
-        self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None, changes)
-
-    def set_valid(self, key: str, *, valid: bool) -> None:
-        self.entries += 1
-        self.adoptions[key].is_valid = valid
-
-    def add(self, digests: Iterable[str] | None, origin: Origin) -> None:
-        self.entries += 1
-        if digests is None:
-            self.whole = None if origin.is_person else origin
-            for adoption in self.adoptions.values():
-                adoption.whole = False
-        else:
-            new = dict.fromkeys(digests, origin)
-            self.origins.update(new)
-            for adoption in self.adoptions.values():
-                adoption.digests -= new.keys()
-
-    def reframe(self, file: FileChange, change: str, origin: Origin) -> None:
-        self.entries += 1
-        reframing = _Reframing(
-            change,
-            origin,
-            frozenset(file.own_places),
-            frozenset(file.new_places),
-            file.was_verified,
-        )
-        for digest in file.reframed:
-            self.reframings.setdefault(digest, []).append(reframing)
-
-    def set_reframing_valid(self, change: str, *, valid: bool) -> None:
-        self.entries += 1
-        for several in self.reframings.values():
-            for reframing in several:
-                if reframing.change == change:
-                    reframing.is_valid = valid
-
-    def of(self, unit: Unit, *, reframed: bool = True) -> Origin:
-        """The origin of a sentence; ``reframed`` is False for that of its first writer."""
-        found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
-        origins = [self._of_added(digest) for digest in found]
-        if reframed:
-            origins += [reframing.origin for reframing in self._reframings_of(unit)]
-        return next((origin for origin in origins if not origin.is_person), PERSON)
-
-    def of_digest(self, digest: str) -> Origin:
-        """The origin of a sentence wherever it is."""
-        found = [self._of_added(digest), *(r.origin for r in self._valid_reframings(digest))]
-        return next((origin for origin in found if not origin.is_person), PERSON)
-
-    @property
-    def foreign_digests(self) -> list[str]:
-        known = dict.fromkeys((*self.origins, *self.reframings))
-        return [digest for digest in known if not self.of_digest(digest).is_person]
-
-    def is_late(self, unit: Unit) -> bool:
-        is_late = any(d in self.late and not self._is_adopted(d) for d in unit.digests)
-        return is_late or any(reframing.is_late for reframing in self._reframings_of(unit))
-
-    def is_reframed(self, unit: Unit) -> bool:
-        return bool(self._reframings_of(unit))
-
-    def _of_added(self, digest: str) -> Origin:
-        if self._is_adopted(digest):
-            return PERSON
-        return self.origins.get(digest, self.whole or PERSON)
-
-    def _reframings_of(self, unit: Unit) -> list[_Reframing]:
-        """The changes that moved or reframed this sentence; none where it is as it was."""
-        found = self._valid_reframings(unit.digest) if self.reframings else []
-        own = set(found[0].own_places) if found else set()
-        for reframing in found:
-            own -= reframing.new_places
-        return [] if own.intersection(unit.places) else found
-
-    def _valid_reframings(self, digest: str) -> list[_Reframing]:
-        adopted = [adoption.reframings for adoption in self.adoptions.values() if adoption.is_valid]
-        return [
-            reframing
-            for reframing in self.reframings.get(digest, ())
-            if reframing.is_valid and not any(reframing.change in known for known in adopted)
-        ]
-
-    def _is_adopted(self, digest: str) -> bool:
-        known = digest in self.origins
-        return any(
-            adoption.is_valid and (digest in adoption.digests if known else adoption.whole)
-            for adoption in self.adoptions.values()
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Recognition:
     """The digests by which a renamed note is recognised: the person's sentences and the others'."""
@@ -215,9 +73,9 @@ class Provenances:
         # Digest of a foreign sentence → paths of these notes that have it.
         self._places: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
-        self._claims: dict[str, _Claims] = defaultdict(_Claims)
-        self._adopters: dict[str, list[_Claims]] = {}  # by the verifying change
-        self._reframed: dict[str, list[_Claims]] = {}  # by the reframing change
+        self._claims: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
+        self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
+        self._reframed: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
@@ -274,8 +132,8 @@ class Provenances:
             ]
 
     def _claims_of_former_path(
-        self, found: Iterable[Unit], known: Sequence[_Claims]
-    ) -> list[_Claims]:
+        self, found: Iterable[Unit], known: Sequence[SentenceOrigins]
+    ) -> list[SentenceOrigins]:
         """The claims of the path from which this note was renamed or copied.
 
         Foreign sentences and most of the person's sentences of that path occur in this note. If the
@@ -364,7 +222,7 @@ class Provenances:
             if known is not None:
                 self._recognise(file.moved_to, known)
 
-    def _remember_sentences(self, file: FileChange, claims: _Claims) -> None:
+    def _remember_sentences(self, file: FileChange, claims: SentenceOrigins) -> None:
         """Remember the sentences of others in the note, and the person's among the earlier ones.
 
         A note without the person's sentences is recognised by its id, if it has one.
@@ -442,18 +300,18 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
-def _origin(unit: Unit, known: Iterable[_Claims], *, reframed: bool = True) -> Origin:
+def _origin(unit: Unit, known: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
     """The origin of a sentence: the person, unless a claim of the note names somebody else."""
     origins = (claims.of(unit, reframed=reframed) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _origin_of_digest(digest: str, known: Iterable[_Claims]) -> Origin:
+def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
     origins = (claims.of_digest(digest) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _stamp(known: Iterable[_Claims]) -> str:
+def _stamp(known: Iterable[SentenceOrigins]) -> str:
     return ".".join(str(claims.entries) for claims in known)
 
 
