@@ -38,7 +38,7 @@ def test_a_word_that_no_note_has_is_replaced_by_the_word_that_notes_use(
     vocabulary: Vocabulary,
 ) -> None:
     assert set(vocabulary.similar("where does my stylesheet go")["stylesheet"]) == {"css"}
-    assert "images" in vocabulary.similar("can I paste a picture")["picture"]
+    assert "images" in vocabulary.similar("can I paste a photograph")["photograph"]
 
 
 def test_a_word_that_notes_have_and_a_name_stand_for_themselves(vocabulary: Vocabulary) -> None:

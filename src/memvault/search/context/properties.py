@@ -20,7 +20,7 @@ from memvault.vault.frontmatter.properties import read_date
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 MAX_PROPERTIES = 6  # properties that are shown
 LONGEST = 80  # characters of a value
-MIN_NEARNESS = 0.2  # cosine of a question and the key of a property that answers it
+MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
 _ASKS_DAY = re.compile(
     r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
 )
