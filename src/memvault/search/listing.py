@@ -136,12 +136,13 @@ class Listing:
         if not 0 < len(wanted) <= MAX_NAMING_WORDS:
             return []
         terms = terms_of(" ".join(wanted))
-        of_time = time.all_of_this_time(all_in_scope(self._indexed.catalogue, scope), _no_days)
-        return [
+        starts = [word[:3] for word in wanted]  # a quick look that excludes most notes
+        named = [
             memory
-            for memory in of_time
-            if says_its_day(memory) and terms and terms <= _terms_naming(memory)
+            for memory in all_in_scope(self._indexed.catalogue, scope)
+            if says_its_day(memory) and _may_name(memory, starts) and terms <= _terms_naming(memory)
         ]
+        return time.all_of_this_time(named, _no_days) if named and terms else []
 
     def _of_the_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
@@ -193,6 +194,12 @@ class Listing:
 
 def _no_days(path: str) -> Sequence[date]:
     return ()
+
+
+def _may_name(memory: Memory, starts: Sequence[str]) -> bool:
+    """Whether a note's path, title, type, project or tags may have words that start so."""
+    text = f"{memory.path} {memory.title} {memory.type} {memory.project} {memory.tags}".casefold()
+    return all(start in text for start in starts)
 
 
 def _terms_naming(memory: Memory) -> frozenset[int]:

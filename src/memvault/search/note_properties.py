@@ -122,7 +122,9 @@ class NoteProperties:
 
     @cached_property
     def _text(self) -> str:
-        return composed(f"{' '.join(self._words_of_names)} {self.memory.metadata}").casefold()
+        memory = self.memory
+        names = " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
+        return composed(f"{names} {memory.metadata}").casefold()
 
 
 def terms_of_key(key: str) -> frozenset[int]:

@@ -23,6 +23,7 @@ from memvault.text.words import composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
 MAX_READ = 3_000  # notes
+MAX_DENYING = 300  # notes of which every property is read, for what they deny
 MIN_NEARNESS = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 _LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
 _SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
@@ -138,9 +139,11 @@ class PropertyQuestion:
         if len(known) > MAX_READ:
             return PropertyAnswer()
         notes = [NoteProperties(memory, self.words) for memory in known]
-        keys = [key for key in keys if any(key in note.fields for note in notes)]
+        keys = [key for key in keys if any(key in memory.metadata for memory in known)]
         named = frozenset[int]().union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
+        if self.negated and len(known) > MAX_DENYING:
+            return PropertyAnswer()
         if self.negated:
             return PropertyAnswer(self._without(notes, values))
         compared = None
