@@ -66,13 +66,14 @@ class NoteProperties:
         return word in self._text or NUMBER_WORDS.get(word, word) in self._text
 
     def has_all(self, words: Collection[str]) -> bool:
-        """Whether each word is one of a value or of the note's names; a number must be that of a
-        property that is named, if any is."""
+        """Whether each word is one of a value, or of the note's title, aliases, project or tags; a
+        number must be that of a property that is named, if any is."""
         return all(self._has(word) for word in words)
 
     def is_named_by(self, words: Collection[str]) -> bool:
         """Whether each word is one of the note's title or aliases."""
-        return bool(words) and self._words_of_names.issuperset(words)
+        names = _words(" ".join((self.memory.title, *self.memory.aliases)))
+        return bool(words) and names.issuperset(words)
 
     def keys_named(self) -> list[str]:
         """The keys with a number that have the most words of the question."""
@@ -113,6 +114,7 @@ class NoteProperties:
 
     @cached_property
     def words_of_value(self) -> dict[str, frozenset[str]]:
+        """The words of each property's value, by its key."""
         return {key: _words(value) for key, value in self.fields.items()}
 
     @cached_property
