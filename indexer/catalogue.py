@@ -7,7 +7,7 @@ every note whose record differs from the file, and indexes it again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from pydantic import BaseModel, ConfigDict
@@ -59,6 +59,7 @@ class Catalogue:
         self._in_project: dict[str, set[str]] = defaultdict(set)
         self._of_type: dict[str, set[str]] = defaultdict(set)
         self._with_property: dict[str, set[str]] = defaultdict(set)
+        self._of_day: dict[date, set[str]] = defaultdict(set)
         self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
             self._remember(path, NoteRecord.model_validate_json(value))
@@ -241,6 +242,13 @@ class Catalogue:
         found = (self.by_path(path) for path in list(self._with_property.get(key, ())))
         return [memory for memory in found if memory is not None]
 
+    def of_days(self, is_meant: Callable[[date], bool]) -> list[Memory]:
+        """The notes that are of a day for which ``is_meant`` is true, or name one."""
+        days = [day for day in list(self._of_day) if is_meant(day)]
+        paths = set().union(*(self._of_day.get(day, ()) for day in days))
+        found = (self.by_path(path) for path in sorted(paths))
+        return [memory for memory in found if memory is not None]
+
     def __len__(self) -> int:
         return len(self._records)
 
@@ -263,6 +271,8 @@ class Catalogue:
         self._of_type[record.memory.type].add(path)
         for key in record.memory.metadata:
             self._with_property[key].add(path)
+        for day in (record.memory.day, *record.days):
+            self._of_day[day].add(path)
 
     def _forget(self, path: str) -> None:
         record = self._records.pop(path, None)
@@ -283,3 +293,5 @@ class Catalogue:
         self._of_type[record.memory.type].discard(path)
         for key in record.memory.metadata:
             self._with_property[key].discard(path)
+        for day in {record.memory.day, *record.days}:
+            self._of_day.get(day, set()).discard(path)

@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -383,6 +384,29 @@ def test_ids_are_found_by_the_digits_they_begin_with(indexer: Indexer, write: Wr
     indexer.scan()
     assert list(starting(other[:8])) == []
     assert starting("550e8400") == [twins[1]]
+
+
+def test_notes_are_found_by_their_day_and_by_the_days_that_they_name(
+    indexer: Indexer, write: Write
+) -> None:
+    dentist = "The dentist is on 2026-11-24 and on 2026-12-03.\n"
+    write("sessions/Boiler.md", f"---\ndate: 2026-11-18\n---\n{dentist}")
+    roof = write("sessions/Roof.md", "---\ndate: 2026-12-02\n---\nTwo tiles slipped.\n")
+    indexer.scan()
+
+    def of_days(*days: str) -> set[str]:
+        meant = {date.fromisoformat(day) for day in days}
+        return {memory.title for memory in indexer.catalogue.of_days(meant.__contains__)}
+
+    assert of_days("2026-11-18") == of_days("2026-11-24") == {"Boiler"}
+    assert of_days("2026-12-02", "2026-12-03") == {"Boiler", "Roof"}
+    assert of_days("2026-11-19") == set()
+
+    write("sessions/Boiler.md", f"---\ndate: 2026-11-19\n---\n{dentist}")
+    roof.unlink()
+    indexer.scan()
+    assert of_days("2026-11-18", "2026-12-02") == set()
+    assert of_days("2026-11-19") == {"Boiler"}
 
 
 def test_a_note_written_later_catches_the_links_that_waited_for_it(

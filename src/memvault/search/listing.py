@@ -139,8 +139,11 @@ class Listing:
         starts = [word[:3] for word in wanted]  # a quick look that excludes most notes
         named = [
             memory
-            for memory in all_in_scope(self._indexed.catalogue, scope)
-            if says_its_day(memory) and _may_name(memory, starts) and terms <= _terms_naming(memory)
+            for memory in self._indexed.catalogue.of_days(time.days_meant())
+            if says_its_day(memory)
+            and in_scope(memory, scope)
+            and _may_name(memory, starts)
+            and terms <= _terms_naming(memory)
         ]
         return time.all_of_this_time(named, _no_days) if named and terms else []
 
@@ -152,9 +155,8 @@ class Listing:
         is_to_do = asks_for_tasks(question) and not time.past
         tasks = self._with_open_tasks(scope) if is_to_do else []
         also = [hit.memory for hit in tasks]
-        memories_of_time = time.all_of_this_time(
-            all_in_scope(catalogue, scope), catalogue.days_named, also
-        )
+        dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
+        memories_of_time = time.all_of_this_time(dated, catalogue.days_named, also)
         found = self._hybrid.search(question, POOL, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in (*found, *tasks)}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from memvault.model.memory import Memory
@@ -273,6 +273,11 @@ class QuestionTime:
         years = range(self.today.year - 1, self.today.year + 2) if every_year else (day.year,)
         days = (_in_year(day, year) for year in years)
         return next((day for day in days if _in(spans, day)), None)
+
+    def days_meant(self) -> Callable[[date], bool]:
+        """A function that says whether a day may be of this time, in any year that it may mean."""
+        spans = [span for years_back in self._years() for span in self._meant(years_back)]
+        return partial(_in, spans)
 
     def has(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""

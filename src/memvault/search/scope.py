@@ -30,6 +30,8 @@ class MemoryLookup(Protocol):
 
     def days_named(self, path: str) -> Sequence[date]: ...
 
+    def of_days(self, is_meant: Callable[[date], bool]) -> Sequence[Memory]: ...
+
 
 def in_scope(memory: Memory, scope: Scope | None) -> bool:
     """Whether a memory passes every given filter (tags: at least one of them) and belongs to the
