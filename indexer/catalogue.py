@@ -22,7 +22,7 @@ RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
-FORMAT = 25  # raise it to have every note indexed again, when the derived data changes
+FORMAT = 26  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel):
@@ -269,7 +269,7 @@ class Catalogue:
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].add(path)
         self._of_type[record.memory.type].add(path)
-        for key in record.memory.metadata:
+        for key in record.memory.properties:
             self._with_property[key].add(path)
         for day in (record.memory.day, *record.days):
             self._of_day[day].add(path)
@@ -291,7 +291,7 @@ class Catalogue:
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].discard(path)
         self._of_type[record.memory.type].discard(path)
-        for key in record.memory.metadata:
+        for key in record.memory.properties:
             self._with_property[key].discard(path)
         for day in {record.memory.day, *record.days}:
             self._of_day.get(day, set()).discard(path)

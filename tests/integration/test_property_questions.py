@@ -278,3 +278,26 @@ def test_a_value_is_read_with_its_small_words(
 def test_a_phone_number_is_no_limit(shop: Searcher) -> None:
     found = shop.search("Which suppliers answer under 0931 555?", allow_unverified=True)
     assert "the properties that the question names" not in str(found.notice)
+
+
+def test_fields_in_the_text_are_properties_of_the_note(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    songs = {
+        "Evening hymn": ("duration:: 4 min", "voices:: SATB"),
+        "Long mass": ("duration:: 31 min", "voices:: SSAA"),
+        "Round": ("duration:: 2 min", "voices:: SATB"),
+    }
+    for title, (duration, voices) in songs.items():
+        write(f"songs/{title}.md", f"{duration}\n\nSung in the chapel. [{voices}]\n")
+    hours = "- Monday [duration:: 40 min]\n- Friday [duration:: 50 min]\n"
+    write("songs/Rehearsals.md", f"conductor:: [[Long mass]]\n\n{hours}")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        found = searcher.search("Which have a duration of more than 3 minutes?")
+        assert {hit.memory.title for hit in found.hits[:2]} == {"Evening hymn", "Long mass"}
+        assert "2 notes have the properties" in str(found.notice)
+        assert set(titles(searcher, "Which voices are SATB?")[:2]) == {"Evening hymn", "Round"}
+    rehearsals = indexer.catalogue.by_path("songs/Rehearsals.md")
+    assert rehearsals is not None
+    assert rehearsals.fields == {}

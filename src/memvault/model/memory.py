@@ -46,7 +46,8 @@ class Memory(BaseModel):
     ``id`` is the frontmatter's UUID, else derived from the path (`id_of_path`).
     ``created_at`` and ``date`` are UTC; ``date`` is the day of the event, if the note states one.
     ``importance`` lies in [0, 1]. ``faded`` is "summary" or "keys" where that is all that the note
-    still holds, and its full text is archived.
+    still holds, and its full text is archived. ``metadata`` is the rest of the frontmatter;
+    ``fields`` are Dataview's fields (``key:: value``) that the text has once.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,6 +70,12 @@ class Memory(BaseModel):
     content_hash: str = ""
     provenance: Provenance = Field(default_factory=Provenance)
     metadata: dict[str, Any] = Field(default_factory=dict)
+    fields: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The note's values by key, of its frontmatter and of its text."""
+        return {**self.fields, **self.metadata}
 
     @property
     def moment(self) -> datetime:

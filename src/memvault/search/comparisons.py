@@ -58,6 +58,7 @@ _MINUTES = {
     "month": 43_800, "months": 43_800, "monate": 43_800, "monaten": 43_800, "mois": 43_800,
     "meses": 43_800, "mesi": 43_800, "maanden": 43_800,
 }  # fmt: skip
+_UNIT_OF_TIME = re.compile(rf"\A\W*(?:{'|'.join(_MINUTES)})(?!\w)", re.IGNORECASE)
 _FACTORS = {"k": 1e3, "tsd": 1e3, "thousand": 1e3, "mil": 1e3, "million": 1e6, "mio": 1e6}
 NUMBER_WORDS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
@@ -126,7 +127,7 @@ def comparison_in(question: str) -> Comparison | None:
     if between := _RANGE.search(question):
         low, high = sorted((_value(*between.group(1, 2)), _value(*between.group(3, 4))))
         minutes = minutes_in(question[between.end() :])
-        return Comparison(low, high, _without(question, between), minutes)
+        return Comparison(low, high, _without(question, between, minutes), minutes)
     low, high, rest, minutes = -math.inf, math.inf, question, None
     for pattern, is_least, is_included in _LIMITS:
         if found := pattern.search(rest):
@@ -136,7 +137,7 @@ def comparison_in(question: str) -> Comparison | None:
             else:
                 high = min(high, limit if is_included else math.nextafter(limit, -math.inf))
             minutes = minutes_in(rest[found.end() :])
-            rest = _without(rest, found)
+            rest = _without(rest, found, minutes)
     return Comparison(low, high, rest, minutes) if rest != question else None
 
 
@@ -162,5 +163,9 @@ def _value(digits: str, factor: str | None) -> float:
     return math.nan
 
 
-def _without(question: str, found: re.Match[str]) -> str:
-    return f"{question[: found.start()]} {question[found.end() :]}"
+def _without(question: str, found: re.Match[str], minutes: float | None) -> str:
+    """The question without the limit, and without the unit of time behind it, if it has one."""
+    behind = question[found.end() :]
+    if minutes is not None:
+        behind = _UNIT_OF_TIME.sub("", behind)
+    return f"{question[: found.start()]} {behind}"

@@ -32,7 +32,7 @@ class NoteProperties:
         """The shown value of each property that a person set, by its key."""
         return {
             key: shown
-            for key, value in self.memory.metadata.items()
+            for key, value in self.memory.properties.items()
             if key.casefold() not in NOT_FIELDS and (shown := shown_value(value))
         }
 
@@ -126,7 +126,7 @@ class NoteProperties:
     def _text(self) -> str:
         memory = self.memory
         names = " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
-        return composed(f"{names} {memory.metadata}").casefold()
+        return composed(f"{names} {memory.properties}").casefold()
 
 
 def terms_of_key(key: str) -> frozenset[int]:

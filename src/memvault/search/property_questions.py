@@ -139,7 +139,7 @@ class PropertyQuestion:
         if len(known) > MAX_READ:
             return PropertyAnswer()
         notes = [NoteProperties(memory, self.words) for memory in known]
-        keys = [key for key in keys if any(key in memory.metadata for memory in known)]
+        keys = [key for key in keys if any(key in memory.properties for memory in known)]
         named = frozenset[int]().union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
         if self.negated and len(known) > MAX_DENYING:

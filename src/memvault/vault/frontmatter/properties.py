@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -116,6 +118,8 @@ UNDERSTOOD = frozenset({
     "created", "created_at", "date", "verified", "pinned", "rationale",
     "faded", "archived",
 })  # fmt: skip
+MAX_FIELDS = 50  # of a note's text that are properties of the note
+MAX_FIELD_CHARS = 80  # of such a field's value
 _GAP = re.compile(r"[\s-]+")
 _TRUE = frozenset({"true", "yes", "y", "on", "1"})
 _HAPPENED_KEYS = (
@@ -163,7 +167,29 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
             for key, value in note.frontmatter.items()
             if key.casefold() not in UNDERSTOOD or _is_denial(key, value)
         },
+        fields=_fields_of(note),
     )
+
+
+def _fields_of(note: ParsedNote) -> dict[str, str]:
+    """The first `MAX_FIELDS` fields of a note's text, by key.
+
+    Without those that memvault reads itself, long ones, ones with a link, which is a relation, and
+    keys that occur twice, as these are of a line rather than of the note.
+    """
+    fields = [each for each in note.fields if each.explicit and key_of(each.key) not in UNDERSTOOD]
+    counts = Counter(field.key for field in fields)
+    shown_links: dict[int, list[str]] = defaultdict(list)
+    for link in note.links:
+        shown_links[link.line].append(link.shown or stem_of(link.target))
+    single = (
+        (field.key, field.value)
+        for field in fields
+        if counts[field.key] == 1
+        and 0 < len(field.value) <= MAX_FIELD_CHARS
+        and not any(shown in field.value for shown in shown_links[field.line])
+    )
+    return dict(islice(single, MAX_FIELDS))
 
 
 def key_of(name: str) -> str:
