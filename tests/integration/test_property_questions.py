@@ -301,3 +301,53 @@ def test_fields_in_the_text_are_properties_of_the_note(
     rehearsals = indexer.catalogue.by_path("songs/Rehearsals.md")
     assert rehearsals is not None
     assert rehearsals.fields == {}
+
+
+@pytest.fixture
+def desk(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+    today = date.today()
+    week = timedelta(7)
+    notes = {
+        "Bill 31": f"type: bill\namount: 900\nissued: {today - week}\ndue: {today + week}",
+        "Bill 32": f"type: bill\namount: 120\ndue: {today - week}\npaid: false",
+        "Bill 33": f"type: bill\namount: 4000\ndue: {today - week}\npaid: {today}",
+        "Bill 34": f"type: bill\namount: 75\ndue: {today - 2 * week}",
+        "Tin roof": 'type: ruling\nstatus: superseded\nsuperseded_by: "[[Slate roof]]"',
+        "Slate roof": "type: ruling\nstatus: accepted",
+        "Gravel path": "type: ruling\nstatus: superseded",
+        "Canon": "hardness: 5\ntongue: Latin",
+        "Rondo": "hardness: 2\ntongue: Latin",
+    }
+    for title, properties in notes.items():
+        write(f"desk/{title}.md", f"---\n{properties}\n---\nKept in the second drawer.\n")
+    write("desk/Diary.md", "Wrote to the printer about the unpaid bill, overdue for weeks.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as one:
+        yield one
+
+
+def test_what_is_unpaid_is_not_paid(desk: Searcher) -> None:
+    assert set(titles(desk, "Which bills are unpaid?")[:3]) == {"Bill 31", "Bill 32", "Bill 34"}
+    found = desk.search("Which is the biggest unpaid bill?", allow_unverified=True)
+    assert [hit.memory.title for hit in found.hits[:3]] == ["Bill 31", "Bill 32", "Bill 34"]
+    assert "3 notes have" in str(found.notice)
+    assert "compared by `amount`" in str(found.notice)
+
+
+def test_what_is_overdue_was_due_before_today_and_is_not_paid(desk: Searcher) -> None:
+    found = desk.search("Which bills are overdue?", allow_unverified=True)
+    assert [hit.memory.title for hit in found.hits[:2]] == ["Bill 34", "Bill 32"]
+    assert "2 notes have" in str(found.notice)
+
+
+def test_a_word_may_be_a_value_of_one_note_and_a_key_of_another(desk: Searcher) -> None:
+    found = desk.search("Which rulings are superseded?", allow_unverified=True)
+    assert {hit.memory.title for hit in found.hits[:2]} == {"Tin roof", "Gravel path"}
+    assert "2 notes have" in str(found.notice)
+
+
+def test_the_kind_of_note_may_be_in_a_word_that_no_note_has(desk: Searcher) -> None:
+    assert titles(desk, "Which pieces have a hardness of 5?")[0] == "Canon"
+    found = titles(desk, "Which tunes have a tongue that is Latin?")
+    assert set(found[:2]) == {"Canon", "Rondo"}
+    assert "properties" not in str(desk.search("Which Verdi has a hardness of 5?").notice)

@@ -5,7 +5,7 @@ for the person, for all notes of a type, or for notes with given properties.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from memvault.model.memory import Memory
@@ -19,6 +19,7 @@ from memvault.search.general_questions import (
 )
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
+from memvault.search.overdue import asks_for_overdue
 from memvault.search.property_questions import PropertyQuestion
 from memvault.search.question_time import (
     QuestionTime,
@@ -51,8 +52,15 @@ _DAY_CHARS = 30  # characters after the marker in which the day is
 class Listing:
     """Lists notes; safe in any thread."""
 
-    def __init__(self, hybrid: HybridSearch, indexed: Indexed, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        hybrid: HybridSearch,
+        indexed: Indexed,
+        embedder: Embedder,
+        today: Callable[[], date],
+    ) -> None:
         self._hybrid = hybrid
+        self._today = today
         self._nearest_keys = PropertyChooser(embedder).nearest_keys
         self._indexed = indexed
 
@@ -91,22 +99,32 @@ class Listing:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        notice, catalogue = None, self._indexed.catalogue
-        if asks_for_tasks(question):
+        notice, hits = None, list[Hit]()
+        is_to_do = asks_for_tasks(question)
+        if is_to_do:
             hits = self._tasks_about(question, time, scope)[:limit]
-        elif (properties := PropertyQuestion.of(question, time, catalogue)) is not None:
-            answer = properties.answer(catalogue, self._nearest_keys)
-            memories = [memory for memory in answer.notes if in_scope(memory, scope)]
-            hits = self._listed(question, memories[:limit])
-            if memories and answer.is_list:
-                notice = _properties_notice(len(memories), len(hits), answer.compared)
-        else:
-            hits = []
-        if not hits and time is not None and not asks_for_tasks(question):
+        if not hits and (not is_to_do or asks_for_overdue(question)):
+            hits, notice = self._with_properties(question, time, limit, scope)
+        if not hits and time is not None and not is_to_do:
             hits = self._listed(question, self._named_of_the_time(question, time, scope)[:limit])
         for hit in hits:
             hit.relevance = 1.0
         return hits, notice
+
+    def _with_properties(
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
+    ) -> tuple[list[Hit], str | None]:
+        """Notes whose properties answer, and a notice of how many."""
+        catalogue = self._indexed.catalogue
+        asked = PropertyQuestion.of(question, time, catalogue, self._today())
+        if asked is None:
+            return [], None
+        answer = asked.answer(catalogue, self._nearest_keys)
+        memories = [memory for memory in answer.notes if in_scope(memory, scope)]
+        hits = self._listed(question, memories[:limit])
+        if not memories or not answer.is_list:
+            return hits, None
+        return hits, _properties_notice(len(memories), len(hits), answer.compared)
 
     def _tasks_about(self, question: str, time: QuestionTime | None, scope: Scope) -> list[Hit]:
         """Notes with an open task that the question is about, the first due first.

@@ -9,11 +9,10 @@ from functools import cached_property
 from memvault.model.memory import Memory
 from memvault.search.comparisons import NUMBER_WORDS, first_number
 from memvault.search.context.properties import shown_value, terms_of, words_of_key
+from memvault.search.overdue import NOT_SO
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
-
-_FALSE = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
 
 
 class NoteProperties:
@@ -98,16 +97,17 @@ class NoteProperties:
         """
         named = [key for key in keys if terms_of(word) & terms_of_key(key)]
         if named:
-            return all(self.fields.get(key, "").casefold() in _FALSE for key in named)
-        return not self._has_value(word) and any(key in self.fields for key in keys)
+            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named)
+        return not self.has_value(word) and any(key in self.fields for key in keys)
 
     def _has(self, word: str) -> bool:
-        if self._has_value(word):
+        if self.has_value(word):
             return True
         # A link leads to what is asked for: relations answer that.
         return word in self._words_of_names and not any("[[" in self.fields[k] for k in self.named)
 
-    def _has_value(self, word: str) -> bool:
+    def has_value(self, word: str) -> bool:
+        """Whether a value has the word; a number must be that of a property that is named."""
         number = NUMBER_WORDS.get(word, word)
         keys = self.named if self.named and number.isdigit() else self.fields
         return any(not {word, number}.isdisjoint(self.words_of_value[key]) for key in keys)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 
 from memvault.model.memory import Memory
-from memvault.model.search import ConflictKind, Hit
+from memvault.model.search import ConflictKind, FoundBy, Hit
 from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
@@ -72,7 +72,7 @@ def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
 
 
 def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[Hit]:
-    """The hits, each after those that supersede it.
+    """The hits, each after those that supersede it; a listed hit only after other listed ones.
 
     Args:
         contradicting: put an unverified hit after verified ones that contradict it, too.
@@ -85,9 +85,10 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
             return
         for evidence in hit.verification.contradicted_by:
             newer = waiting.get(evidence.note_id)
-            if newer is not None and (
-                evidence.said == ConflictKind.SUPERSESSION.value
-                or (contradicting and newer.verification.verified and not hit.verification.verified)
+            if newer is None or (_is_listed(hit) and not _is_listed(newer)):
+                continue
+            if evidence.said == ConflictKind.SUPERSESSION.value or (
+                contradicting and newer.verification.verified and not hit.verification.verified
             ):
                 put(newer)
         ordered.append(hit)
@@ -95,6 +96,10 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
     for hit in hits:
         put(hit)
     return ordered
+
+
+def _is_listed(hit: Hit) -> bool:
+    return hit.found_by is FoundBy.LIST
 
 
 def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[Hit]:

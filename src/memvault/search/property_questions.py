@@ -8,7 +8,7 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -17,6 +17,8 @@ from memvault.search.comparisons import Comparison, comparison_in
 from memvault.search.context.properties import terms_of
 from memvault.search.note_properties import NoteProperties, day_of, terms_of_key
 from memvault.search.order import latest_first
+from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
+from memvault.search.question_languages import languages_of
 from memvault.search.question_time import NEWEST, QuestionTime, words_beyond
 from memvault.search.scope import MemoryLookup
 from memvault.text.words import composed, some_words
@@ -55,6 +57,7 @@ _COUNTS = re.compile(
     r"сколько)\b|いくつ|多少|几",
     re.IGNORECASE,
 )
+_UN = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
@@ -82,11 +85,12 @@ class PropertyQuestion:
 
     Attributes:
         text: the question without its times.
-        words: each with its terms; without function words and words that ask.
+        words: each with its terms, in their order; without function words and words that ask.
         time: of which the day or year of a property must be.
         limits: within which the number of a property must be.
         order: 1 if the largest value is asked for, -1 if the smallest, else 0.
         negated: whether the words must not be those of the properties.
+        overdue_on: the day on which a note must be overdue, if the question asks for that.
     """
 
     text: str
@@ -95,10 +99,11 @@ class PropertyQuestion:
     limits: Comparison | None
     order: int
     negated: bool
+    overdue_on: date | None = None
 
     @classmethod
     def of(
-        cls, question: str, time: QuestionTime | None, memories: MemoryLookup
+        cls, question: str, time: QuestionTime | None, memories: MemoryLookup, today: date
     ) -> PropertyQuestion | None:
         """None for a question that names no type or key of a note, or that has too many words."""
         limits = comparison_in(question)
@@ -108,6 +113,10 @@ class PropertyQuestion:
             time = None  # "over 2000" is no year
         text = time.rest if time is not None else question
         rest = limits.rest if limits is not None else text
+        if is_overdue := asks_for_overdue(rest):
+            rest = without_overdue(rest)
+        elif _UN.search(rest):
+            rest = _with_not(rest, memories)
         if not _names_any(rest, memories):  # as most do not
             return None
         others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
@@ -116,12 +125,17 @@ class PropertyQuestion:
             others.update(_STILL.split())
         rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
         found = words_beyond(others, rest, question)
-        sizes = set(some_words(rest))  # "most" is no word of `found`
+        in_order = list(dict.fromkeys(some_words(rest)))
+        sizes = set(in_order)  # "most" is no word of `found`
         order = bool(sizes & _LARGEST) - bool(sizes & _SMALLEST)
-        words = {word: terms_of(word) for word in found - _LARGEST - _SMALLEST}
-        if not 0 < len(words) <= MAX_WORDS:
+        found -= _LARGEST | _SMALLEST
+        if not 0 < len(found) <= MAX_WORDS:
             return None
-        return cls(text, words, time, limits, order, negated)
+        places = {word: place for place, word in enumerate(in_order)}
+        words = {
+            word: terms_of(word) for word in sorted(found, key=lambda word: places.get(word, 0))
+        }
+        return cls(text, words, time, limits, order, negated, today if is_overdue else None)
 
     def answer(self, memories: MemoryLookup, nearest: NearestKeys) -> PropertyAnswer:
         """The notes that have all words.
@@ -129,46 +143,94 @@ class PropertyQuestion:
         None where more than `MAX_READ` notes are of the type or have the key: reading them would
         take longer than the rest of a search.
         """
-        terms = frozenset().union(*self.words.values())
+        terms = frozenset[int]().union(*self.words.values())
         types = [each for each in memories.types() if each != "note" and terms_of(each) <= terms]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
         if types:
             known = [memory for each in types for memory in memories.of_type(each)]
         else:
             known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
-        if len(known) > MAX_READ:
+        if len(known) > (MAX_DENYING if self.negated else MAX_READ):
             return PropertyAnswer()
         notes = [NoteProperties(memory, self.words) for memory in known]
         keys = [key for key in keys if any(key in memory.properties for memory in known)]
         named = frozenset[int]().union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
-        if self.negated and len(known) > MAX_DENYING:
-            return PropertyAnswer()
-        if self.negated:
-            return PropertyAnswer(self._without(notes, values))
+        if self.overdue_on is not None:
+            return PropertyAnswer(self._overdue(notes, values, self.overdue_on))
         compared = None
-        if types and (self.limits is not None or self.order):
-            # Words that no note has say what is compared: "Which lenses cost over 500?"
-            values = {word for word in values if any(note.mentions(word) for note in notes)}
-        if (self.limits is not None or self.order) and not keys:
+        if self._compares and (self.negated or not keys):
             numbers = sorted({key for note in notes for key in note.numbers})
             compared = next(iter(nearest(self.text, numbers, MIN_NEARNESS)), None)
             if compared is None:
                 return PropertyAnswer()
-        notes = [note for note in notes if all(map(note.mentions, values))]
-        asked = values | {word for word, terms in self.words.items() if terms <= named}
-        ranks = {note.memory.id: self._rank(note, asked, compared) for note in notes}
-        notes = _with_whole_values(
-            [note for note in notes if ranks[note.memory.id] is not None], self.text
-        )
-        found = latest_first(note.memory for note in notes)
-        if self.time is not None or self.order:
-            found.sort(key=lambda memory: ranks[memory.id] or 0.0)
+        if self.negated:
+            found = self._in_order(
+                {n: self._place(n, compared) for n in self._without(notes, values)}
+            )
+            return PropertyAnswer(found, compared)
+        if types and self._compares:
+            # Words that no note has say what is compared: "Which lenses cost over 500?"
+            values = {word for word in values if any(note.mentions(word) for note in notes)}
+        found = self._with_all(notes, values, named, compared)
+        if not found and not types and (kind := self._kind()) in values:
+            values = values - {kind}
+            found = self._with_all(notes, values, named, compared)
         is_list = not any(note.is_named_by(values) for note in notes)
         return PropertyAnswer(found, compared, is_list)
 
-    def _without(self, notes: Sequence[NoteProperties], values: set[str]) -> list[Memory]:
-        """The notes whose properties say that each word is not so ("not paid"), the latest first.
+    @property
+    def _compares(self) -> bool:
+        """Whether the question compares numbers."""
+        return self.limits is not None or self.order != 0
+
+    def _kind(self) -> str | None:
+        """The first word, which says what kind of notes are asked for ("Which pieces …"), unless it
+        is a name."""
+        first = next(iter(self.words))
+        is_name = re.search(rf"\b{re.escape(first[:1].upper() + first[1:])}\b", self.text)
+        return None if is_name and "german" not in languages_of(self.text).names else first
+
+    def _overdue(
+        self, notes: Sequence[NoteProperties], values: set[str], today: date
+    ) -> list[Memory]:
+        """The notes with these words that are overdue, the first due first."""
+        due = {note: overdue_since(note.fields, today) for note in notes if note.has_all(values)}
+        return self._in_order(
+            {n: float(day.toordinal()) if day else None for n, day in due.items()}
+        )
+
+    def _with_all(
+        self,
+        notes: Sequence[NoteProperties],
+        values: set[str],
+        named: frozenset[int],
+        compared: str | None,
+    ) -> list[Memory]:
+        """The notes that have all words of the question, in the order that it asks for.
+
+        Args:
+            values: the words that are neither a type nor a key.
+            named: the terms of the types and keys.
+            compared: the key of the numbers that are compared, if the question names none.
+        """
+        words = values | {word for word, terms in self.words.items() if terms <= named}
+        notes = [note for note in notes if all(map(note.mentions, values))]
+        notes = [note for note in notes if self._has_answer(note, words)]
+        places = {note: self._place(note, compared) for note in notes}
+        answering = [note for note in notes if places[note] is not None]
+        return self._in_order(
+            {note: places[note] for note in _with_whole_values(answering, self.text)}
+        )
+
+    def _in_order(self, places: Mapping[NoteProperties, float | None]) -> list[Memory]:
+        """The notes that have a place, by it; of equal ones the latest first."""
+        place_of = {note.memory.id: place for note, place in places.items()}
+        found = latest_first(note.memory for note, place in places.items() if place is not None)
+        return sorted(found, key=lambda memory: place_of[memory.id] or 0.0)
+
+    def _without(self, notes: Sequence[NoteProperties], values: set[str]) -> list[NoteProperties]:
+        """The notes whose properties say that each word is not so ("not paid").
 
         Args:
             values: the words that are neither a type nor a key.
@@ -182,20 +244,20 @@ class PropertyQuestion:
         for word in values:
             keys[word] = {key for note in notes for key in note.keys_with_value(word)}
         found = [n for n in notes if all(n.denies(word, own) for word, own in keys.items())]
-        return latest_first(note.memory for note in found) if keys else []
+        return found if keys else []
 
-    def _rank(self, note: NoteProperties, words: set[str], compared: str | None) -> float | None:
-        """The place of a note among those that answer; None if it does not answer.
-
-        Args:
-            words: those that the note must have.
-            compared: the key of its number that is compared, if the question names none.
-        """
+    def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
+        """Whether a note has these words, and with them more than the key that is asked for."""
         if not note.words_of_type and not note.named:
-            return None
+            return False
         values = words - note.words_of_type.union(*note.named.values())
         if not note.has_all(values):
-            return None
+            return False
+        is_narrowed = self._compares or self.time is not None or _COUNTS.search(self.text)
+        return bool(is_narrowed or values or any(map(note.has_value, words)))
+
+    def _place(self, note: NoteProperties, compared: str | None) -> float | None:
+        """The place of a note by its number or day; None if these are not within the limits."""
         keys = note.keys_named() if compared is None else [compared]
         keys = [key for key in keys if key in note.numbers and self._is_within(note, key)]
         if self.limits is not None and not keys:
@@ -204,8 +266,7 @@ class PropertyQuestion:
             return self._days_until(note)
         if self.order:
             return -self.order * max(note.numbers[key] for key in keys) if keys else None
-        has_answer = values or self.limits is not None or _COUNTS.search(self.text) is not None
-        return 0.0 if has_answer else None
+        return 0.0
 
     def _is_within(self, note: NoteProperties, key: str) -> bool:
         """Whether a number of the note is within the limits, if there are any."""
@@ -230,6 +291,18 @@ class PropertyQuestion:
         if day is None:
             return None
         return self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
+
+
+def _with_not(question: str, memories: MemoryLookup) -> str:
+    """The question with "not paid" for "unpaid", where "paid" is the key of a property or says that
+    something is done."""
+    of_keys = frozenset[int]().union(*map(terms_of_key, memories.property_keys()))
+
+    def split(found: re.Match[str]) -> str:
+        word = found[1].casefold()
+        return f"not {word}" if word in DONE or terms_of(word) & of_keys else found[0]
+
+    return _UN.sub(split, question)
 
 
 def _names_any(question: str, memories: MemoryLookup) -> bool:

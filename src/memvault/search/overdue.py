@@ -1,0 +1,66 @@
+"""Questions for what is overdue, and the properties that say so: a day to be done by that is past,
+and no sign that it is done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+
+from memvault.search.context.properties import words_of_key
+from memvault.text.words import composed, some_words
+from memvault.vault.frontmatter.properties import read_date
+
+_OVERDUE = re.compile(
+    r"\b(?:overdue|past due|überfällig\w*|en retard|échue?s?|vencid[oa]s?|atrasad[oa]s?|"
+    r"scadut[oaie]|achterstallig\w*|просрочен\w*)\b|期限切れ|逾期",
+    re.IGNORECASE,
+)
+_DUE_KEY = re.compile(
+    r"\b(?:due|deadline|pay(?:able)? by|return by|fällig\w*|frist|échéance|vencimiento|vence|"
+    r"scadenza|vencimento|prazo|vervaldatum|срок)\b|期限|截止",
+    re.IGNORECASE,
+)
+# Keys and values of what is no longer due.
+_DONE_WORDS = (
+    "paid done completed complete closed settled finished cancelled canceled returned received "
+    "bezahlt erledigt abgeschlossen storniert payée payé réglée réglé terminée terminé annulée "
+    "annulé pagada pagado cerrada cerrado cancelada cancelado pagata pagato chiusa chiuso pago "
+    "paga betaald afgerond оплачен оплачено 支払済 已付"
+)
+DONE = frozenset(_DONE_WORDS.split())
+_NOT = frozenset(["not", "nicht", "pas", "non", "no", "não", "niet", "не"])
+NOT_SO = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
+
+
+def asks_for_overdue(question: str) -> bool:
+    """Whether a question has a word for "overdue"."""
+    return _OVERDUE.search(composed(question)) is not None
+
+
+def without_overdue(question: str) -> str:
+    """The question without its words for "overdue"."""
+    return _OVERDUE.sub(" ", composed(question))
+
+
+def overdue_since(fields: Mapping[str, str], today: date) -> date | None:
+    """The first day by which the properties say that it was due, if that is past and it is not
+    done.
+
+    Args:
+        fields: the shown value of each property, by its key.
+    """
+    days = [
+        moment.date()
+        for key, value in fields.items()
+        if _DUE_KEY.search(words_of_key(key)) and (moment := read_date(value)) is not None
+    ]
+    past = [day for day in days if day < today]
+    return min(past) if past and not any(_is_done(*each) for each in fields.items()) else None
+
+
+def _is_done(key: str, value: str) -> bool:
+    if not DONE.isdisjoint(words_of_key(key).casefold().split()):
+        return value.casefold() not in NOT_SO
+    words = some_words(composed(value))
+    return not DONE.isdisjoint(words) and _NOT.isdisjoint(words)
