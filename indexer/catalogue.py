@@ -59,6 +59,7 @@ class Catalogue:
         self._in_project: dict[str, set[str]] = defaultdict(set)
         self._of_type: dict[str, set[str]] = defaultdict(set)
         self._with_property: dict[str, set[str]] = defaultdict(set)
+        self._in_group: dict[str, set[str]] = defaultdict(set)
         self._of_day: dict[date, set[str]] = defaultdict(set)
         self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
@@ -233,6 +234,15 @@ class Catalogue:
         found = (self.by_path(path) for path in list(self._of_type.get(kind, ())))
         return [memory for memory in found if memory is not None]
 
+    def groups(self) -> list[str]:
+        """The names of folders and tags that several notes share, in small letters."""
+        return [group for group, paths in list(self._in_group.items()) if len(paths) > 1]
+
+    def in_group(self, group: str) -> list[Memory]:
+        """The notes in folders of this name or with this tag."""
+        found = (self.by_path(path) for path in list(self._in_group.get(group, ())))
+        return [memory for memory in found if memory is not None]
+
     def property_keys(self) -> list[str]:
         """The keys of the properties that notes have, besides those that memvault itself reads."""
         return [key for key, paths in list(self._with_property.items()) if paths]
@@ -269,6 +279,8 @@ class Catalogue:
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].add(path)
         self._of_type[record.memory.type].add(path)
+        for group in record.memory.groups:
+            self._in_group[group].add(path)
         for key in record.memory.properties:
             self._with_property[key].add(path)
         for day in (record.memory.day, *record.days):
@@ -291,6 +303,8 @@ class Catalogue:
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].discard(path)
         self._of_type[record.memory.type].discard(path)
+        for group in record.memory.groups:
+            self._in_group[group].discard(path)
         for key in record.memory.properties:
             self._with_property[key].discard(path)
         for day in {record.memory.day, *record.days}:

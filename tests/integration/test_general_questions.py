@@ -110,3 +110,21 @@ def test_a_small_vault_says_what_it_does_not_know(searcher: Searcher) -> None:
     assert result.hits == []
     assert result.notice is not None
     assert result.notice.count(".md)") == 3, "the nearest are named"
+
+
+def test_a_question_for_all_of_a_folder_or_a_tag_gets_them(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for name in ("Barley soup", "Plum cake"):
+        write(f"Recipes/{name}.md", f"# {name}\n\nFor four.\n")
+        write(f"permanent/Chair of {name}.md", "Sanded.\n\n#furniture\n")
+    write("permanent/Cook.md", "Recipes are in the green book, and the furniture is old.\n")
+    indexer.scan()
+    recipes = ["Recipes/Barley soup.md", "Recipes/Plum cake.md"]
+    assert sorted(paths(searcher, "List all recipes")) == recipes
+    assert sorted(paths(searcher, "How many recipes do I have?")[:2]) == recipes
+    chairs = ["permanent/Chair of Barley soup.md", "permanent/Chair of Plum cake.md"]
+    assert sorted(paths(searcher, "Show me all furniture")) == chairs
+    found = searcher.search("List all recipes", top_k=1)
+    assert "There are 2 notes in the folder or with the tag 'recipes', and 1" in str(found.notice)
+    assert len(paths(searcher, "recipes")) > 2, "a word alone asks for text"

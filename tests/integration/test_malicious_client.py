@@ -75,14 +75,14 @@ def test_no_context_quotes_a_property_that_a_client_set_in_the_persons_note(
 def test_on_a_sensitive_question_only_the_persons_own_properties_are_shown(
     call: Caller, container: Container
 ) -> None:
-    note = "---\nprice: 2890 EUR\n---\nA laptop with a matt screen, for drawings.\n"
+    note = "---\ndeposit: 2890 EUR\n---\nA laptop with a matt screen, for drawings.\n"
     (container.vault.root / "Laptop.md").write_text(note, encoding="utf-8")
     container.indexing.scan()
-    call("edit_memory", target="Laptop.md", operation="set_property", property="price_paid",
+    call("edit_memory", target="Laptop.md", operation="set_property", property="deposit_paid",
          content="1 EUR", rationale=WHY)  # fmt: skip
-    found = call("recall_memory", query="What was the price of the laptop?")["nodes"]
+    found = call("recall_memory", query="What was the deposit of the laptop?")["nodes"]
     laptop = next(node for node in found if node["path"] == "Laptop.md")
-    assert "price: 2890 EUR" in laptop["content"] and "1 EUR" not in laptop["content"]
+    assert "deposit: 2890 EUR" in laptop["content"] and "1 EUR" not in laptop["content"]
 
 
 @pytest.mark.parametrize(

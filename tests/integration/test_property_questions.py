@@ -351,3 +351,22 @@ def test_the_kind_of_note_may_be_in_a_word_that_no_note_has(desk: Searcher) -> N
     found = titles(desk, "Which tunes have a tongue that is Latin?")
     assert set(found[:2]) == {"Canon", "Rondo"}
     assert "properties" not in str(desk.search("Which Verdi has a hardness of 5?").notice)
+
+
+def test_a_folder_or_a_tag_stands_for_a_type(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    soups = {
+        "Leek": ("time: 25", "quick"),
+        "Oxtail": ("time: 240", "slow"),
+        "Pea": ("time: 50", ""),
+    }
+    for title, (time, tag) in soups.items():
+        write(f"Soups/{title}.md", f"---\n{time}\ntags: [{tag}]\n---\nServe it hot, with bread.\n")
+    write("Bread.md", "---\ntime: 90\n---\nGoes with soups; bakes for an hour.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        found = searcher.search("Which soups take a time of less than 60 minutes?")
+        assert {hit.memory.title for hit in found.hits[:2]} == {"Leek", "Pea"}
+        assert "2 notes have" in str(found.notice)
+        assert titles(searcher, "Which of my soups has the longest time?")[0] == "Oxtail"

@@ -98,6 +98,8 @@ def test_others_ask_about_someone_or_something(question: str) -> None:
         ("decisions", "decision"),
         ("Any decisions we made?", "decision"),
         ("Show my reading lists", "reading list"),
+        ("List all the decisions that we know", "decision"),
+        ("List all the decisions that we regret", None),
         ("Which decisions did we make about the roof?", None),
         ("What is a decision?", None),
         ("How do I list decisions?", None),

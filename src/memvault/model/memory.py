@@ -7,6 +7,7 @@ import math
 from datetime import date as datetime_date
 from datetime import datetime, time
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 from uuid import UUID, uuid5
 
@@ -32,6 +33,9 @@ NAMESPACE = UUID("6f9a5a86-52a4-5d52-9f0b-6d5f0f6b7c11")
 
 IMPORTANCE_NAMES = {"critical": 1.0, "high": 0.8, "medium": 0.5, "low": 0.2}
 DEFAULT_IMPORTANCE = 0.5
+
+
+LIFECYCLE_FOLDERS = ("permanent", "projects", "sessions")
 
 
 class Lifecycle(StrEnum):
@@ -76,6 +80,16 @@ class Memory(BaseModel):
     def properties(self) -> dict[str, Any]:
         """The note's values by key, of its frontmatter and of its text."""
         return {**self.fields, **self.metadata}
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The names by which the note belongs with others, in small letters: its tags, and its
+        folder, unless that only says its lifecycle or its day."""
+        folder = PurePosixPath(self.path).parent.name.casefold()
+        tags = (tag.casefold() for tag in self.tags)
+        if not folder or folder in LIFECYCLE_FOLDERS or folder[0].isdigit():
+            return frozenset(tags)
+        return frozenset((folder, *tags))
 
     @property
     def moment(self) -> datetime:

@@ -53,7 +53,13 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
     "cuéntame háblame sai conosci ricordi parlami raccontami sabe conhece lembra conta fala weet "
     "kent herinner vertel знаешь помнишь расскажи"
 )
-_LIST_WORDS = "existing have made recorded stored taken total"
+_LIST_WORDS = "existing got have keep kept know known made own recorded stored taken total use"
+_ALL = re.compile(
+    r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|"
+    r"combien d(?:e|['’])|tod[oa]s|lista|cuánt[oa]s|quant(?:[ei]|[oa]s)|tutt[ie]|elenca|lijst|"
+    r"все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
+    re.I,
+)
 _LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
 _WORD = re.compile(r"[^\W_]+")
 _MAX_TYPE_WORDS = 2
@@ -72,6 +78,11 @@ def asks_only_for_person(question: str) -> bool:
     """Whether a question asks only what is known of the person: "What do you know about me?"."""
     rest, found = _PERSON.subn(" ", question.casefold())
     return bool(found) and not words_beyond(_PERSON_WORDS.split(), rest, question)
+
+
+def asks_for_all(question: str) -> bool:
+    """Whether a question asks for all notes of a kind, or for their number."""
+    return _ALL.search(question) is not None
 
 
 def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str | None:

@@ -13,6 +13,7 @@ from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL
 from memvault.search.context.properties import PropertyChooser, terms_of
 from memvault.search.general_questions import (
+    asks_for_all,
     asks_only_for_latest,
     asks_only_for_person,
     type_asked_for,
@@ -192,8 +193,11 @@ class Listing:
         if asks_only_for_latest(question):
             return latest_first(all_in_scope(catalogue, scope))
         kind = type_asked_for(question, catalogue.types)
-        memories_of_time = catalogue.of_type(kind) if kind else []
-        return _by_importance(memory for memory in memories_of_time if in_scope(memory, scope))
+        memories = catalogue.of_type(kind) if kind else []
+        if kind is None and asks_for_all(question):
+            group = type_asked_for(question, catalogue.groups)
+            memories = catalogue.in_group(group) if group else []
+        return _by_importance(memory for memory in memories if in_scope(memory, scope))
 
     def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """All notes of a type that are of a time or name a day of it."""

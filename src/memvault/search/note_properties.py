@@ -20,11 +20,18 @@ class NoteProperties:
 
     Args:
         words: the words of the question, each with its terms.
+        group: the terms of the folders and tags that stand for a type in the question.
     """
 
-    def __init__(self, memory: Memory, words: Mapping[str, frozenset[int]]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        words: Mapping[str, frozenset[int]],
+        group: frozenset[int] = frozenset(),
+    ) -> None:
         self.memory = memory
         self._words = words
+        self._group = group
 
     @cached_property
     def fields(self) -> dict[str, str]:
@@ -46,8 +53,9 @@ class NoteProperties:
 
     @cached_property
     def words_of_type(self) -> frozenset[str]:
-        """The words that the note's type has."""
+        """The words that the note's type has, or the folders and tags that stand for a type."""
         of_type = terms_of(self.memory.type) if self.memory.type != "note" else frozenset[int]()
+        of_type |= self._group
         return frozenset(word for word, terms in self._words.items() if terms <= of_type)
 
     @cached_property

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
-from memvault.search.general_questions import stems_by_language
+from memvault.search.general_questions import asks_for_all, stems_by_language
 from memvault.search.modes import ModePlan
 from memvault.search.request import Candidates
 
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
 NEAREST = 3  # notes named if none answers
-_ALL = re.compile(
-    r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|"
-    r"combien d(?:e|['’])|tod[oa]s|lista|cuánt[oa]s|quant(?:[ei]|[oa]s)|tutt[ie]|elenca|lijst|"
-    r"все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
-    re.I,
-)
 
 
 def not_known(found: Candidates) -> str:
@@ -60,22 +53,32 @@ def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
 
 
 def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> str | None:
-    """Says how many notes of a type exist, if a question for all of them gets fewer.
+    """Says how many notes of a type, folder or tag exist, if a question for all of them gets fewer.
 
     Args:
-        count: returns the number of notes of a type that may be shown.
+        count: returns the number of notes of a type, or in a folder or with a tag of this name,
+            that may be shown.
     """
-    if not _ALL.search(query):
+    if not asks_for_all(query):
         return None
     query_stems = stems_by_language(query, query)
-    shown_of_type = Counter(hit.memory.type for hit in shown)
-    for kind in shown_of_type:
+
+    def is_asked_for(kind: str) -> bool:
         pairs = zip(stems_by_language(kind, query), query_stems, strict=True)
-        is_asked_for = any(of_kind and of_kind <= of_query for of_kind, of_query in pairs)
-        if is_asked_for and (total := count(kind)) > shown_of_type[kind]:
+        return any(of_kind and of_kind <= of_query for of_kind, of_query in pairs)
+
+    of_type = Counter(hit.memory.type for hit in shown)
+    for kind in filter(is_asked_for, of_type):
+        if (total := count(kind)) > of_type[kind]:
             return (
-                f"There are {total} notes of type {kind!r}, "
-                f"and {shown_of_type[kind]} of them here. "
+                f"There are {total} notes of type {kind!r}, and {of_type[kind]} of them here. "
                 "Ask for more results, and only of this type, to see all."
+            )
+    in_group = Counter(group for hit in shown for group in hit.memory.groups)
+    for group in filter(is_asked_for, in_group):
+        if (total := count(group)) > in_group[group]:
+            return (
+                f"There are {total} notes in the folder or with the tag {group!r}, "
+                f"and {in_group[group]} of them here. Ask for more results to see all."
             )
     return None

@@ -295,8 +295,9 @@ class Searcher:
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 
     def _count(self, scope: Scope, kind: str) -> int:
-        """How many notes of a type there are in a scope."""
-        return sum(in_scope(memory, scope) for memory in self._memories.of_type(kind))
+        """How many notes of a type, or in a folder or with a tag of this name, a scope has."""
+        memories = self._memories.of_type(kind) or self._memories.in_group(kind)
+        return sum(in_scope(memory, scope) for memory in memories)
 
     def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
         """Set each hit's confidence to the chance that it answers, before verification."""

@@ -8,7 +8,7 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -144,24 +144,30 @@ class PropertyQuestion:
         take longer than the rest of a search.
         """
         terms = frozenset[int]().union(*self.words.values())
-        types = [each for each in memories.types() if each != "note" and terms_of(each) <= terms]
+        types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
+        groups = [] if types else _named_in(memories.groups(), terms)
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
         if types:
             known = [memory for each in types for memory in memories.of_type(each)]
+        elif groups:
+            known = _in_all_groups(groups, memories)
         else:
             known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
         if len(known) > (MAX_DENYING if self.negated else MAX_READ):
             return PropertyAnswer()
-        notes = [NoteProperties(memory, self.words) for memory in known]
+        in_group = frozenset[int]().union(*map(terms_of, groups))
+        notes = [NoteProperties(memory, self.words, in_group) for memory in known]
         keys = [key for key in keys if any(key in memory.properties for memory in known)]
-        named = frozenset[int]().union(*map(terms_of, types), *map(terms_of_key, keys))
+        named = in_group.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
         if self.overdue_on is not None:
             return PropertyAnswer(self._overdue(notes, values, self.overdue_on))
         compared = None
         if self._compares and (self.negated or not keys):
             numbers = sorted({key for note in notes for key in note.numbers})
-            compared = next(iter(nearest(self.text, numbers, MIN_NEARNESS)), None)
+            largest = (_LARGEST | _SMALLEST).intersection(some_words(composed(self.text)))
+            text = " ".join((self.text, *sorted(largest)))  # again: it says most of the key
+            compared = next(iter(nearest(text, numbers, MIN_NEARNESS)), None)
             if compared is None:
                 return PropertyAnswer()
         if self.negated:
@@ -169,11 +175,11 @@ class PropertyQuestion:
                 {n: self._place(n, compared) for n in self._without(notes, values)}
             )
             return PropertyAnswer(found, compared)
-        if types and self._compares:
+        if (types or groups) and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
             values = {word for word in values if any(note.mentions(word) for note in notes)}
         found = self._with_all(notes, values, named, compared)
-        if not found and not types and (kind := self._kind()) in values:
+        if not found and not (types or groups) and (kind := self._kind()) in values:
             values = values - {kind}
             found = self._with_all(notes, values, named, compared)
         is_list = not any(note.is_named_by(values) for note in notes)
@@ -306,11 +312,28 @@ def _with_not(question: str, memories: MemoryLookup) -> str:
 
 
 def _names_any(question: str, memories: MemoryLookup) -> bool:
-    """Whether a word of the question is a type of note or the key of a property."""
+    """Whether a word of the question is a type of note, a folder, a tag or a property's key."""
     asked = terms_of(question)
-    return any(each != "note" and terms_of(each) <= asked for each in memories.types()) or any(
-        terms_of_key(key) & asked for key in memories.property_keys()
+    return (
+        any(kind != "note" for kind in _named_in(memories.types(), asked))
+        or any(terms_of_key(key) & asked for key in memories.property_keys())
+        or bool(_named_in(memories.groups(), asked))
     )
+
+
+def _named_in(names: Iterable[str], asked: frozenset[int]) -> list[str]:
+    """The names of which each term is in a question."""
+    return [name for name in names if (terms := terms_of(name)) and terms <= asked]
+
+
+def _in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> list[Memory]:
+    """The notes in a folder or with a tag for each of these names; names of equal terms are one."""
+    named: dict[frozenset[int], dict[str, Memory]] = {}
+    for group in groups:
+        same = named.setdefault(terms_of(group), {})
+        same.update({memory.id: memory for memory in memories.in_group(group)})
+    first, *others = named.values()
+    return [memory for key, memory in first.items() if all(key in other for other in others)]
 
 
 def _with_whole_values(notes: Sequence[NoteProperties], text: str) -> list[NoteProperties]:

@@ -151,7 +151,7 @@ def words_of_key(key: str) -> str:
     return key.replace("_", " ").replace("-", " ")
 
 
-@lru_cache(maxsize=5_000)
+@lru_cache(maxsize=20_000)
 def terms_of(text: str) -> frozenset[int]:
     """The terms that keyword search has for the content words, so that "authors" is "author"."""
     words = set(some_words(composed(text))) - STOP_WORDS
