@@ -15,8 +15,9 @@ from mcp_server.hooks.destructive_calls import (
     destroyed_by_command,
     destroyed_by_tool,
 )
+from mcp_server.hooks.project_folder import project_of
 from mcp_server.hooks.quotations import Quotation, distinct
-from mcp_server.hooks.recall import HookRecall, project_of
+from mcp_server.hooks.recall import HookRecall
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
 from memvault.cognition.blind_spots import blind_spots
@@ -132,7 +133,7 @@ class HookService:
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
         """A reply with the session's own note, the person's preferences, the lines of earlier
         sessions and the best notes that the session was given."""
-        found = self._recall.of_session(record.note_path)
+        found = self._recall.sessions.of_note(record.note_path)
         lines = record.given_quotations
         found += [
             each
