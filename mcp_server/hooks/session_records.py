@@ -103,7 +103,8 @@ class SessionRecords:
         """The sessions that were active last, the latest first."""
         try:
             files = sorted(self._folder.glob("*.json"), key=modified_at, reverse=True)[:limit]
-        except OSError:
+        except OSError as error:
+            _log.warning("the hook sessions cannot be listed: %s", error.strerror)
             return []
         found = [self._read(file.stem) for file in files]
         return [record for record in found if record is not None]
@@ -137,7 +138,7 @@ class SessionRecords:
         try:
             return SessionRecord.model_validate_json((self._folder / f"{key}.json").read_bytes())
         except (OSError, ValidationError):
-            return None
+            return None  # new, or damaged: the session is recorded from here on
 
 
 def _key(client: str, session_id: str) -> str:

@@ -234,7 +234,7 @@ class FadingService:
         try:
             data = container.vault.read(memory.path)
         except MemvaultError:
-            return False
+            return False  # deleted, or not readable now: then it does not fade
         if not memory.faded:
             return is_worth_fading(parse_note(memory.path, data))
         last = last_fading(container.curator.history, memory)
@@ -252,4 +252,4 @@ class FadingService:
             try:
                 yield self._container.vault.read(path).decode("utf-8", "replace")
             except MemvaultError:
-                continue
+                continue  # a sample needs no particular note

@@ -217,7 +217,7 @@ class Learning:
                 (state or self.state).add(Signal.model_validate(row))
 
     def _load_checkpoint(self) -> None:
-        with suppress(MemvaultError, ValidationError):
+        with suppress(MemvaultError, ValidationError):  # then all files are read from the start
             data = self._keyvalue().get(NAMESPACE, self._device) if self._keyvalue else None
             found = _CHECKPOINT.validate_json(data) if data else None
             if found is not None and found.format == FORMAT:

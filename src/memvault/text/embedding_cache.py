@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from memvault.model.errors import DiskFull, StorageError
 from memvault.model.note import Vector
 
+logger = logging.getLogger(__name__)
 Found = TypeVar("Found")
 _FORMAT = 1  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -45,12 +47,13 @@ class EmbeddingCache:
         try:
             self._connection = _open(file)
         except sqlite3.DatabaseError as error:
-            self._begin_anew_after(error)
+            self._replace_damaged(error)
 
-    def _begin_anew_after(self, error: sqlite3.DatabaseError) -> None:
+    def _replace_damaged(self, error: sqlite3.DatabaseError) -> None:
         """Replace a damaged file by an empty one; raises any other error."""
         if _code_of(error) not in _DAMAGED:
             raise _refused(error, self._file) from error
+        logger.warning("The embedding cache is damaged (%s); texts are embedded again.", error)
         for suffix in ("", "-wal", "-shm"):
             self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
         try:
@@ -69,8 +72,8 @@ class EmbeddingCache:
                 return work(self._connection)
             except sqlite3.DatabaseError as error:
                 before = self._connection
-                self._begin_anew_after(error)
-                with suppress(sqlite3.Error):
+                self._replace_damaged(error)
+                with suppress(sqlite3.Error):  # its file is damaged, and gone
                     before.close()
                 return work(self._connection)
 

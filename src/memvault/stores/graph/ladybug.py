@@ -142,7 +142,7 @@ class LadybugGraphStore(CypherGraphStore):
                 yield
                 self._writer.execute("COMMIT")
             except BaseException:
-                with suppress(RuntimeError):
+                with suppress(RuntimeError):  # the error has ended the transaction already
                     self._writer.execute("ROLLBACK")
                 raise
 
