@@ -80,17 +80,17 @@ class SqliteKeyValueStore:
         return bytes(rows[0][0]) if rows else None
 
     def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+        values: dict[str, bytes] = {}
         waiting = iter(keys)
-        while some := list(islice(waiting, KEYS_PER_QUERY)):
-            marks = ", ".join("?" * len(some))
+        while batch := list(islice(waiting, KEYS_PER_QUERY)):
+            marks = ", ".join("?" * len(batch))
             rows = self._read(
                 f"SELECT key, value FROM entries WHERE namespace = ? AND key IN ({marks})"
                 f" AND {_LIVE}",
-                (namespace, *some, time.time()),
+                (namespace, *batch, time.time()),
             )
-            found.update(rows)
-        return found
+            values.update(rows)
+        return values
 
     def put(
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
