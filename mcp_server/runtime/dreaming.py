@@ -32,6 +32,7 @@ from memvault.consolidation.dreams.record import (
 from memvault.consolidation.dreams.rem import Rem
 from memvault.curation.operations.brief import Embed, key_facts
 from memvault.curation.tasks.questions import open_questions
+from memvault.model.batched import batched
 from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
 from memvault.model.memory import Memory
@@ -264,11 +265,9 @@ class Dreaming:
 
         def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
             rows = []
-            for first in range(0, len(texts), TEXTS_AT_ONCE):
+            for batch in batched(texts, TEXTS_AT_ONCE):
                 go_on()
-                rows.append(
-                    self._container.embedder.embed_few(texts[first : first + TEXTS_AT_ONCE])
-                )
+                rows.append(self._container.embedder.embed_few(batch))
             return np.concatenate(rows)
 
         return embed

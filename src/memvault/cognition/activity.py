@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
+from memvault.model.batched import batched
 from memvault.model.errors import MemvaultError, SerializationFailed, UnknownFormat
 from memvault.model.memory import ACTIVITY_FORMAT, MemoryActivity, UTLState
 from memvault.stores.keyvalue import KeyValueStore
@@ -239,9 +240,8 @@ class Activity:
 
     def _write_checkpoint(self) -> None:
         self._checkpointed = now = self._clock()
-        waiting = iter(sorted(self._unjournaled()))
-        while some := list(islice(waiting, MEMORIES_PER_ENTRY)):
-            known = self._latest(some)
+        for ids in batched(sorted(self._unjournaled()), MEMORIES_PER_ENTRY):
+            latest = self._latest(ids)
             self._journal.append(
                 JournalEntry(
                     ts=now,
@@ -251,12 +251,12 @@ class Activity:
                         "format": ACTIVITY_FORMAT.current,
                         "memories": {
                             id: record.model_dump(mode="json", exclude_defaults=True)
-                            for id, record in known.items()
+                            for id, record in latest.items()
                         },
                     },
                 )
             )
-            self._keyvalue.delete(UNJOURNALED, some)
+            self._keyvalue.delete(UNJOURNALED, ids)
 
     def _latest(self, ids: Sequence[str]) -> dict[str, MemoryActivity]:
         """The latest records of these memories, including the counts of other processes."""

@@ -24,6 +24,7 @@ from memvault.cognition.coherence import (
 )
 from memvault.cognition.pulse_history import VISIBLE
 from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.model.batched import batched
 from memvault.model.change import TaskType
 from memvault.model.memory import JohariQuadrant
 from memvault.model.note import Vector
@@ -208,12 +209,9 @@ class PulseMeter:
         missing = [key for key in ids if key not in known]
         if missing:
             related, fresh = dict[str, Sequence[str]](), dict[str, MemoryState]()
-            for first in range(0, len(missing), STEP):
+            for batch in batched(missing, STEP):
                 make_way()
-                related_ids = {
-                    key: similarity_index.related(key, LOCAL)
-                    for key in missing[first : first + STEP]
-                }
+                related_ids = {key: similarity_index.related(key, LOCAL) for key in batch}
                 fresh.update(_measured(similarity_index, related_ids))
                 related.update(related_ids)
             known.update(fresh)

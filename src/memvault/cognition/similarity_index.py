@@ -15,6 +15,7 @@ import numpy as np
 
 from memvault.cognition.coherence import Surroundings
 from memvault.cognition.vector_rows import Rows, VectorRows
+from memvault.model.batched import batched
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 from memvault.model.note import ChunkSize, Vector, mean_vector
@@ -158,9 +159,7 @@ class SimilarityIndex:
         self._view.load()
         if self._loaded:
             return
-        ids = self.memory_ids()
-        for first in range(0, len(ids), READ_AT_ONCE):
-            batch = ids[first : first + READ_AT_ONCE]
+        for batch in batched(self.memory_ids(), READ_AT_ONCE):
             read = self._store.vectors(batch, ChunkSize.NOTE)
             with self._lock:
                 for key in batch:

@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, StorageError
 from memvault.model.note import Vector
 
@@ -83,14 +84,13 @@ class EmbeddingCache:
     def get(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors of these texts."""
         by_key = {self._key(text): text for text in texts}
-        keys = list(by_key)
-        found: dict[str, Vector] = {}
-        for start in range(0, len(keys), _BATCH):
-            rows = self._do(partial(_rows_of, keys[start : start + _BATCH]))
+        cached: dict[str, Vector] = {}
+        for keys in batched(by_key, _BATCH):
+            rows = self._do(partial(_rows_of, keys))
             if rows:
                 vectors = _unpacked([blob for _, blob in rows])
-                found |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
-        return found
+                cached |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
+        return cached
 
     def put(self, items: Iterable[tuple[str, Vector]]) -> None:
         vectors = dict(items)

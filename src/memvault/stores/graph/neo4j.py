@@ -26,6 +26,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
@@ -92,8 +93,8 @@ class _Writing:
         self._insert(_CREATE_EDGES, rows)
 
     def _insert(self, query: str, rows: Sequence[Row]) -> None:
-        for start in range(0, len(rows), ROWS_PER_QUERY):
-            self.run(query, rows=list(rows[start : start + ROWS_PER_QUERY]))
+        for batch in batched(rows, ROWS_PER_QUERY):
+            self.run(query, rows=batch)
 
 
 class Neo4jGraphStore(CypherGraphStore):

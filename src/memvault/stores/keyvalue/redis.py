@@ -10,13 +10,13 @@ require.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, TypeVar
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
 from memvault.stores.keyvalue import Rows
 from memvault.stores.server import Server, StoreNamespace
@@ -149,9 +149,9 @@ class RedisKeyValueStore:
             for namespace in {**deleted, **written}:
                 names, items = self._names(namespace), written.get(namespace, {})
                 pipe.eval(_SWEEP, 3, *names)
-                for part in _parts(list(deleted.get(namespace, ()))):
+                for part in batched(deleted.get(namespace, ()), KEYS_PER_COMMAND):
                     pipe.eval(_DELETE, 3, *names, *part)
-                for part in _parts(list(items)):
+                for part in batched(items, KEYS_PER_COMMAND):
                     _put(pipe, names, {key: items[key] for key in part})
 
         self._write(write)
@@ -313,12 +313,6 @@ def _put(pipe: Pipe, names: Names, items: Mapping[str, bytes]) -> None:
     pipe.hset(values, mapping=items)
     pipe.zadd(keys, dict.fromkeys(items, 0))
     pipe.zrem(expiry, *items)
-
-
-def _parts(keys: Sequence[str]) -> Iterator[list[str]]:
-    waiting = iter(keys)
-    while part := list(islice(waiting, KEYS_PER_COMMAND)):
-        yield part
 
 
 def _literally(text: str) -> str:

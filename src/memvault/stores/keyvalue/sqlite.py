@@ -7,11 +7,11 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
+from memvault.model.batched import batched
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
 from memvault.stores.keyvalue import Rows
@@ -81,8 +81,7 @@ class SqliteKeyValueStore:
 
     def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
         values: dict[str, bytes] = {}
-        waiting = iter(keys)
-        while batch := list(islice(waiting, KEYS_PER_QUERY)):
+        for batch in batched(keys, KEYS_PER_QUERY):
             marks = ", ".join("?" * len(batch))
             rows = self._read(
                 f"SELECT key, value FROM entries WHERE namespace = ? AND key IN ({marks})"
