@@ -14,11 +14,11 @@ from indexer.catalogue import NoteRecord
 from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
+from memvault.text.entities import FoundEntity
 from memvault.text.name_book import NameChanges
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name
 from memvault.text.relations import note_graph, own_node, with_entities
-from memvault.text.spacy_pipeline import FoundEntity
 from memvault.vault.links import LinkIndex, keys_of
 
 
