@@ -66,7 +66,7 @@ class HookFiles:
             if large:
                 os.replace(self.log_file, self.log_file + ".1")
         except OSError as error:  # a full disk, for example; the hook goes on
-            with suppress(OSError):
+            with suppress(OSError, AttributeError):  # there may be no stderr
                 sys.stderr.write(f"memvault: cannot write {self.log_file}: {error.strerror}\n")
 
     def keep(self, client: str, event: str, data: bytes) -> None:
