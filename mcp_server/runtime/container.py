@@ -391,8 +391,8 @@ class Container:
     def _forget_entities_of(self, tombstone: Tombstone) -> None:
         """Remove the cached entities of a note deleted for good, as they quote its sentences."""
         digest = tombstone.content_hash
-        others = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
-        if digest is not None and all(memory.content_hash != digest for memory in others):
+        remaining = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
+        if digest is not None and all(memory.content_hash != digest for memory in remaining):
             self.entity_cache.remove(digest)
 
     def _on_notes_indexed(self, indexer: Indexer, indexed: NotesIndexed) -> None:
