@@ -56,19 +56,10 @@ def write_address(state: StateFolder, address: EngineAddress) -> None:
     Raises:
         StorageError, DiskFull: it was not written.
     """
-    from memvault.vault.write import storage_errors
+    from memvault.vault.write import storage_errors, write_whole
 
-    temporary = state.engine_address.with_suffix(f".{os.getpid()}.tmp")
     with storage_errors(str(state.engine_address)):
-        # The mode applies only to a new file; one left by a crash may have another.
-        temporary.unlink(missing_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(asdict(address), file)
-            temporary.replace(state.engine_address)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(state.engine_address, json.dumps(asdict(address)).encode(), 0o600)
 
 
 def remove_address(state: StateFolder, address: EngineAddress) -> None:

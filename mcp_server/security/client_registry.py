@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import secrets
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from memvault.vault.write import write_whole
 
 logger = logging.getLogger(__name__)
 ACCESS_SECONDS = 3_600
@@ -116,12 +117,7 @@ class ClientRegistry:
             self._write()
 
     def _write(self) -> None:
-        temporary = self._file.with_suffix(f".{os.getpid()}.tmp")
-        temporary.unlink(missing_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(self._contents), file)
-        temporary.replace(self._file)
+        write_whole(self._file, json.dumps(asdict(self._contents)).encode(), 0o600)
 
 
 def _hash(token: str) -> str:

@@ -24,6 +24,7 @@ from memvault.cli.config_text import JSON, CannotEdit, Steps
 from memvault.config.hook_files import LIMITS
 from memvault.model.errors import StorageError
 from memvault.vault.frontmatter.fences import split_frontmatter
+from memvault.vault.write import write_whole
 
 MARK = "Installed by memvault; `memvault disconnect` removes it."
 _PLUGIN = "memvault"
@@ -122,9 +123,7 @@ class Plugin:
                 if path.exists() and path.read_bytes() == data:
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
-                temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-                temporary.write_bytes(data)
-                temporary.replace(path)
+                write_whole(path, data)
             except OSError as error:
                 raise StorageError(f"{path} cannot be written: {error.strerror}.") from error
             changed = True

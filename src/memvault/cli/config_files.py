@@ -11,6 +11,7 @@ from typing import Any
 
 from memvault.cli.config_text import CannotEdit, Format, Steps
 from memvault.model.errors import StorageError
+from memvault.vault.write import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +131,9 @@ class ConfigFile:
 
 def _replace(path: Path, data: bytes, *, backup: Path | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        if backup is not None:
-            shutil.copy2(path, backup)
-        if path.exists():
-            shutil.copy2(path, temporary)  # keeps the mode: such files may hold secrets
-        else:
-            temporary.touch(mode=0o600)
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    if backup is not None:
+        shutil.copy2(path, backup)
+    write_whole(path, data, None if path.exists() else 0o600)  # such files may hold secrets
 
 
 def _free_backup_name(path: Path) -> Path:
