@@ -107,15 +107,15 @@ class ReadingBuffer:
     """Notes read in the first pass of a scan, until the second pass takes them."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, NoteReading | bytes] = {}
+        self._readings: dict[str, NoteReading | bytes] = {}
 
     def add(self, reading: NoteReading) -> None:
-        packs = len(self._kept) >= KEPT
-        self._kept[reading.note.path] = pickle.dumps(reading, protocol=5) if packs else reading
+        packs = len(self._readings) >= KEPT
+        self._readings[reading.note.path] = pickle.dumps(reading, protocol=5) if packs else reading
 
     def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
         for path in paths:
-            reading = self._kept.pop(path)
+            reading = self._readings.pop(path)
             yield pickle.loads(reading) if isinstance(reading, bytes) else reading
 
 

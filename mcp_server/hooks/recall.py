@@ -90,13 +90,14 @@ class HookRecall:
             return []
         scope = Scope(None, project)
         searcher = self._container.live.searcher
-        found = searcher.find(query, MAX_WITH_PROMPT + len(given), scope)
+        hits_found = searcher.find(query, MAX_WITH_PROMPT + len(given), scope)
         chances = [
-            self._need.chance(query, hit, is_about_work=_decides(hit, project)) for hit in found
+            self._need.chance(query, hit, is_about_work=_decides(hit, project))
+            for hit in hits_found
         ]
         if max(chances, default=0.0) < NEEDED:
             return []
-        hits = self._checked(query, found, scope, client)
+        hits = self._checked(query, hits_found, scope, client)
         needed = [
             (hit, chance)
             for hit, chance in zip(hits, chances, strict=True)
@@ -235,10 +236,10 @@ class HookRecall:
             return "", []
         return "\n".join([*lines, CLOSING]), shown
 
-    def _checked(self, query: str, found: Sequence[Hit], scope: Scope, client: str) -> list[Hit]:
+    def _checked(self, query: str, hits: Sequence[Hit], scope: Scope, client: str) -> list[Hit]:
         """The hits with their verification; those that the person must verify are withheld, which
         is logged."""
-        result = self._container.live.searcher.check(query, found, scope)
+        result = self._container.live.searcher.check(query, hits, scope)
         self._container.gate_log.record(query, result, client)
         return list(result.hits)
 
@@ -247,11 +248,11 @@ class HookRecall:
     ) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the probability that it concerns the query."""
         searcher = self._container.live.searcher
-        found = searcher.find(query, max(10, limit), scope)
-        if not found:
+        hits = searcher.find(query, max(10, limit), scope)
+        if not hits:
             return []
-        chances = CONCERNS.confidences(features(query, found))
-        pairs = zip(self._checked(query, found, scope, client), chances, strict=True)
+        chances = CONCERNS.confidences(features(query, hits))
+        pairs = zip(self._checked(query, hits, scope, client), chances, strict=True)
         return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 
     def _quoted(
@@ -307,10 +308,10 @@ class HookRecall:
         if not goal or not ids:
             return {}
         try:
-            found = self._concerning(goal, Scope(None, project), 50, client)
+            concerning = self._concerning(goal, Scope(None, project), 50, client)
         except MemvaultError:
             return {}  # a store does not answer: the other three weights rank
-        return {hit.memory.id: chance for hit, chance in found if hit.memory.id in ids}
+        return {hit.memory.id: chance for hit, chance in concerning if hit.memory.id in ids}
 
     def _opening_of(self, memory: Memory, goal: str) -> list[Quotation]:
         """The note's distillate, else its excerpt for the goal or title, by origin; empty without

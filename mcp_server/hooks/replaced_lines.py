@@ -83,7 +83,7 @@ def _replaces(quotation: Quotation) -> bool:
     return quotation.memory.type in LASTING
 
 
-def _is_newer(one: Quotation, other: Quotation) -> bool:
-    if one.memory.id == other.memory.id:
-        return (one.lines or (0, 0)) > (other.lines or (0, 0))
-    return one.memory.created_at > other.memory.created_at
+def _is_newer(first: Quotation, second: Quotation) -> bool:
+    if first.memory.id == second.memory.id:
+        return (first.lines or (0, 0)) > (second.lines or (0, 0))
+    return first.memory.created_at > second.memory.created_at

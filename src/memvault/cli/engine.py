@@ -296,10 +296,10 @@ def how_far(status: dict[str, Any]) -> dict[str, str]:
 def _in_words(value: Any) -> str:
     match value:
         case dict():
-            return ", ".join(f"{key} {_in_words(each)}" for key, each in value.items())
+            return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
         case list():
             separator = "\n" if console.is_terminal else "; "
-            return separator.join(_in_words(each) for each in value) or "none"
+            return separator.join(_in_words(item) for item in value) or "none"
         case bool():
             return "yes" if value else "no"
         case int():

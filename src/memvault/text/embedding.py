@@ -59,17 +59,17 @@ class _Awaited:
     Thread-safe.
     """
 
-    def __init__(self, begun: Callable[[], npt.NDArray[np.float32]]) -> None:
-        self._begun = begun
-        self._found: npt.NDArray[np.float32] | None = None
+    def __init__(self, compute: Callable[[], npt.NDArray[np.float32]]) -> None:
+        self._compute = compute
+        self._vectors: npt.NDArray[np.float32] | None = None
         self._lock = threading.Lock()
 
     def __call__(self) -> npt.NDArray[np.float32]:
         with self._lock:
-            if self._found is None:
-                self._found = self._begun()
-                self._found.flags.writeable = False
-            return self._found
+            if self._vectors is None:
+                self._vectors = self._compute()
+                self._vectors.flags.writeable = False
+            return self._vectors
 
 
 class Embedder:

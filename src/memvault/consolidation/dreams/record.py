@@ -195,8 +195,8 @@ class DreamRecord:
         with self._lock:
             self._refresh()
             return {
-                other: min(1.0, fsum(_faded(gain, today - day) for day, gain in days.items()))
-                for other, days in self._gained.get(memory_id, {}).items()
+                other_id: min(1.0, fsum(_faded(gain, today - day) for day, gain in days.items()))
+                for other_id, days in self._gained.get(memory_id, {}).items()
             }
 
     def _refresh(self) -> None:
@@ -221,8 +221,8 @@ class DreamRecord:
                 self._proposals[discovery.key] = (first, discovery)
         day = report.at.toordinal()
         for pair in report.strengthened:
-            for memory_id, other in ((pair.first, pair.second), (pair.second, pair.first)):
-                days = self._gained.setdefault(memory_id, {}).setdefault(other, {})
+            for memory_id, other_id in ((pair.first, pair.second), (pair.second, pair.first)):
+                days = self._gained.setdefault(memory_id, {}).setdefault(other_id, {})
                 days[day] = days.get(day, 0) + round(pair.added * _UNIT)
 
 
