@@ -174,7 +174,7 @@ class Bridge:
             sys.stderr.write(f"memvault is {step}\n")
             sys.stderr.flush()
 
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # stderr is closed: nobody reads the report
             self._launcher.wait_until_open(report)
 
     def _resume(self, connection: ClientConnection) -> None:
@@ -253,7 +253,7 @@ class Bridge:
         self._write(frame)
 
     def _learn_tools(self, answer: dict[str, Any]) -> None:
-        with suppress(KeyError, TypeError, AttributeError):
+        with suppress(KeyError, TypeError, AttributeError):  # an error: then no call is repeated
             repeatable = self._repeatable_tools or set()
             for tool in answer["result"]["tools"]:
                 hints = tool.get("annotations") or {}
@@ -278,7 +278,7 @@ class Bridge:
         self._write(json.dumps(answer).encode())
 
     def _write(self, message: bytes) -> None:
-        with self._write_lock, suppress(BrokenPipeError, ValueError):
+        with self._write_lock, suppress(BrokenPipeError, ValueError):  # the client has left
             self._stdout.write(message + b"\n")
             self._stdout.flush()
 

@@ -71,7 +71,7 @@ class TimelinePage:
             self._site.container.live.graph_view,
             self._site.container.live.catalogue.by_id,
         )
-        with suppress(StoreUnavailable, GraphQueryError):
+        with suppress(StoreUnavailable, GraphQueryError):  # the page's notice says so
             days = {
                 node.id: day
                 for node in edges.nodes()
