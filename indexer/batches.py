@@ -109,7 +109,7 @@ class EarlyEmbedding:
 
 
 class BatchWriter:
-    """Prepares and writes the notes of a change set.
+    """Prepares, writes and removes the notes of a change set.
 
     Args:
         lock: held while names are read; `write` is called with it.
@@ -179,6 +179,15 @@ class BatchWriter:
             ],
             version,
         )
+
+    def remove(self, gone: Collection[str], stale: Collection[str]) -> NotesIndexed:
+        """Remove deleted notes by path, and the data under ids that notes no longer have."""
+        if stale:
+            self._stores.vectors.remove(stale)
+            self._stores.graph.remove(stale)
+        delete, _ = preference_rows(self._stores.keyvalue, dict.fromkeys(gone))
+        self._catalogue.commit([], gone, delete={**delete, OUTLINES: gone})
+        return NotesIndexed(frozenset(gone), removed=frozenset(stale))
 
     def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
         """Write the batch's notes at these paths, and commit their records last."""

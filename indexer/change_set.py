@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.name_registry import NameRegistry
+from indexer.name_registry import AffectedLinks, NameRegistry
 from indexer.progress import Progress, Report, ScanReport
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
+from memvault.model.priority import make_way
 from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import Vault
@@ -87,13 +88,16 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
             f"{path}: cannot be read because of a fault in memvault; engine.log has the details, "
             "please report them"
         ) from error
-    known = examined.provenance
-    is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person
-    if not is_own:  # a client wrote the title
+    provenance = examined.provenance
+    is_persons_title = (
+        provenance.own_heading(note.title)
+        or provenance.of_property(f"title: {note.title}").is_person
+    )
+    if not is_persons_title:
         note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
     claimed_id = claimed if is_uuid(claimed) else None
-    return NoteReading(note, stat, claimed_id, examined.provenance, examined.data)
+    return NoteReading(note, stat, claimed_id, provenance, examined.data)
 
 
 KEPT = 256  # notes kept as objects; others are pickled, which takes less memory and more time
@@ -103,15 +107,15 @@ class ReadingBuffer:
     """Notes read in the first pass of a scan, until the second pass takes them."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, NoteReading | bytes] = {}
+        self._readings: dict[str, NoteReading | bytes] = {}
 
     def add(self, reading: NoteReading) -> None:
-        packs = len(self._kept) >= KEPT
-        self._kept[reading.note.path] = pickle.dumps(reading, protocol=5) if packs else reading
+        packs = len(self._readings) >= KEPT
+        self._readings[reading.note.path] = pickle.dumps(reading, protocol=5) if packs else reading
 
     def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
         for path in paths:
-            reading = self._kept.pop(path)
+            reading = self._readings.pop(path)
             yield pickle.loads(reading) if isinstance(reading, bytes) else reading
 
 
@@ -180,7 +184,7 @@ class ChangeSetReader:
         self,
         vault: Vault,
         catalogue: Catalogue,
-        names: Callable[[], NameRegistry],
+        names: NameRegistry,
         max_bytes: int,
     ) -> None:
         self._vault = vault
@@ -224,7 +228,7 @@ class ChangeSetReader:
             return None
         record = self._catalogue.record(path)
         if reading is None:
-            if self._names().memory(path) is not None:
+            if self._names.memory(path) is not None:
                 pending.gone.add(path)
             return None
         if record is not None and not forced and self._is_unchanged(reading, record):
@@ -241,7 +245,7 @@ class ChangeSetReader:
             record.format == FORMAT
             and reading.note.content_hash == record.memory.content_hash
             and reading.memory(record.memory.id) == record.memory
-            and self._names().memory(record.memory.path) == record.memory  # no change is pending
+            and self._names.memory(record.memory.path) == record.memory  # no change is pending
         )
 
     @staticmethod
@@ -260,7 +264,7 @@ class ChangeSetReader:
 
         Copies have longer names. An id derived from a note's path always belongs to that note.
         """
-        names = self._names()
+        names = self._names
         path_of_id = {id_of_path(path): path for path in pending.claims}
         claimed = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
@@ -278,18 +282,18 @@ class ChangeSetReader:
 
     def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
         """Give the id to its owner, by default to the first note that claims it."""
-        names = self._names()
-        others = names.claimants(memory_id) - set(pending.claims) - pending.gone
-        moved = {path for path in others if not self.is_there(path)}
+        names = self._names
+        unread = names.claimants(memory_id) - set(pending.claims) - pending.gone
+        moved = {path for path in unread if not self.is_there(path)}
         pending.gone |= moved  # deleted; their events come later
-        others -= moved
+        unread -= moved
         claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
-        claimants = sorted(others | claiming, key=lambda path: (len(path), path))
+        claimants = sorted(unread | claiming, key=lambda path: (len(path), path))
         holder = owner or next(iter(claimants), None)
         for path in claimants:
             wanted = memory_id if path == holder else id_of_path(path)
-            known = names.memory(path)
-            if path in others and known is not None and known.id != wanted:
+            registered = names.memory(path)
+            if path in unread and registered is not None and registered.id != wanted:
                 reading = self._read_again(path)
                 if reading is None or reading.claimed_id != memory_id:  # its event comes later
                     pending.gone.add(path)
@@ -297,6 +301,25 @@ class ChangeSetReader:
                 self._add(reading, pending)
             if path in pending.memories:
                 pending.give_id(path, wanted)
+
+    def register_names(self, pending: ChangeSet) -> tuple[AffectedLinks, set[str]]:
+        """Register the notes' names.
+
+        Returns the links that this affects, and the ids that notes no longer have.
+        """
+        affected, stale = AffectedLinks(), set[str]()
+        for path in (*pending.gone, *pending.memories):
+            make_way()
+            new = pending.memories.get(path)
+            for old in (self._names.memory(path), self._catalogue.by_path(path)):
+                if old is not None and (new is None or new.id != old.id):
+                    affected |= self._names.update(path, None)
+                    stale.add(old.id)
+        for path, memory in pending.memories.items():
+            make_way()
+            names, claim = pending.names[path], pending.claims[path]
+            affected |= self._names.update(path, memory, names, claim)
+        return affected, {memory_id for memory_id in stale if not self._names.has(memory_id)}
 
     def is_there(self, path: str) -> bool:
         """Whether a note exists at this path."""

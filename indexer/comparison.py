@@ -44,8 +44,8 @@ class Comparison:
             on_disk.add(stat.path)
             if self._differs(stat):
                 changed[stat.path] = stat
-        known = self.catalogue.paths().union(also)
-        gone = {path for path in known - on_disk if not self._may_be_unreadable(path)}
+        recorded = self.catalogue.paths().union(also)
+        gone = {path for path in recorded - on_disk if not self._may_be_unreadable(path)}
         return ScanDifference(changed, gone, len(on_disk))
 
     def restamped(self) -> set[str]:
@@ -78,9 +78,9 @@ class Comparison:
 
     def strays(self) -> tuple[set[str], set[str]]:
         """Ids of notes without a record: those that have nodes, and those that have chunks."""
-        known = {memory.id for memory in self.catalogue.all()}
-        nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
-        return nodes, set(self.stores.vectors.note_ids()) - known
+        ids = {memory.id for memory in self.catalogue.all()}
+        nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in ids}
+        return nodes, set(self.stores.vectors.note_ids()) - ids
 
     def is_same_file(self, stat: NoteStat) -> bool:
         """Whether the note's record is of this file, though perhaps of other authors."""

@@ -81,19 +81,22 @@ def _unindexed(indexer: Indexer) -> list[Finding]:
 
 
 def _mismatched(indexer: Indexer) -> list[Finding]:
-    known = {memory.id: memory.path for memory in indexer.catalogue.all()}
+    path_of = {memory.id: memory.path for memory in indexer.catalogue.all()}
     chunks = set(indexer.stores.vectors.note_ids())
     nodes = {node.id for node in indexer.stores.graph.all_nodes() if node.path}
     findings = [
-        _error("missing from the graph", known[memory_id])
-        for memory_id in sorted(known.keys() - nodes)
+        _error("missing from the graph", path_of[memory_id])
+        for memory_id in sorted(path_of.keys() - nodes)
     ]
-    for name, extra in (("vector index", chunks - known.keys()), ("graph", nodes - known.keys())):
+    for name, extra in (
+        ("vector index", chunks - path_of.keys()),
+        ("graph", nodes - path_of.keys()),
+    ):
         if extra:
             findings.append(_error(f"{len(extra)} notes in the {name} that the catalogue lacks"))
-    missing = sorted(known.keys() - chunks)
+    missing = sorted(path_of.keys() - chunks)
     return findings + [
-        _error("missing from the vector index", known[memory_id]) for memory_id in missing
+        _error("missing from the vector index", path_of[memory_id]) for memory_id in missing
     ]
 
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from memvault.model.errors import StorageError
 from memvault.stores.faults import is_corrupt
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.text.spacy_pipeline import FoundEntity
+from memvault.text.entities import FoundEntity
 
 logger = logging.getLogger(__name__)
 _ENTITIES = "entities:1"  # raise the number when the pipeline changes

@@ -27,10 +27,10 @@ class EntityPass:
     """
 
     def __init__(
-        self, indexer: Callable[[], Indexer], found: EntityCache, settings: IndexSettings
+        self, indexer: Callable[[], Indexer], cache: EntityCache, settings: IndexSettings
     ) -> None:
         self._indexer = indexer
-        self._found = found
+        self._cache = cache
         self._is_off = settings.ner == "off"
         self._lock = threading.Lock()
         self._queue: dict[str, None] = {}  # paths, in the order of arrival
@@ -71,7 +71,7 @@ class EntityPass:
             self._pipeline = None
 
     def _read(self, paths: Collection[str]) -> None:
-        new = self._not_found_yet(paths)
+        new = self._notes_to_read(paths)
         if not new:
             return
         self._pipeline = pipeline = self._pipeline or open_entity_pipeline()
@@ -79,21 +79,21 @@ class EntityPass:
             self._is_off = True
             self._queue.clear()
             return
-        for note, found in zip(new, pipeline.find(new), strict=True):
-            self._found.put(note.content_hash, found)
+        for note, entities in zip(new, pipeline.find(new), strict=True):
+            self._cache.put(note.content_hash, entities)
         self._indexer().relink([note.path for note in new])
 
-    def _not_found_yet(self, paths: Collection[str]) -> list[ParsedNote]:
+    def _notes_to_read(self, paths: Collection[str]) -> list[ParsedNote]:
         indexer = self._indexer()
         notes = []
         for path in paths:
             memory = indexer.catalogue.by_path(path)
-            if memory is None or self._found.get(memory.content_hash) is not None:
+            if memory is None or self._cache.get(memory.content_hash) is not None:
                 continue
             try:
                 reading = read_note(indexer.vault, path, indexer.max_note_bytes)
             except Unreadable:
-                continue
+                continue  # the scan has reported it
             if reading is not None and reading.note.content_hash == memory.content_hash:
                 notes.append(reading.note)
         return notes

@@ -9,7 +9,6 @@ that share the indexes share.
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import uuid
 from collections.abc import Callable, Collection
@@ -19,6 +18,7 @@ from typing import Protocol
 
 from memvault.config.paths import StateFolder
 from memvault.model.errors import MemvaultError
+from memvault.vault.write import write_whole
 
 logger = logging.getLogger(__name__)
 POINTER = "current"
@@ -58,16 +58,11 @@ class FilePointer:
         if name is None:
             (self._folder / POINTER).unlink(missing_ok=True)
             return
-        temporary = self._folder / f".{POINTER}-{uuid.uuid4().hex[:8]}"
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(name)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._folder / POINTER)
+        write_whole(self._folder / POINTER, name.encode())
 
     def claim(self, name: str) -> str:
-        if (known := self.read()) is not None:
-            return known
+        if (present := self.read()) is not None:
+            return present
         self.write(name)
         return name
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
 from indexer.entity_cache import EntityCache
 from indexer.name_registry import NameRegistry
 from indexer.suppressed_nodes import SuppressedNodes
+from memvault.model.batched import batched
 from memvault.model.graph import EdgeOrigin, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
@@ -30,22 +30,22 @@ _FROM_TEXT = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
 
 def sentences_between_notes(graphs: Iterable[NoteGraph]) -> set[str]:
     """The sentences in which notes link to other notes or name them."""
-    found: set[str] = set()
+    sentences: set[str] = set()
     for graph in graphs:
         entities = {node.id for node in graph.entities if node.path is None}
-        found.update(
+        sentences.update(
             edge.sentence
             for edge in graph.edges
             if edge.origin is not EdgeOrigin.TAG and edge.target not in entities
         )
-    return found
+    return sentences
 
 
 class GraphWriter:
     """Writes one vault's edges into one graph store. Used by one thread at a time.
 
     Args:
-        names: returns the current names of the vault.
+        names: the current names of the vault.
         entities: those that the trained pipeline found.
         suppressed: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
@@ -59,7 +59,7 @@ class GraphWriter:
         graph: GraphStore,
         catalogue: Catalogue,
         *,
-        names: Callable[[], NameRegistry],
+        names: NameRegistry,
         entities: EntityCache,
         suppressed: SuppressedNodes,
         embed: Callable[[Sequence[str]], object],
@@ -82,7 +82,7 @@ class GraphWriter:
     @property
     def version(self) -> int:
         """The version of the names by which edges are resolved."""
-        return self._names().version
+        return self._names.version
 
     def graphs_of(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
         """The nodes and edges of parsed notes."""
@@ -90,8 +90,7 @@ class GraphWriter:
 
     def rewrite_edges(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, and report them."""
-        rest = iter(sorted(paths))
-        while batch := list(islice(rest, BATCH)):
+        for batch in batched(sorted(paths), BATCH):
             graphs = tuple(self._graphs_as_indexed(batch))
             self.write(graphs)
             self._embed(list(sentences_between_notes(graphs)))
@@ -142,7 +141,8 @@ class GraphWriter:
         forgotten, merged = self._suppressed.forgotten(), self._suppressed.merged()
         if forgotten == self._removed and merged == self._merged:
             return
-        graph, known = self._graph, self._merged if self._removed is not None else {}
+        graph = self._graph
+        merged_before = self._merged if self._removed is not None else {}
         nodes = graph.nodes(forgotten | merged.keys())
         gone = [key for key, node in nodes.items() if node.path is None]
         edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
@@ -156,7 +156,7 @@ class GraphWriter:
         linking = frozenset(path for paths in naming.values() for path in paths)
         self._report(NotesIndexed(linking, removed=frozenset(gone)))
         returned = self._suppressed.returned()
-        remapped = self._suppressed.recorded(lambda key: merged.get(key) != known.get(key))
+        remapped = self._suppressed.recorded(lambda key: merged.get(key) != merged_before.get(key))
         self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})
         self._suppressed.drop(returned)
         self._removed, self._merged = forgotten, merged
@@ -164,7 +164,7 @@ class GraphWriter:
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         make_way()
         entities = self._entities.get(note.content_hash) or ()
-        graph = self._names().graph_of(note, memory, entities)
+        graph = self._names.graph_of(note, memory, entities)
         return self._bounded(self._suppressed.leave_out(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:

@@ -14,14 +14,12 @@ batches, and other changes are indexed between them: the newest reading of each 
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from itertools import islice
 
 from indexer.batches import AHEAD, BATCH, BatchWriter, EarlyEmbedding
 from indexer.catalogue import Catalogue
@@ -30,25 +28,24 @@ from indexer.comparison import Comparison
 from indexer.due_notes import LOOK_SECONDS, DueNotes
 from indexer.entity_cache import EntityCache
 from indexer.graph_writer import GraphWriter
-from indexer.name_registry import AffectedLinks, NameRegistry
+from indexer.name_registry import NameRegistry
 from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.relinking import Relinking
+from indexer.repairs import Repairs
 from indexer.stored_notes import as_stored
 from indexer.suppressed_nodes import SuppressedNodes
 from memvault.config.settings import IndexSettings
-from memvault.curation.operations.preferences import preference_rows
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, StoreUnavailable
 from memvault.model.graph import GraphNode, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.priority import AwaitedLock, make_way, making_way
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.name_matcher import NameMatcher
 from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex
 
-logger = logging.getLogger(__name__)
 FEW = 64  # notes for which a tool may wait
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 Listener = Callable[[NotesIndexed], None]
@@ -95,15 +92,13 @@ class Indexer:
         self._due = DueNotes(self._lock)
         self._scanning = False
         self._stopped = threading.Event()
-        self._name_registry = NameRegistry(self.catalogue.records())
-        self._reader = ChangeSetReader(
-            vault, self.catalogue, lambda: self._name_registry, settings.max_note_bytes
-        )
+        self._names = NameRegistry(self.catalogue.records())
+        self._reader = ChangeSetReader(vault, self.catalogue, self._names, settings.max_note_bytes)
         self._graphs = GraphWriter(
             vault,
             stores.graph,
             self.catalogue,
-            names=lambda: self._name_registry,
+            names=self._names,
             entities=entities,
             suppressed=SuppressedNodes(stores.keyvalue, forgotten, merged),
             embed=embedder.embed,
@@ -111,6 +106,7 @@ class Indexer:
             report=self._report,
         )
         self._relinking = Relinking(self.catalogue, stores, self._graphs)
+        self._repairs = Repairs(self.comparison, self._names, self._relinking, self._report)
         self._batches = BatchWriter(stores, self.catalogue, self._graphs, embedder, self._lock)
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
@@ -135,9 +131,9 @@ class Indexer:
         with self._lock:
             forced, relink = set[str](), set[str]()
             if is_first:
-                self._forget_lost_indexes()
+                self._repairs.forget_lost_indexes()
                 forced = self.catalogue.unflushed()
-                relink = self._remove_strays()[1] | self.catalogue.notes_to_relink()
+                relink = self._repairs.remove_strays()[1] | self.catalogue.notes_to_relink()
             differing = self.comparison.differing(self._due.paths())
             changed = {
                 path
@@ -170,8 +166,8 @@ class Indexer:
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if few else nullcontext():
             present = set(filter(self._reader.is_there, paths))
-            known = {p for p in paths if self._name_registry.memory(p) or p in self._due}
-            gone = known - present
+            were_there = {p for p in paths if self._names.memory(p) or p in self._due}
+            gone = were_there - present
             if gone:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
             report = report_nothing if few else self._until_stopped(report_nothing)
@@ -180,8 +176,8 @@ class Indexer:
                 result = self._apply(present, gone, report, finish_later=finish_later)
                 with self._lock:
                     self._graphs.remove_forgotten()
-                    read = {p: why for p, why in self._unread.items() if p not in paths}
-                    self._unread = {**read, **result.problems}
+                    others = {p: why for p, why in self._unread.items() if p not in paths}
+                    self._unread = {**others, **result.problems}
             return result
 
     @contextmanager
@@ -222,12 +218,12 @@ class Indexer:
     @property
     def links(self) -> LinkIndex:
         """Resolves links to notes."""
-        return self._name_registry.links
+        return self._names.links
 
     @property
     def names(self) -> NameMatcher:
         """Finds names of the vault in texts."""
-        return self._name_registry.names
+        return self._names.names
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Update names and listeners after another process indexed these notes (any, if None).
@@ -236,18 +232,18 @@ class Indexer:
             StoreUnavailable: a store does not answer; follow the same paths again.
         """
         with self._lock:
-            known = {m.id for m in self.catalogue.all()}
+            former_ids = {m.id for m in self.catalogue.all()}
             changed = self.catalogue.reload(paths)
             for path in changed:
                 record = self.catalogue.record(path)
                 if record is None:
-                    self._name_registry.update(path, None)
+                    self._names.update(path, None)
                 else:
-                    self._name_registry.update(path, record.memory, record.names, record.claimed_id)
-            gone = frozenset(key for key in known if self.catalogue.by_id(key) is None)
+                    self._names.update(path, record.memory, record.names, record.claimed_id)
+            gone = frozenset(key for key in former_ids if self.catalogue.by_id(key) is None)
             self._report(NotesIndexed(frozenset(changed), removed=gone))
-            rest = iter(self.catalogue.paths() if paths is None else {*changed, *paths})
-            while batch := list(islice(rest, BATCH)):
+            everything = self.catalogue.paths() if paths is None else {*changed, *paths}
+            for batch in batched(everything, BATCH):
                 self._report(as_stored(self.stores, self.catalogue, batch))
 
     def as_on_disk(self, path: str) -> Memory | None:
@@ -288,39 +284,15 @@ class Indexer:
         if not self._lock.acquire(timeout=0.0):
             return 0
         try:
-            removed, linking = (set(), set()) if self._due.is_any_running else self._remove_strays()
+            if self._due.is_any_running:
+                return 0
+            removed, linking = self._repairs.remove_strays()
             self.relink(linking)
             return len(removed)
         finally:
             self._lock.release()
 
     # -- indexing -----------------------------------------------------------------------------
-
-    def _forget_lost_indexes(self) -> None:
-        """Drop all records if an index lost its data, so that every note is indexed again."""
-        if self.comparison.has_lost_an_index():
-            logger.warning("An index has lost its data; indexing all notes again.")
-            known = frozenset(memory.id for memory in self.catalogue.all())
-            paths = frozenset(self.catalogue.paths())
-            self.catalogue.commit([], paths)
-            self._name_registry = NameRegistry(())
-            self._report(NotesIndexed(paths, removed=known))
-
-    def _remove_strays(self) -> tuple[set[str], set[str]]:
-        """Remove nodes and chunks without a record.
-
-        Returns their ids, and the paths of the notes that link to them.
-        """
-        nodes, chunks = self.comparison.strays()
-        linking: set[str] = set()
-        if nodes:
-            sources = {edge.source for edge in self.stores.graph.neighbours(nodes)} - nodes
-            linking = self._relinking.paths_of(sources)
-            self.stores.graph.remove(nodes)
-        if chunks:
-            self.stores.vectors.remove(chunks)
-        self._report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
-        return nodes | chunks, linking
 
     def _until_stopped(self, report: Report) -> Report:
         def report_or_stop(progress: Progress) -> None:
@@ -353,10 +325,10 @@ class Indexer:
                     fresh = set(pending.memories) | pending.gone
                     self._due.assign(fresh, pending)
                     self.catalogue.commit(pending.restamped)
-                    affected, stale = self._learn_names(pending)
-                    version = self._name_registry.version
+                    affected, stale = self._reader.register_names(pending)
+                    version = self._names.version
                     to_relink = self._relinking.queue(affected, relink, fresh)
-                    self._remove(pending, stale)
+                    self._report(self._batches.remove(pending.gone, stale))
                 self._write(pending, ahead, early, report, result)
             result.removed = len(pending.gone)
             if finish_later:
@@ -412,7 +384,7 @@ class Indexer:
         self.flush()
         while goes_on:
             with self._lock.after_others():
-                is_latest = version == self._name_registry.version
+                is_latest = version == self._names.version
                 count, goes_on = self._relinking.step(fresh if is_latest else ())
             relinked += count
         return relinked
@@ -423,29 +395,3 @@ class Indexer:
             self.version += 1
             for listener in self.on_change:
                 listener(indexed)
-
-    def _learn_names(self, pending: ChangeSet) -> tuple[AffectedLinks, set[str]]:
-        """Register the names; also returns the ids that notes no longer have."""
-        affected, stale = AffectedLinks(), set[str]()
-        for path in (*pending.gone, *pending.memories):
-            make_way()
-            new = pending.memories.get(path)
-            for old in (self._name_registry.memory(path), self.catalogue.by_path(path)):
-                if old is not None and (new is None or new.id != old.id):
-                    affected |= self._name_registry.update(path, None)
-                    stale.add(old.id)
-        for path, memory in pending.memories.items():
-            make_way()
-            affected |= self._name_registry.update(
-                path, memory, pending.names[path], pending.claims[path]
-            )
-        return affected, {key for key in stale if not self._name_registry.has(key)}
-
-    def _remove(self, pending: ChangeSet, stale: set[str]) -> None:
-        """Remove deleted notes, and the data under ids that notes no longer have."""
-        if stale:
-            self.stores.vectors.remove(stale)
-            self.stores.graph.remove(stale)
-        delete, _ = preference_rows(self.stores.keyvalue, dict.fromkeys(pending.gone))
-        self.catalogue.commit([], pending.gone, delete={**delete, OUTLINES: pending.gone})
-        self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))

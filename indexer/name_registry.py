@@ -14,11 +14,11 @@ from indexer.catalogue import NoteRecord
 from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
+from memvault.text.entities import FoundEntity
 from memvault.text.name_book import NameChanges
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name
 from memvault.text.relations import note_graph, own_node, with_entities
-from memvault.text.spacy_pipeline import FoundEntity
 from memvault.vault.links import LinkIndex, keys_of
 
 
@@ -60,8 +60,15 @@ def _identity(memory: Memory) -> tuple[object, ...]:
 class NameRegistry:
     """The names, links and memories of all notes, including those about to be indexed."""
 
-    def __init__(self, known: Iterable[NoteRecord]) -> None:
+    def __init__(self, records: Iterable[NoteRecord]) -> None:
         self.version = 0  # counts changes that other notes' edges may depend on
+        self.clear()
+        for record in records:
+            self.update(record.memory.path, record.memory, record.names, record.claimed_id)
+
+    def clear(self) -> None:
+        """Remove all notes."""
+        self.version += 1
         self._memories: dict[str, Memory] = {}
         self._by_id: dict[str, Memory] = {}
         self._claims: dict[str, str] = {}  # ids in frontmatter, by path
@@ -69,8 +76,6 @@ class NameRegistry:
         self._paths: dict[str, str] = {}  # by the id derived from the path
         self.links = LinkIndex()
         self._names = NameMatcher()
-        for record in known:
-            self.update(record.memory.path, record.memory, record.names, record.claimed_id)
 
     def memory(self, path: str) -> Memory | None:
         return self._memories.get(path)
@@ -135,7 +140,7 @@ class NameRegistry:
         return self._names
 
     def graph_of(
-        self, note: ParsedNote, memory: Memory, found: Iterable[FoundEntity] = ()
+        self, note: ParsedNote, memory: Memory, entities: Iterable[FoundEntity] = ()
     ) -> NoteGraph:
         """The note's nodes and edges, with links and mentions resolved.
 
@@ -143,7 +148,7 @@ class NameRegistry:
         them.
         """
         graph = note_graph(note, memory, self.links, self._memories, self._names)
-        graph = with_entities(graph, found, names=self._names)
+        graph = with_entities(graph, entities, names=self._names)
         ends = {edge.target for edge in graph.edges if edge.target in self._by_id} - {memory.id}
         notes: list[GraphNode] = [own_node(self._by_id[end]) for end in sorted(ends)]
         return replace(graph, entities=(*graph.entities, *notes))

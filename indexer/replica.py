@@ -122,8 +122,8 @@ class ChangeFeed:
         keys = [_key(number) for number in range(seen + 1, last + 1)]
         if last < seen or len(keys) > MAX_PATHS:
             return None
-        found = self._store.get_many(CHANGES, keys)
-        changes = [json.loads(value) for value in found.values()]
+        stored = self._store.get_many(CHANGES, keys)
+        changes = [json.loads(value) for value in stored.values()]
         if len(changes) < len(keys) or None in changes:
             return None
         return {path for paths in changes for path in paths}

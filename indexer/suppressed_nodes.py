@@ -56,7 +56,7 @@ class SuppressedNodes:
             return graph
         self.record({target: {graph.node.path or ""} for target in ends})
         new = {merged[end].id: merged[end] for end in ends}
-        known = {node.id for node in graph.entities if node.id not in ends}
+        present = {node.id for node in graph.entities if node.id not in ends}
         return replace(
             graph,
             edges=_renumbered(
@@ -65,7 +65,7 @@ class SuppressedNodes:
             ),
             entities=(
                 *(node for node in graph.entities if node.id not in ends),
-                *(new[key] for key in sorted(new.keys() - known - {graph.node.id})),
+                *(new[key] for key in sorted(new.keys() - present - {graph.node.id})),
             ),
         )
 
@@ -87,12 +87,12 @@ class SuppressedNodes:
 
         Each comes with the paths of the notes that may name it.
         """
-        found: dict[str, set[str]] = defaultdict(set)
+        paths_of: dict[str, set[str]] = defaultdict(set)
         for row, _ in self._store.items(NAMESPACE):
             key, _, path = row.partition("\t")
             if which(key):
-                found[key].add(path)
-        return dict(found)
+                paths_of[key].add(path)
+        return dict(paths_of)
 
     def drop(self, naming: Mapping[str, Collection[str]]) -> None:
         """Delete these records."""

@@ -50,7 +50,7 @@ class EngineCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         container: Container | None = None
-        with suppress(MemvaultError):
+        with suppress(MemvaultError):  # not open yet, or it could not be opened
             container = self._startup.now()
         yield _gauge("ready", "1 when the indexes are open.", float(container is not None))
         yield _gauge(

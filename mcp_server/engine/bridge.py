@@ -94,8 +94,8 @@ class Bridge:
         tools_request = self._tools_request(message)
         with self._send_lock:
             if tools_request is not None and self._connection is not None:
-                _sent(self._connection, tools_request)
-            if self._connection is None or not _sent(self._connection, line):
+                _send(self._connection, tools_request)
+            if self._connection is None or not _send(self._connection, line):
                 self._waiting.append(line)
                 self._connection_wanted.set()
 
@@ -174,7 +174,7 @@ class Bridge:
             sys.stderr.write(f"memvault is {step}\n")
             sys.stderr.flush()
 
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # stderr is closed: nobody reads the report
             self._launcher.wait_until_open(report)
 
     def _resume(self, connection: ClientConnection) -> None:
@@ -196,7 +196,7 @@ class Bridge:
             self._waiting.clear()
             self._connection_wanted.clear()  # later messages are sent at once
             for line in lines:
-                _sent(connection, line)
+                _send(connection, line)
 
     def _handshake_to_repeat(self, waiting: set[bytes]) -> list[bytes]:
         """The handshake, once answered, and the answered subscriptions.
@@ -253,14 +253,14 @@ class Bridge:
         self._write(frame)
 
     def _learn_tools(self, answer: dict[str, Any]) -> None:
-        with suppress(KeyError, TypeError, AttributeError):
-            known = self._repeatable_tools or set()
+        with suppress(KeyError, TypeError, AttributeError):  # an error: then no call is repeated
+            repeatable = self._repeatable_tools or set()
             for tool in answer["result"]["tools"]:
                 hints = tool.get("annotations") or {}
                 knows_keys = (tool.get("_meta") or {}).get(ONCE)
                 if hints.get("readOnlyHint") or hints.get("idempotentHint") or knows_keys:
-                    known.add(tool["name"])
-            self._repeatable_tools = known
+                    repeatable.add(tool["name"])
+            self._repeatable_tools = repeatable
 
     # Answers of the bridge itself
 
@@ -278,7 +278,7 @@ class Bridge:
         self._write(json.dumps(answer).encode())
 
     def _write(self, message: bytes) -> None:
-        with self._write_lock, suppress(BrokenPipeError, ValueError):
+        with self._write_lock, suppress(BrokenPipeError, ValueError):  # the client has left
             self._stdout.write(message + b"\n")
             self._stdout.flush()
 
@@ -312,7 +312,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
-def _sent(connection: ClientConnection, line: bytes) -> bool:
+def _send(connection: ClientConnection, line: bytes) -> bool:
     try:
         connection.send(line)
     except ConnectionClosed:

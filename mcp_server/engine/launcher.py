@@ -56,19 +56,10 @@ def write_address(state: StateFolder, address: EngineAddress) -> None:
     Raises:
         StorageError, DiskFull: it was not written.
     """
-    from memvault.vault.write import storage_errors
+    from memvault.vault.write import storage_errors, write_whole
 
-    temporary = state.engine_address.with_suffix(f".{os.getpid()}.tmp")
     with storage_errors(str(state.engine_address)):
-        # The mode applies only to a new file; one left by a crash may have another.
-        temporary.unlink(missing_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(asdict(address), file)
-            temporary.replace(state.engine_address)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(state.engine_address, json.dumps(asdict(address)).encode(), 0o600)
 
 
 def remove_address(state: StateFolder, address: EngineAddress) -> None:
@@ -184,7 +175,7 @@ class Launcher:
                 return connection
             has_ended = child is None or child.poll() is not None
             # Another process holds the lock: an engine is just starting or stopping.
-            if has_ended and not self._engine_lock_is_held():
+            if has_ended and not is_engine_running(self._state):
                 if child is not None:
                     raise self._died(child.returncode)
                 child = self._spawn()
@@ -196,17 +187,6 @@ class Launcher:
         if address is not None and _is_older(address.version):
             with suppress(EngineUnavailable):  # a killed engine's address
                 ask(address, "POST", "/admin/shutdown")
-
-    def _engine_lock_is_held(self) -> bool:
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self._state.engine_lock)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            return True
-        lock.release()
-        return False
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         self._shorten_log()
@@ -221,7 +201,7 @@ class Launcher:
         return engine
 
     def _shorten_log(self) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # there is none yet, or another process writes it (Windows)
             if self._state.log.stat().st_size > _LOG_KEEP_BYTES:
                 self._state.log.replace(self._state.log.with_suffix(".log.1"))
 
@@ -244,10 +224,25 @@ class Launcher:
         )
 
     def _log_tail(self) -> str:
-        with suppress(OSError):
+        with suppress(OSError):  # the engine wrote none
             text = self._state.log.read_bytes()[-8192:].decode(errors="replace")
             return "\n".join(text.splitlines()[-_LOG_TAIL_LINES:])
         return "(nothing)"
+
+
+def is_engine_running(state: StateFolder) -> bool:
+    """Whether a process holds the engine's lock; it may be starting, or not answer."""
+    from filelock import FileLock, Timeout
+
+    if not state.engine_lock.exists():
+        return False
+    lock = FileLock(state.engine_lock)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return True
+    lock.release()
+    return False
 
 
 def ask(address: EngineAddress, method: str, path: str) -> bytes:

@@ -27,7 +27,8 @@ from mcp_server.security.access_policy import (
     PublicAccess,
     is_loopback,
 )
-from mcp_server.security.oauth import ApprovalProvider, ClientRegistry
+from mcp_server.security.client_registry import ClientRegistry
+from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings

@@ -213,7 +213,7 @@ class Startup:
             findings = [*findings, Finding("note", str(last_upkeep), "nothing to do")]
         if low_disk := container.upkeep.low_disk():
             findings = [*findings, Finding("note", low_disk, "free some space on that disk")]
-        with contextlib.suppress(StoreUnavailable):
+        with contextlib.suppress(StoreUnavailable):  # the findings name the store
             if language := container.live.searcher.hybrid.unknown_language():
                 problem = f"most notes are in {language.capitalize()}, which the model hardly knows"
                 findings = [*findings, Finding("note", problem, _MULTILINGUAL)]

@@ -92,10 +92,10 @@ class CaptureQueue:
             OSError: it cannot be saved.
             ValueError: it is not a hook's input.
         """
-        kept = kept_input(data)
-        if kept is None:
+        needed = kept_input(data)
+        if needed is None:
             raise ValueError("the input is not a JSON object")
-        self._files.keep(client, event, kept)
+        self._files.keep(client, event, needed)
         if self._started:
             self._schedule()
 
@@ -183,10 +183,10 @@ class CaptureQueue:
                 f"summarise session {session.note_id}", lambda: self._summarise(session)
             )
 
-    def _reward_citations(self, call: HookCall, given: Sequence[str]) -> None:
+    def _reward_citations(self, call: HookCall, given_ids: Sequence[str]) -> None:
         """Reward the given memories whose paths the reply cites."""
         by_id = self._container.live.catalogue.by_id
-        memories = [memory for key in given if (memory := by_id(key)) is not None]
+        memories = [memory for key in given_ids if (memory := by_id(key)) is not None]
         cited = [memory.id for memory in memories if memory.path in call.message]
         self._container.learning.record_citations(call.client, cited)
 
@@ -200,7 +200,7 @@ class CaptureQueue:
         sentences = supported_sentences(without_secrets(summary), lines) if summary else []
         if not sentences:
             return
-        items = tuple(Item(ItemKind.SUMMARY, each, "assistant") for each in sentences)
+        items = tuple(Item(ItemKind.SUMMARY, sentence, "assistant") for sentence in sentences)
         with self._records.lock(session.client, session.id):
             record = self._records.get(session.client, session.id)
             progress = Progress(record.offset, record.note_path)
@@ -213,13 +213,13 @@ class CaptureQueue:
             self._container.indexing.index_written([written.progress.path or ""])
             self._files.log(session.client, "summary", f"{len(sentences)} sentences")
 
-    def _repeats(self, given: Sequence[str]) -> Callable[[Item], bool]:
+    def _repeats(self, memory_ids: Sequence[str]) -> Callable[[Item], bool]:
         """A function that says whether an item is the assistant repeating one of these memories."""
         texts: list[str] = []
-        for memory_id in given:
+        for memory_id in memory_ids:
             memory = self._container.live.catalogue.by_id(memory_id)
             if memory is not None:
-                with suppress(MemvaultError):
+                with suppress(MemvaultError):  # deleted or in quarantine since it was given
                     texts.append(self._container.vault.read(memory.path).decode("utf-8", "replace"))
         given_words = [content_words(text) for text in texts]
         return lambda item: item.speaker == "assistant" and repeats(item.text, given_words)

@@ -73,10 +73,10 @@ class HookCall:
         """The command that the tool call runs in a shell; "" for another tool."""
         if self.tool.lower() not in _SHELLS:
             return ""
-        given = self.tool_input.get("command", self.tool_input.get("cmd", ""))
-        if isinstance(given, list):  # the words of one command
-            return shlex.join(map(str, given))
-        return given if isinstance(given, str) else ""
+        command = self.tool_input.get("command", self.tool_input.get("cmd", ""))
+        if isinstance(command, list):  # the words of one command
+            return shlex.join(map(str, command))
+        return command if isinstance(command, str) else ""
 
     @property
     def shell_folder(self) -> str:
@@ -94,13 +94,13 @@ class HookCall:
             return tuple(patched) or ((self.command,) if removes else ())
         if not _EDITS.match(self.tool):
             return ()
-        found: list[str] = []
+        paths: list[str] = []
         for key in _PATH_KEYS:
             value = self.tool_input.get(key)
-            found += [value] if isinstance(value, str) else value if isinstance(value, list) else []
+            paths += [value] if isinstance(value, str) else value if isinstance(value, list) else []
         patch = self.tool_input.get("input", self.tool_input.get("command"))
-        found += _PATCHED.findall(patch) if isinstance(patch, str) else []
-        return tuple(dict.fromkeys(path for path in found if isinstance(path, str) and path))
+        paths += _PATCHED.findall(patch) if isinstance(patch, str) else []
+        return tuple(dict.fromkeys(path for path in paths if isinstance(path, str) and path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Reply:
 
 def is_same_client(client: str, name: str) -> bool:
     """Whether a hook's client is the client of this name over MCP."""
-    return any(each in name.casefold() for each in _MCP_NAMES.get(client, (client,)))
+    return any(known_name in name.casefold() for known_name in _MCP_NAMES.get(client, (client,)))
 
 
 def read_call(client: str, event: str, data: bytes) -> HookCall:

@@ -34,10 +34,10 @@ REASON = (
 )
 
 
-def destroyed_by_tool(tool: str, given: Mapping[str, Any]) -> str:
+def destroyed_by_tool(tool: str, arguments: Mapping[str, Any]) -> str:
     """What a call of memvault's own tools deletes for good; "" for nothing."""
-    at_once = str(given.get("soft_delete", True)).casefold() == "false"
-    is_preview = str(given.get("preview", False)).casefold() == "true"
+    at_once = str(arguments.get("soft_delete", True)).casefold() == "false"
+    is_preview = str(arguments.get("preview", False)).casefold() == "true"
     return FOR_GOOD if tool.endswith("forget_concept") and at_once and not is_preview else ""
 
 
@@ -47,23 +47,25 @@ def destroyed_by_command(command: str, folder: str, vault: Path, depth: int = 0)
     for words in _commands(command):
         for name, value in _assignments(words):
             values[name] = _expanded(value, values)
-        found = [_expanded(word, values) for word in words]
-        while found and (found[0] in _BEFORE_A_COMMAND or _ASSIGNMENT.fullmatch(found[0])):
-            found = found[1:]
-            while found and found[0].startswith("-"):  # an option of sudo or env
-                found = found[1:]
-        if not found:
+        words_run = [_expanded(word, values) for word in words]
+        while words_run and (
+            words_run[0] in _BEFORE_A_COMMAND or _ASSIGNMENT.fullmatch(words_run[0])
+        ):
+            words_run = words_run[1:]
+            while words_run and words_run[0].startswith("-"):  # an option of sudo or env
+                words_run = words_run[1:]
+        if not words_run:
             continue
-        program, given = PurePath(found[0]).name.casefold(), found[1:]
-        if program in ("cd", "pushd") and given:
-            folder = str(Path(folder) / given[-1])
+        program, arguments = PurePath(words_run[0]).name.casefold(), words_run[1:]
+        if program in ("cd", "pushd") and arguments:
+            folder = str(Path(folder) / arguments[-1])
         elif program in _SHELLS and depth < _MAX_DEPTH:
-            inner = given[-1:] if program != "eval" else [" ".join(given)]
+            inner = arguments[-1:] if program != "eval" else [" ".join(arguments)]
             if inner and (lost := destroyed_by_command(inner[0], folder, vault, depth + 1)):
                 return lost
-        elif _forgets_for_good(found):
+        elif _forgets_for_good(words_run):
             return FOR_GOOD
-        elif any(_reaches(target, folder, vault) for target in _targets(program, given)):
+        elif any(_reaches(target, folder, vault) for target in _targets(program, arguments)):
             return VAULT
     return ""
 
@@ -107,29 +109,29 @@ def _forgets_for_good(words: list[str]) -> bool:
     return "forget" in words[at:] and "--for-good" in words[at:]
 
 
-def _targets(program: str, given: list[str]) -> list[str]:
+def _targets(program: str, arguments: list[str]) -> list[str]:
     """The paths that a command deletes."""
-    named = [word for word in given if not word.startswith("-")]
+    named = [word for word in arguments if not word.startswith("-")]
     if program in _DELETES:
         return named
-    if program == "find" and ("-delete" in given or "rm" in given):
+    if program == "find" and ("-delete" in arguments or "rm" in arguments):
         places: list[str] = []
-        for word in given:
+        for word in arguments:
             if word.startswith(("-", "(", "!")):
                 break
             places.append(word)
-        selects = any(word in _SELECTS for word in given)
+        selects = any(word in _SELECTS for word in arguments)
         # A search for some names spares the other notes, but no part of the history is spare.
         return [place for place in places if OWN_FOLDER in place or not selects]
     if program == "git" and "clean" in named:
-        return _cleaned(given)
+        return _cleaned(arguments)
     return []
 
 
-def _cleaned(given: list[str]) -> list[str]:
+def _cleaned(arguments: list[str]) -> list[str]:
     """The paths that ``git clean`` deletes; none for a dry run."""
-    base = next((after for word, after in pairwise(given) if word == "-C"), ".")
-    options = given[given.index("clean") + 1 :]
+    base = next((after for word, after in pairwise(arguments) if word == "-C"), ".")
+    options = arguments[arguments.index("clean") + 1 :]
     short = "".join(word[1:] for word in options if re.fullmatch(r"-[a-zA-Z]+", word))
     if "n" in short or "--dry-run" in options or not ("f" in short or "--force" in options):
         return []
@@ -141,6 +143,6 @@ def _reaches(target: str, folder: str, vault: Path) -> bool:
     """Whether a path, which may have wildcards, is memvault's folder in the vault, above or in
     it."""
     whole = os.path.realpath(Path(folder or ".") / target)
-    own = PurePath(os.path.realpath(vault / OWN_FOLDER))
-    pairs = zip(own.parts, PurePath(whole).parts, strict=False)
+    own_folder = PurePath(os.path.realpath(vault / OWN_FOLDER))
+    pairs = zip(own_folder.parts, PurePath(whole).parts, strict=False)
     return all(fnmatchcase(part.casefold(), pattern.casefold()) for part, pattern in pairs)

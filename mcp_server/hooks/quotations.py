@@ -1,18 +1,14 @@
-"""Quotations from notes for the model: their origin, their order, and whether they say anything."""
+"""Quotations from notes for the model: their origin, and whether they say anything."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mcp_server.middleware.origin_marks import origin_shown
-from memvault.capture.changes_of_mind import content_stems, replaced
-from memvault.capture.extract import MASKED_WORDS, ItemKind, content_words
-from memvault.capture.session_note import FILES
+from memvault.capture.changes_of_mind import content_stems
+from memvault.capture.extract import MASKED_WORDS
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
@@ -23,16 +19,7 @@ from memvault.vault.session_lines import without_speaker
 
 LASTING = ("decision", "preference")
 PREFERENCES = "Preferences of the person"
-# The sections of a session note whose lines replace older ones about the same matter, and those
-# whose lines are replaced.
-_REPLACING = ("Decisions", PREFERENCES, "Facts stated by the person")
-_REPLACED = (*_REPLACING, "Open questions")
-SAME_MATTER = 0.55  # cosine from which two sentences are about one matter
-NAMED_MATTER = 0.4  # cosine, if the newer sentence names what it replaces in the older one
 EARLIER = "(earlier)"
-_BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
-_ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
-_NEXT_SHARE = 0.7  # of the best line's worth, from which another line of a session is quoted
 MIN_WORDS = 2  # content words; fewer say nothing ("Welcome.")
 _CUT = "…"
 
@@ -42,8 +29,6 @@ _CLAUSE = re.compile(r"[,;:](?= )| [–—-](?= )")
 _ENDED = re.compile(r"[.!?:;。！？)\]\"'”’]\Z")
 _CUT_FROM = 1.5  # times the limit; excerpts cut a sentence at twice the limit
 MAX_POINTER_CHARS = 100
-
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +86,7 @@ class Quotation:
 
 def distinct(quotations: Sequence[Quotation]) -> list[Quotation]:
     """The quotations without later ones of the same text."""
-    first = {each.normalised: each for each in reversed(quotations)}
+    first = {quotation.normalised: quotation for quotation in reversed(quotations)}
     return list(first.values())[::-1]
 
 
@@ -113,7 +98,7 @@ def by_origin(memory: Memory, text: str, lines: LineRange) -> list[tuple[str, Or
     parts: dict[Origin, list[str]] = {}
     for line in filter(str.strip, bare_lines(text)):
         parts.setdefault(memory.provenance.of_sentence(line, lines), []).append(line)
-    return [("\n".join(own), origin) for origin, own in parts.items()]
+    return [("\n".join(lines_of_origin), origin) for origin, lines_of_origin in parts.items()]
 
 
 def of_excerpt(
@@ -154,97 +139,3 @@ def says_something(text: str) -> bool:
     if bare != plain:
         return words >= MASKED_WORDS
     return words >= MIN_WORDS or not plain.isascii()
-
-
-def latest_first(
-    quotations: Sequence[Quotation], embed: Embed, newer: Sequence[Quotation] = ()
-) -> list[Quotation]:
-    """The quotations in their order, except that lines of sessions come last and are marked as
-    earlier if a newer quotation is about the same matter.
-
-    Args:
-        embed: normalised vectors of texts.
-        newer: further quotations, which are added where they replace one of the others.
-    """
-    if not any(_is_replaceable(each) for each in quotations):
-        return list(quotations)
-    every = distinct([*quotations, *newer])
-    vectors = embed([without_speaker(each.text) for each in every])
-    cosines = vectors @ vectors.T
-    words = [content_words(without_speaker(each.text)) for each in every]
-    gone = [replaced(each.text) if _replaces(each) else [] for each in every]
-
-    def replaces(new: int, old: int) -> bool:
-        if not (_replaces(every[new]) and _is_newer(every[new], every[old])):
-            return False
-        names = any(each <= words[old] for each in gone[new])
-        if not names and words[old].difference(*gone[old]) <= words[new]:
-            return False  # they agree
-        return bool(cosines[old, new] >= (NAMED_MATTER if names else SAME_MATTER))
-
-    places = range(len(every))
-    replacing = {
-        old: [new for new in places if replaces(new, old)]
-        for old in places
-        if _is_replaceable(every[old])
-    }
-    ordered: list[Quotation] = []
-    for place, quotation in enumerate(every[: len(quotations)]):
-        latest = [new for new in replacing.get(place, []) if not replacing.get(new)]
-        ordered += [every[new] for new in latest if new >= len(quotations)]
-        if not replacing.get(place):
-            ordered.append(quotation)
-    marked = [
-        replace(each, text=f"{EARLIER} {each.text}")
-        for place, each in enumerate(every[: len(quotations)])
-        if replacing.get(place)
-    ]
-    return distinct(ordered) + marked
-
-
-def _is_replaceable(quotation: Quotation) -> bool:
-    return quotation.memory.type == "session" and quotation.heading in _REPLACED
-
-
-def _replaces(quotation: Quotation) -> bool:
-    """Whether a quotation settles its matter: the person's own note, or a line of a session that is
-    no question or report."""
-    if quotation.memory.type == "session":
-        return quotation.heading in _REPLACING
-    return quotation.memory.type in LASTING
-
-
-def _is_newer(one: Quotation, other: Quotation) -> bool:
-    if one.memory.id == other.memory.id:
-        return (one.lines or (0, 0)) > (other.lines or (0, 0))
-    return one.memory.created_at > other.memory.created_at
-
-
-def best_lines(
-    items: Mapping[str, Sequence[tuple[int, str]]], worth: Callable[[int], float], limit: int
-) -> list[tuple[str, int, str]]:
-    """The heading, line and text of the lines of a session that are worth most, best first.
-
-    The person's words count more than the assistant's.
-
-    Args:
-        items: the lines by heading, see `items_by_heading`.
-        worth: the worth of the line with a number.
-    """
-    lines = [
-        (worth(number) * (_ASSISTANT if _is_assistants(heading, text) else 1.0), heading, number)
-        for heading, below in items.items()
-        for number, text in below
-        if heading != FILES and says_something(text)
-    ]
-    lines.sort(key=lambda each: -each[0])
-    texts = {number: text for below in items.values() for number, text in below}
-    return [
-        (heading, number, texts[number])
-        for score, heading, number in lines[:limit]
-        if score >= _NEXT_SHARE * lines[0][0]
-    ]
-
-
-def _is_assistants(heading: str, text: str) -> bool:
-    return heading in _BY_ASSISTANT or text.endswith(" (assistant)")

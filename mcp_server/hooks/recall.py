@@ -7,42 +7,35 @@ from __future__ import annotations
 
 import math
 import re
-import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
-from cachetools import LRUCache
 
 from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.hooks.quotations import (
     LASTING,
     Quotation,
-    best_lines,
     by_origin,
     distinct,
-    latest_first,
     of_excerpt,
     says_something,
 )
+from mcp_server.hooks.replaced_lines import latest_first
+from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
 from memvault.capture.extract import says_little
 from memvault.capture.session_note import path_from
 from memvault.consolidation.distillation import sentences_of
 from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
-from memvault.model.note import LineRange, Sentence, Vector
+from memvault.model.note import LineRange, Sentence
 from memvault.model.search import ConflictKind, Filters, Hit, Scope
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
-from memvault.search.context.scoring import scores
-from memvault.text.words import name_key
+from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
-from memvault.vault.session_lines import items_by_heading
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -50,27 +43,19 @@ if TYPE_CHECKING:
 MAX_AT_START = 20
 MAX_WITH_PROMPT = 8
 MAX_BEFORE_EDIT = 3
-RECENT_SESSIONS = 12  # the latest ones, whose decisions are given at a start
 NOTES_FIRST = 8  # notes given before lines of sessions
 MAX_FROM_SESSIONS = 10  # quotations from them
-_COMPARED = 40  # quotations from them that are compared with each other
 EACH_NEEDED = 0.2  # smallest probability of the other memories, if the best one is needed
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
 _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ-AUTO-06
 _OPEN = ("question", "open question", "task")
-# The sections of a session note that are quoted, and how many of their last lines.
-_LASTING_LINES = {"Decisions": 3, "Preferences of the person": 3, "Open questions": 2}
-_LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
-_DECIDED = ("Decisions", "Preferences of the person")
 _PROMPT_CHARS = 1_500
 # Bytes of the excerpts, by rank; those after the best ones are only pointers.
 _EXCERPT_BYTES = (110, 110)
 _POINTER_BYTES = 40
 _OPENING_BYTES = 220  # of a note given at a session's start
 _PREFERENCE_BYTES = 600  # of a note with preferences
-_LINES_OF_SESSION = 2
-_KEPT_VECTORS = 500
 _CODE = re.compile(r"```[\s\S]*?(?:```|\Z)")
 _CANDIDATES = 300
 
@@ -84,8 +69,8 @@ class HookRecall:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._need = PromptNeed(container.embedder.embed_query)
-        self._vectors: LRUCache[str, Vector] = LRUCache(_KEPT_VECTORS)
-        self._lock = threading.Lock()
+        self._vectors = PhraseVectors(container.phrase_embedder)
+        self.sessions = SessionQuotations(container)
 
     def warm_up(self) -> None:
         """Embed the samples now, so that the first prompt does not wait for them."""
@@ -105,13 +90,14 @@ class HookRecall:
             return []
         scope = Scope(None, project)
         searcher = self._container.live.searcher
-        found = searcher.find(query, MAX_WITH_PROMPT + len(given), scope)
+        hits_found = searcher.find(query, MAX_WITH_PROMPT + len(given), scope)
         chances = [
-            self._need.chance(query, hit, is_about_work=_decides(hit, project)) for hit in found
+            self._need.chance(query, hit, is_about_work=_decides(hit, project))
+            for hit in hits_found
         ]
         if max(chances, default=0.0) < NEEDED:
             return []
-        hits = self._checked(query, found, scope, client)
+        hits = self._checked(query, hits_found, scope, client)
         needed = [
             (hit, chance)
             for hit, chance in zip(hits, chances, strict=True)
@@ -122,7 +108,7 @@ class HookRecall:
         quoted = self._quoted(query, [hit for hit, _ in needed], given)[:MAX_WITH_PROMPT]
         by_id = {hit.memory.id: chance for hit, chance in needed}
         # If the session has the best memory already, the others alone are not needed.
-        is_needed = any(by_id.get(each.memory.id, 0.0) >= NEEDED for each in quoted)
+        is_needed = any(by_id.get(quotation.memory.id, 0.0) >= NEEDED for quotation in quoted)
         return quoted if is_needed else []
 
     def before_edit(
@@ -150,7 +136,7 @@ class HookRecall:
                 is_named or (is_lasting and chance >= EDIT_THRESHOLD)
             ):
                 chosen.append(hit)
-        return self._quoted(query, chosen, given, _DECIDED)[:MAX_BEFORE_EDIT]
+        return self._quoted(query, chosen, given, DECIDED)[:MAX_BEFORE_EDIT]
 
     def at_start(
         self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
@@ -190,15 +176,16 @@ class HookRecall:
 
         superseded = self._superseded([memory.id for memory in memories])
         memories.sort(key=lambda memory: (memory.id in superseded, -score(memory)))
-        found = ((m, each) for m in memories[:MAX_AT_START] for each in self._opening_of(m, goal))
         return [
             replace(quotation, text=f"(superseded) {quotation.text}")
             if memory.id in superseded
             else quotation
-            for memory, quotation in found
+            for memory in memories[:MAX_AT_START]
+            for quotation in self._opening_of(memory, goal)
         ]
 
     def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
+        """Ids of the notes that another one replaces."""
         conflicts = stated_conflicts(self._container.live.graph_view, ids)
         return frozenset(
             conflict.sides[1].node.id
@@ -217,54 +204,14 @@ class HookRecall:
         Args:
             current: the note id of the session that starts; it is left out.
         """
-        sessions = self._recent_sessions(folder, project, current)
-        texts = [each.text for each in sessions[:MAX_FROM_SESSIONS]]
+        sessions = self.sessions.recent(folder, project, current)
+        texts = [quotation.text for quotation in sessions[:MAX_FROM_SESSIONS]]
         notes = self.at_start(project, " ".join([project or "", *texts]).strip(), client)
-        found = distinct([*notes[:NOTES_FIRST], *sessions, *notes[NOTES_FIRST:]])
-        ordered = latest_first(found, self._embed)
-        from_sessions = [each for each in ordered if is_captured(each.memory)]
-        omitted = {id(each) for each in from_sessions[MAX_FROM_SESSIONS:]}
-        return [each for each in ordered if id(each) not in omitted]
-
-    def _recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:
-        """Decisions and open questions of the last sessions in this folder or project, the latest
-        first, and the last session's requests.
-
-        Args:
-            current: the note id of the session that starts; it is left out.
-        """
-        sessions = [
-            memory
-            for memory in self._container.live.catalogue.all()
-            if memory.type == "session"
-            and memory.id != current
-            and (
-                memory.metadata.get("folder") == folder
-                or (project is not None and memory.project == project)
-            )
-        ]
-        sessions.sort(key=lambda memory: memory.created_at, reverse=True)
-        quotations: list[Quotation] = []
-        for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
-            quotations += self._of_session(memory, _LATEST_LINES if place == 0 else _LASTING_LINES)
-        return distinct(quotations)[:_COMPARED]
-
-    def of_session(self, path: str | None) -> list[Quotation]:
-        """The decisions, open questions and last requests in a session's note."""
-        memory = self._container.live.catalogue.by_path(path) if path else None
-        return self._of_session(memory, _LATEST_LINES) if memory is not None else []
-
-    def _of_session(self, memory: Memory, wanted: Mapping[str, int]) -> list[Quotation]:
-        try:
-            items = items_by_heading(self._container.guarded.read(memory.path))
-        except MemvaultError:
-            return []
-        return [
-            Quotation(memory, text, (number, number), heading)
-            for heading, limit in wanted.items()
-            for number, text in items.get(heading, [])[-limit:]
-            if says_something(text)
-        ]
+        quotations = distinct([*notes[:NOTES_FIRST], *sessions, *notes[NOTES_FIRST:]])
+        ordered = latest_first(quotations, self._vectors.of)
+        from_sessions = [quotation for quotation in ordered if is_captured(quotation.memory)]
+        omitted = {id(quotation) for quotation in from_sessions[MAX_FROM_SESSIONS:]}
+        return [quotation for quotation in ordered if id(quotation) not in omitted]
 
     def quoted_block(
         self, quotations: Sequence[Quotation], why: str, tokens: int
@@ -289,10 +236,10 @@ class HookRecall:
             return "", []
         return "\n".join([*lines, CLOSING]), shown
 
-    def _checked(self, query: str, found: Sequence[Hit], scope: Scope, client: str) -> list[Hit]:
+    def _checked(self, query: str, hits: Sequence[Hit], scope: Scope, client: str) -> list[Hit]:
         """The hits with their verification; those that the person must verify are withheld, which
         is logged."""
-        result = self._container.live.searcher.check(query, found, scope)
+        result = self._container.live.searcher.check(query, hits, scope)
         self._container.gate_log.record(query, result, client)
         return list(result.hits)
 
@@ -301,11 +248,11 @@ class HookRecall:
     ) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the probability that it concerns the query."""
         searcher = self._container.live.searcher
-        found = searcher.find(query, max(10, limit), scope)
-        if not found:
+        hits = searcher.find(query, max(10, limit), scope)
+        if not hits:
             return []
-        chances = CONCERNS.confidences(features(query, found))
-        pairs = zip(self._checked(query, found, scope, client), chances, strict=True)
+        chances = CONCERNS.confidences(features(query, hits))
+        pairs = zip(self._checked(query, hits, scope, client), chances, strict=True)
         return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 
     def _quoted(
@@ -327,7 +274,7 @@ class HookRecall:
         quoted: dict[str, Quotation] = {}
         for hit, excerpt, limit in zip(found, excerpts, limits, strict=True):
             if is_captured(hit.memory) and not gated:
-                quotations = self._of_captured(query, hit, headings)
+                quotations = self.sessions.best_of(query, hit, headings)
                 if quotations and quotations[0].key in given:
                     quotations = []  # the session's next best line alone would be no answer
             else:
@@ -337,51 +284,13 @@ class HookRecall:
             for quotation in quotations:
                 if quotation.key not in given and says_something(quotation.text):
                     quoted.setdefault(quotation.normalised, quotation)
-        found_in = {each.memory.id: each.memory for each in quoted.values()}
-        sessions = [memory for memory in found_in.values() if is_captured(memory)]
-        newer = [each for memory in sessions for each in self._settled_since(memory)]
-        return latest_first(list(quoted.values()), self._embed, newer[:_COMPARED])
-
-    def _settled_since(self, session: Memory) -> list[Quotation]:
-        """What later sessions of the same project decided, the latest first."""
-        folder = str(session.metadata.get("folder", ""))
-        recent = self._recent_sessions(folder, session.project, session.id)
-        return [
-            each
-            for each in recent
-            if each.heading in _DECIDED and each.memory.created_at > session.created_at
+        quoted_memories = {quotation.memory.id: quotation.memory for quotation in quoted.values()}
+        newer = [
+            quotation
+            for memory in filter(is_captured, quoted_memories.values())
+            for quotation in self.sessions.decided_since(memory)
         ]
-
-    def _of_captured(
-        self, query: str, hit: Hit, headings: Collection[str] | None
-    ) -> list[Quotation]:
-        """The lines of a captured session that fit a query best, each whole."""
-        (outline,) = self._container.outlines.of([hit])
-        try:
-            items = items_by_heading(self._container.guarded.read(hit.memory.path))
-        except MemvaultError:
-            return []
-        if outline is None:
-            return []
-        vector = self._container.embedder.embed_query(query)
-        (scored,) = scores(query, vector, [hit], [outline])
-        worth: dict[int, float] = {}
-        for statement, value in zip(outline.statements, scored.statements, strict=True):
-            line = statement.lines.first
-            worth[line] = max(worth.get(line, 0.0), float(value))
-        wanted = {k: v for k, v in items.items() if headings is None or k in headings}
-        best = best_lines(wanted, lambda line: worth.get(line, 0.0), _LINES_OF_SESSION)
-        return [Quotation(hit.memory, text, (line, line), heading) for heading, line, text in best]
-
-    def _embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Normalised vectors of sentences, most of which are compared again with later prompts."""
-        with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known |= dict(zip(new, self._container.phrase_embedder.embed_few(new), strict=True))
-        with self._lock:
-            self._vectors.update(known)
-        return np.array([known[text] for text in texts], np.float32)
+        return latest_first(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
         if memory.type == "preference":
@@ -399,10 +308,10 @@ class HookRecall:
         if not goal or not ids:
             return {}
         try:
-            found = self._concerning(goal, Scope(None, project), 50, client)
+            concerning = self._concerning(goal, Scope(None, project), 50, client)
         except MemvaultError:
             return {}  # a store does not answer: the other three weights rank
-        return {hit.memory.id: chance for hit, chance in found if hit.memory.id in ids}
+        return {hit.memory.id: chance for hit, chance in concerning if hit.memory.id in ids}
 
     def _opening_of(self, memory: Memory, goal: str) -> list[Quotation]:
         """The note's distillate, else its excerpt for the goal or title, by origin; empty without
@@ -430,34 +339,5 @@ def _is_own(memory: Memory, sentence: Sentence) -> bool:
 
 def _decides(hit: Hit, project: str | None) -> bool:
     """Whether the hit is a decision or preference of this project or of no project."""
-    decides = hit.memory.type in LASTING or hit.heading.endswith(_DECIDED)
+    decides = hit.memory.type in LASTING or hit.heading.endswith(DECIDED)
     return decides and hit.memory.project in (None, project)
-
-
-def project_of(folder: str, projects: Iterable[str]) -> str | None:
-    """The project of a folder: its repository's name, spelt as the vault spells it.
-
-    None for a folder that holds no project, such as the home folder.
-    """
-    path = PurePath(folder)
-    if not path.name or _is_home(folder):
-        return None
-    root = _repository(folder)
-    name = PurePath(root or folder).name
-    known = {name_key(project): project for project in projects}
-    for part in (name, path.name):
-        if name_key(part) in known:
-            return known[name_key(part)]
-    return name if root else None
-
-
-def _repository(folder: str) -> str | None:
-    """This folder or the nearest one above that is a Git repository's root."""
-    for path in (Path(folder), *Path(folder).parents):
-        if (path / ".git").exists():
-            return None if _is_home(str(path)) else str(path)
-    return None
-
-
-def _is_home(folder: str) -> bool:
-    return Path(folder) in (Path.home(), Path.home().parent, Path(Path(folder).anchor))

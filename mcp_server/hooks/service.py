@@ -15,8 +15,9 @@ from mcp_server.hooks.destructive_calls import (
     destroyed_by_command,
     destroyed_by_tool,
 )
+from mcp_server.hooks.project_folder import project_of
 from mcp_server.hooks.quotations import Quotation, distinct
-from mcp_server.hooks.recall import HookRecall, project_of
+from mcp_server.hooks.recall import HookRecall
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from memvault.capture.session_note import Session
 from memvault.cognition.blind_spots import blind_spots
@@ -121,8 +122,10 @@ class HookService:
     def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
         if call.source == "compact":
             return self._after_compaction(record, call)
-        found = self._for_start(record, call)
-        context = self._quote(record, call, found, "for this project", self._settings.start_tokens)
+        quotations = self._for_start(record, call)
+        context = self._quote(
+            record, call, quotations, "for this project", self._settings.start_tokens
+        )
         return Reply(context, self._notice(record))
 
     def _for_start(self, record: SessionRecord, call: HookCall) -> list[Quotation]:
@@ -132,43 +135,46 @@ class HookService:
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
         """A reply with the session's own note, the person's preferences, the lines of earlier
         sessions and the best notes that the session was given."""
-        found = self._recall.of_session(record.note_path)
+        quotations = self._recall.sessions.of_note(record.note_path)
         lines = record.given_quotations
-        found += [
-            each
-            for each in self._for_start(record, call)
-            if each.is_preference or (each.heading and each.key in lines)
+        quotations += [
+            quotation
+            for quotation in self._for_start(record, call)
+            if quotation.is_preference or (quotation.heading and quotation.key in lines)
         ]
-        given = record.given_ids
-        best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
-        found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
+        given_ids = record.given_ids
+        best = self._recall.at_start(
+            record.project, record.project or "", call.client, only=given_ids
+        )
+        quotations += best[: max(1, round(RETAINED_SHARE * len(given_ids)))] if given_ids else []
         tokens = self._settings.start_tokens
         why = "kept over the compaction"
-        return Reply(self._quote(record, call, distinct(found), why, tokens))
+        return Reply(self._quote(record, call, distinct(quotations), why, tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
         start = Reply()
         if record.missed_start:
             record.missed_start = False
             start = self._session_start(call, record)
-        found = self._recall.with_prompt(
+        quotations = self._recall.with_prompt(
             call.prompt, record.project, record.given_quotations, call.client
         )
-        found = [each for each in found if each.memory.path != record.note_path]  # its own words
+        # Not the session's own words.
+        quotations = [q for q in quotations if q.memory.path != record.note_path]
         tokens = self._settings.prompt_tokens
-        quoted = self._quote(record, call, found, "for this prompt", tokens)
+        quoted = self._quote(record, call, quotations, "for this prompt", tokens)
         return Reply("\n".join(filter(None, (start.context, quoted))), start.notice)
 
     def _before_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         if not call.touched:
             return Reply()
-        earlier = [given for given in record.given if given.event == call.event]
-        given_keys = {key for given in earlier for key in given.quotations}
-        found = self._recall.before_edit(
+        earlier = [given_event for given_event in record.given if given_event.event == call.event]
+        given_keys = {key for given_event in earlier for key in given_event.quotations}
+        quotations = self._recall.before_edit(
             call.touched, record.folder, record.project, given_keys, call.client
         )
         tokens = self._settings.prompt_tokens
-        return Reply(self._quote(record, call, found, "about what is edited", tokens))
+        return Reply(self._quote(record, call, quotations, "about what is edited", tokens))
 
     def _after_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         """Remember the edited files, because not every transcript names them."""
@@ -189,18 +195,23 @@ class HookService:
         return Reply(notice=self._notice(record))
 
     def _quote(
-        self, record: SessionRecord, call: HookCall, found: list[Quotation], why: str, tokens: int
+        self,
+        record: SessionRecord,
+        call: HookCall,
+        quotations: list[Quotation],
+        why: str,
+        tokens: int,
     ) -> str:
-        context, shown = self._recall.quoted_block(found, why, tokens)
+        context, shown = self._recall.quoted_block(quotations, why, tokens)
         if shown:
-            ids = list(dict.fromkeys(each.memory.id for each in shown))
-            keys = [each.key for each in shown]
+            ids = list(dict.fromkeys(quotation.memory.id for quotation in shown))
+            keys = [quotation.key for quotation in shown]
             record.given.append(
                 GivenEvent(at=record.last_active, event=call.event, memories=ids, quotations=keys)
             )
             self._container.activity.accessed(ids)
             subject = call.prompt or " ".join(call.touched) or record.project or call.event
-            memories = [each.memory for each in shown]
+            memories = [quotation.memory for quotation in shown]
             self._container.learning.record_given(call.client, call.session_id, subject, memories)
         return context
 
@@ -233,8 +244,8 @@ class HookService:
         next run."""
         live = self._container.live
         node_of = live.graph_view.node
-        found = blind_spots(live.graph_view, live.similarity_index)
-        nodes = [[node_of(key) for key in (spot.first, spot.second, spot.shared)] for spot in found]
+        spots = blind_spots(live.graph_view, live.similarity_index)
+        nodes = [[node_of(key) for key in (spot.first, spot.second, spot.shared)] for spot in spots]
         self._blind_spots = [
             (*sorted((first.path or first.name, second.path or second.name)), shared.name)
             for first, second, shared in nodes

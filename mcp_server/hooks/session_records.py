@@ -75,10 +75,10 @@ class SessionRecords:
         """The session's record, or a new one."""
         key = _key(client, session_id)
         with self._lock:
-            found = self._records.get(key)
-        if found is None:
-            found = self._read(key) or SessionRecord(client=client, session_id=session_id)
-        return found
+            record = self._records.get(key)
+        if record is None:
+            record = self._read(key) or SessionRecord(client=client, session_id=session_id)
+        return record
 
     def save(self, record: SessionRecord) -> None:
         """Save a record; a failure to write it to disk is only logged."""
@@ -103,10 +103,11 @@ class SessionRecords:
         """The sessions that were active last, the latest first."""
         try:
             files = sorted(self._folder.glob("*.json"), key=modified_at, reverse=True)[:limit]
-        except OSError:
+        except OSError as error:
+            _log.warning("the hook sessions cannot be listed: %s", error.strerror)
             return []
-        found = [self._read(file.stem) for file in files]
-        return [record for record in found if record is not None]
+        records = [self._read(file.stem) for file in files]
+        return [record for record in records if record is not None]
 
     def is_news(self, notice: str) -> bool:
         """Whether no session has shown this notice yet; marks it as shown."""
@@ -115,10 +116,10 @@ class SessionRecords:
         with self._lock:
             try:
                 shown_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                known = (
+                shown = (
                     shown_file.read_text(encoding="ascii").split() if shown_file.is_file() else []
                 )
-                if key in known:
+                if key in shown:
                     return False
                 with shown_file.open("a", encoding="ascii") as file:
                     file.write(f"{key}\n")
@@ -137,7 +138,7 @@ class SessionRecords:
         try:
             return SessionRecord.model_validate_json((self._folder / f"{key}.json").read_bytes())
         except (OSError, ValidationError):
-            return None
+            return None  # new, or damaged: the session is recorded from here on
 
 
 def _key(client: str, session_id: str) -> str:

@@ -70,14 +70,14 @@ class SamplingClients:
             client: the client's name in its hooks.
         """
         with self._lock:
-            found = [
+            connections = [
                 (connection, loop)
                 for connection, (name, loop) in self._open.items()
                 if is_same_client(client, name)
             ]
-        if not found:
+        if not connections:
             return None
-        connection, loop = found[-1]
+        connection, loop = connections[-1]
         question = mt.SamplingMessage(role="user", content=mt.TextContent(type="text", text=prompt))
         params = mt.CreateMessageRequestParams(
             messages=[question], system_prompt=SYSTEM, max_tokens=400
@@ -117,14 +117,14 @@ def prompt_of(lines: Sequence[str]) -> str:
 def supported_sentences(summary: str, lines: Sequence[str]) -> list[str]:
     """The sentences of a summary whose names, numbers and most words are in the lines."""
     source = "\n".join(lines).casefold()
-    known = stems(source)
-    kept: list[str] = []
+    source_stems = stems(source)
+    supported: list[str] = []
     for line in bare_lines(summary):
         for part in sentences_in(" ".join(line.split())):
             sentence = part.strip("-*•# ")
             words = stems(sentence)
             names = _NAME_OR_NUMBER.findall(sentence)
             are_known = all(name.casefold() in source for name in names)
-            if words and are_known and len(words & known) >= SUPPORTED_SHARE * len(words):
-                kept.append(sentence)
-    return kept[:MAX_SENTENCES]
+            if words and are_known and len(words & source_stems) >= SUPPORTED_SHARE * len(words):
+                supported.append(sentence)
+    return supported[:MAX_SENTENCES]

@@ -76,7 +76,7 @@ class ActivityPage:
             older=rows[-1].reversal_hash if len(changes) > PAGE_SIZE else None,
             query=urlencode({key: value for key, value in filters.items() if value}),
             clients=self._clients(),
-            kinds=[each.value for each in ChangeKind],
+            kinds=[kind_of_change.value for kind_of_change in ChangeKind],
             sessions=self._sessions() if is_first_page else [],
             hooked=self._sessions_with_hooks() if is_first_page else [],
             gated=self._gated(client) if is_first_page else [],
@@ -106,36 +106,36 @@ class ActivityPage:
         """The sessions since startup that read notes, most recent first, with the ids and titles of
         the notes that they read last."""
         by_id = self._site.container.live.catalogue.by_id
-        found = []
+        sessions = []
         for session in self._site.container.sessions.recent(MAX_SESSIONS):
             memories = [by_id(key) for key in session.working_set[:MAX_READ]]
             read = [(memory.id, memory.title) for memory in memories if memory is not None]
             if read:
-                found.append((session, read))
-        return found
+                sessions.append((session, read))
+        return sessions
 
     def _gated(self, client: str) -> list[tuple[GatedQuestion, list[tuple[str, str]]]]:
         """The last sensitive questions that met unconfirmed claims, with the claims' notes."""
         container = self._site.container
-        found = []
-        for each in container.gate_log.recent(MAX_GATED):
-            memories = [container.live.catalogue.by_id(key) for key in each.memories]
+        questions = []
+        for question in container.gate_log.recent(MAX_GATED):
+            memories = [container.live.catalogue.by_id(key) for key in question.memories]
             notes = [(memory.id, memory.title) for memory in memories if memory is not None]
-            if client in ("", each.client):
-                found.append((each, notes))
-        return found
+            if client in ("", question.client):
+                questions.append((question, notes))
+        return questions
 
     def _sessions_with_hooks(self) -> list[SessionWithHooks]:
         """The sessions that hooks served last, the latest first."""
         container = self._site.container
-        found, catalogue = [], container.live.catalogue
+        sessions, catalogue = [], container.live.catalogue
         for record in container.hooks.records.recent(MAX_SESSIONS):
             memories = [container.live.catalogue.by_id(key) for key in record.given_ids[-MAX_READ:]]
             given = tuple((memory.id, memory.title) for memory in memories if memory is not None)
             note = catalogue.by_path(record.note_path) if record.note_path else None
             open_changes = undoable(list(self._changes(reversed(record.changes))))
             if given or note or open_changes:
-                found.append(
+                sessions.append(
                     SessionWithHooks(
                         record.client,
                         record.project or record.folder,
@@ -145,13 +145,13 @@ class ActivityPage:
                         tuple(open_changes),
                     )
                 )
-        return found
+        return sessions
 
     def _changes(self, hashes: Iterable[str]) -> Iterator[Change]:
         """The changes of these hashes that the history still has."""
-        for each in hashes:
+        for reversal_hash in hashes:
             with suppress(MemvaultError):
-                yield self._site.container.curator.history.change(each)
+                yield self._site.container.curator.history.change(reversal_hash)
 
     def _undo(self, request: Request, form: Form) -> str | Response:
         """Undo the changes of this form; conflicts with later edits are shown line by line."""
@@ -179,7 +179,7 @@ class ActivityPage:
 
 
 def _kinds(name: str) -> list[ChangeKind] | None:
-    return [ChangeKind(name)] if name in {each.value for each in ChangeKind} else None
+    return [ChangeKind(name)] if name in {kind.value for kind in ChangeKind} else None
 
 
 def _day(text: str) -> date | None:

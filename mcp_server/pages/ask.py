@@ -50,15 +50,15 @@ class AskPage:
     def _show(self, request: Request) -> Response:
         query = request.query_params.get("q", "").strip()[:MAX_CHARS]
         mode = request.query_params.get("mode", "auto")
-        chosen = Mode(mode) if mode in {each.value for each in Mode} else None
-        modes = ["auto", *(each.value for each in Mode)]
+        chosen = Mode(mode) if mode in {known_mode.value for known_mode in Mode} else None
+        modes = ["auto", *(known_mode.value for known_mode in Mode)]
         shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
         if not query:
             return self._site.render(
                 "ask.html", request, answered=None, seen={}, reasons=[], earlier=[], **shown
             )
         answered = self._site.container.live.searcher.search(query, mode=chosen)
-        seen = indexed_versions(self._site.container, [each.memory for each in answered.hits])
+        seen = indexed_versions(self._site.container, [hit.memory for hit in answered.hits])
         learning = self._site.container.learning
         learning.record_shown_to_person(query, answered.hits)
         learning.record_question("", query, answered, Scope())
@@ -76,31 +76,31 @@ class AskPage:
     def _earlier(self, query: str, shown: set[str]) -> list[tuple[Case, Memory]]:
         """Memories that helped with similar questions and are not in the answer."""
         container = self._site.container
-        found = [
+        cases = [
             (case, memory)
             for case in container.learning.cases_like(query, MAX_CASES)
             if (memory := container.live.catalogue.by_id(case.memory)) is not None
         ]
-        return [(case, memory) for case, memory in found if memory.id not in shown]
+        return [(case, memory) for case, memory in cases if memory.id not in shown]
 
-    def _reasons(self, query: str, found: Sequence[Hit]) -> list[Reason]:
+    def _reasons(self, query: str, hits: Sequence[Hit]) -> list[Reason]:
         container = self._site.container
         vectors = container.live.stores.vectors
         try:
             vector = container.embedder.embed_query(query)
             meaning = _ranks(vectors.rank_dense(vector, LOOKED_AT))
             words = _ranks(vectors.rank_keywords(query, LOOKED_AT))
-        except MemvaultError:
+        except MemvaultError:  # the page then shows the memories without their ranks
             meaning, words = {}, {}
-        shown = container.excerpts.of(query, found, [PASSAGE_BYTES] * len(found))
+        shown = container.excerpts.of(query, hits, [PASSAGE_BYTES] * len(hits))
         return [
             Reason(
-                each,
+                hit,
                 excerpt,
-                meaning.get(each.memory.id),
-                words.get(each.memory.id),
+                meaning.get(hit.memory.id),
+                words.get(hit.memory.id),
             )
-            for each, excerpt in zip(found, shown, strict=True)
+            for hit, excerpt in zip(hits, shown, strict=True)
         ]
 
 

@@ -51,7 +51,7 @@ class CompressPage:
             sources=sources,
             facts=facts,
             project=projects.pop() if len(projects) == 1 else None,
-            ways=[each.value for each in Sources],
+            ways=[way.value for way in Sources],
         )
 
     def _write(self, _: Request, form: Form) -> str:
@@ -103,18 +103,18 @@ class MergePage:
 
     def _show(self, request: Request) -> Response:
         params = request.query_params
-        sources = [each for each in params.getlist("source") if each.strip()]
+        sources = [source for source in params.getlist("source") if source.strip()]
         actions = self._site.container.actions
         named = [actions.target(name) for name in sources]
         # By default, the first memory with a note is the target, else the first one named.
         likely = next(
-            (each for each in named if each.note is not None), named[0] if named else None
+            (target for target in named if target.note is not None), named[0] if named else None
         )
         into = actions.target(params["target"]) if params.get("target") else likely
-        merged = [each for each in named if into is None or each.node_ids != into.node_ids]
+        merged = [source for source in named if into is None or source.node_ids != into.node_ids]
         if into is None or not merged:
             raise InvalidParams("Choose at least two notes or concepts to merge.")
-        seen = versions_of(self._site.container, [each.note for each in (into, *named)])
+        seen = versions_of(self._site.container, [target.note for target in (into, *named)])
         preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
         plan = preview.plan
         changed = plan.lines_changed(MAX_LINES + 1)
@@ -171,19 +171,19 @@ class ConceptsPage:
         concepts = self._concepts()
         wanted = concept_key(find) if find else ""
         rows = [
-            each
-            for each in concepts
-            if (not kind or each.kind == kind) and (not wanted or wanted in each.key)
+            concept
+            for concept in concepts
+            if (not kind or concept.kind == kind) and (not wanted or wanted in concept.key)
         ]
         part = paged(rows, params.get("page", ""))
         filters = {key: value for key, value in {"find": find, "kind": kind}.items() if value}
         return self._site.render(
             "concepts.html",
             request,
-            part=replace(part, rows=[each for each in part.rows if self._still_exists(each)]),
+            part=replace(part, rows=list(filter(self._still_exists, part.rows))),
             find=find,
             kind=kind,
-            kinds=sorted({each.kind for each in concepts}),
+            kinds=sorted({concept.kind for concept in concepts}),
             query=urlencode(filters) + "&" if filters else "",
         )
 
@@ -210,8 +210,8 @@ class ConceptsPage:
 
     def _list(self) -> None:
         state, live = self._state(), self._site.container.live
-        found = concepts_of(live.catalogue.all(), live.graph_view).values()
-        self._listed = (state, sorted(found, key=lambda each: (-each.naming, each.key)))
+        concepts = concepts_of(live.catalogue.all(), live.graph_view).values()
+        self._listed = (state, sorted(concepts, key=lambda concept: (-concept.naming, concept.key)))
         self._site.renew()
 
     def _state(self) -> tuple[object, int]:
@@ -258,5 +258,5 @@ class ConceptsPage:
             for edge in container.live.graph_view.of(key)
             if edge.target == key
         }
-        found = (container.live.catalogue.by_id(key) for key in sources - ids)
-        return sorted(memory.title for memory in found if memory is not None)[:MAX_NAMING]
+        memories = (container.live.catalogue.by_id(key) for key in sources - ids)
+        return sorted(memory.title for memory in memories if memory is not None)[:MAX_NAMING]

@@ -74,7 +74,7 @@ class CuratePage:
         params = request.query_params
         kind = params.get("kind", "")
         open_tasks = self._open_tasks()
-        tasks = [each for each in open_tasks if not kind or each.task_type == kind]
+        tasks = [task for task in open_tasks if not kind or task.task_type == kind]
         skipped = int(params.get("skip", "0")) if params.get("skip", "").isdecimal() else 0
         skipped = skipped % len(tasks) if tasks else 0
         task = tasks[skipped] if tasks else None
@@ -86,7 +86,7 @@ class CuratePage:
             number=skipped + 1,
             total=len(tasks),
             kind=kind,
-            kinds=Counter(each.task_type.value for each in open_tasks),
+            kinds=Counter(task.task_type.value for task in open_tasks),
             skip=_address(kind, skipped + 1),
             back=_address(kind, skipped),
             left=dismissed[0] if dismissed else None,
@@ -99,24 +99,24 @@ class CuratePage:
     def _proposals(self) -> list[dict[str, Any]]:
         """The waiting proposals, each with the client's wish, the note, and for a merge its preview
         page."""
-        found = []
-        for each in self._site.container.waiting_proposals()[:MAX_HELD]:
-            merge = each.call if each.kind is ProposalKind.MERGED else None
+        shown = []
+        for proposal in self._site.container.waiting_proposals()[:MAX_HELD]:
+            merge = proposal.call if proposal.kind is ProposalKind.MERGED else None
             by_id = self._site.container.live.catalogue.by_id
-            note, merged = by_id(each.note_id), merge.arguments if merge else {}
+            note, merged = by_id(proposal.note_id), merge.arguments if merge else {}
             concerned = [*merged.get("sources", ()), *filter(None, [merged.get("target")])]
             seen = versions_of(self._site.container, [note, *map(by_id, concerned)])
-            found.append(
+            shown.append(
                 {
-                    "waiting": each,
-                    "wish": self._wish(each),
+                    "waiting": proposal,
+                    "wish": self._wish(proposal),
                     "note": note,
                     "seen": seen,
-                    "text": self._text_html(note) if note and each.call is None else None,
+                    "text": self._text_html(note) if note and proposal.call is None else None,
                     "page": Answer("", "", (merge,)).preview if merge else None,
                 }
             )
-        return found
+        return shown
 
     def _wish(self, proposal: Proposal) -> str:
         if proposal.call is None:
@@ -135,14 +135,14 @@ class CuratePage:
                 into = container.live.catalogue.by_id(arguments["target"])
                 return f"asks to merge this note into {into.title if into else 'another'}"
             case "undo_change":
-                found = map(container.curator.history.find, arguments["changes"])
-                names = [summary(change) for change in found if change is not None]
+                changes = map(container.curator.history.find, arguments["changes"])
+                names = [summary(change) for change in changes if change is not None]
                 more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
                 return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
             case "reload_manifest":
                 named = ", ".join(arguments["notes"][:MAX_NAMED])
-                others = len(arguments["notes"]) - MAX_NAMED
-                rest = f" and {others} more" if others > 0 else ""
+                more_notes = len(arguments["notes"]) - MAX_NAMED
+                rest = f" and {more_notes} more" if more_notes > 0 else ""
                 return f"asks to apply manifest.md, which moves to the trash: {named}{rest}"
         project = arguments["content"].strip()
         return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
@@ -163,8 +163,8 @@ class CuratePage:
 
     def _task_view(self, task: CurationTask) -> dict[str, Any]:
         container = self._site.container
-        found = (container.live.catalogue.by_id(key) for key in task.target_nodes)
-        memories = [memory for memory in found if memory is not None]
+        targets = (container.live.catalogue.by_id(key) for key in task.target_nodes)
+        memories = [memory for memory in targets if memory is not None]
         seen = versions_of(container, memories)  # first: a later edit is noticed
         return {
             "seen": seen,
@@ -180,7 +180,7 @@ class CuratePage:
 
     def _texts(self, task: CurationTask, memories: Sequence[Memory]) -> list[Markup]:
         """The notes' texts as HTML; two notes that are compared have their differences marked."""
-        notes = [(self._body(each), resolver(self._site, each.path)) for each in memories]
+        notes = [(self._body(memory), resolver(self._site, memory.path)) for memory in memories]
         if len(notes) == 2 and task.task_type is not TaskType.SUPERSEDED and not task.proposal:
             return list(compared(*notes))
         return [note_html(body, resolve) for body, resolve in notes]
@@ -219,7 +219,7 @@ class CuratePage:
     def _answer(self, _: Request, form: Form) -> str:
         task = self._task(form)
         key = form.needed("answer")
-        answer = next((each for each in answers_to(task) if each.key == key), None)
+        answer = next((answer for answer in answers_to(task) if answer.key == key), None)
         if answer is None:
             raise InvalidParams("There is no such answer to this task.")
         if answer.preview is not None:
@@ -279,7 +279,7 @@ class CuratePage:
         """Move a note in quarantine to the trash."""
         container = self._site.container
         key = form.needed("held")
-        held = next((each for each in container.guarded.held() if each.key == key), None)
+        held = next((text for text in container.guarded.held() if text.key == key), None)
         if held is None or not held.whole:
             raise InvalidParams("Only a note that is in quarantine as a whole can be moved there.")
         note = parse_note(held.path, container.vault.read(held.path))

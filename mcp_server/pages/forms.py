@@ -49,7 +49,7 @@ class Form:
 
     def seen(self) -> dict[str, str]:
         """The content hash of each note that the page showed, by id."""
-        pairs = (each.partition(" ") for each in self.texts("seen"))
+        pairs = (field.partition(" ") for field in self.texts("seen"))
         return {note_id: shown for note_id, _, shown in pairs}
 
     def why(self) -> str:

@@ -55,15 +55,19 @@ class LearntPart:
         if not (service.learnt.state.memories or resets or unanswered):
             return None
         by_id = self._site.container.live.catalogue.by_id
-        known = [
+        utilities = [
             (key, memory.title, round(service.learnt.utility(key), 2))
             for key in list(service.learnt.state.memories)
             if (memory := by_id(key)) is not None
         ]
         return Learnt(
-            memories=len(known),
-            gained=nlargest(MAX_SHOWN, [e for e in known if e[2] > 0], key=lambda e: e[2]),
-            lost=nlargest(MAX_SHOWN, [e for e in known if e[2] < 0], key=lambda e: -e[2]),
+            memories=len(utilities),
+            gained=nlargest(
+                MAX_SHOWN, [row for row in utilities if row[2] > 0], key=lambda row: row[2]
+            ),
+            lost=nlargest(
+                MAX_SHOWN, [row for row in utilities if row[2] < 0], key=lambda row: -row[2]
+            ),
             helped=[
                 (case, memory)
                 for case in by_value(service.cases(), MAX_SHOWN)

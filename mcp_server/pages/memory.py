@@ -117,7 +117,7 @@ class MemoryPage:
             obsidian=obsidian_address(container.vault.root.name, memory.path),
             origin=self._origin(memory),
             node=box.memory_nodes.get(memory.id),
-            lifecycles=[each.value for each in Lifecycle],
+            lifecycles=[lifecycle.value for lifecycle in Lifecycle],
             importances=list(IMPORTANCE_NAMES),
             changes=shown_changes(container, changes, lines=True),
             most_links=MAX_LINKS,
@@ -140,11 +140,11 @@ class MemoryPage:
         if vector is None:
             return []
         hits = container.live.similarity_index.nearest(vector, MAX_RELATED + 1)
-        found = [(container.live.catalogue.by_id(key), score) for key, score in hits]
+        nearest = [(container.live.catalogue.by_id(key), score) for key, score in hits]
         return [
-            (each, score)
-            for each, score in found
-            if each is not None and each.id != memory.id and score >= MIN_RELATED
+            (related, score)
+            for related, score in nearest
+            if related is not None and related.id != memory.id and score >= MIN_RELATED
         ][:MAX_RELATED]
 
     def _links_and_graph(self, memory: Memory) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class MemoryPage:
             touching = [edge for edge in edges.of(memory.id) if edge.origin in STATED]
             graph = local_graph(memory.id, memory.title, edges, self._site.claimant)
             ends = {key: edges.node(key) for e in touching for key in (e.source, e.target)}
-        except (StoreUnavailable, GraphQueryError):
+        except (StoreUnavailable, GraphQueryError):  # the page's notice says so
             return {"graph": None, "links": [], "backlinks": []}
 
         def link(relation: str, key: str) -> ShownLink:
@@ -211,22 +211,29 @@ def local_graph(
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
     direct = neighbours(node_id, edges, hops=1, limit=MAX_DIRECT)
-    direct_ids = {each.node.id for each in direct}
+    direct_ids = {neighbour.node.id for neighbour in direct}
     within_two = neighbours(node_id, edges, hops=2, limit=MAX_NODES + MAX_DIRECT)
-    far = [each for each in within_two if each.distance == 2 and each.via.id in direct_ids]
-    far = [each for each in far if each.node.id not in direct_ids][: MAX_NODES - len(direct)]
+    far = [
+        neighbour
+        for neighbour in within_two
+        if neighbour.distance == 2
+        and neighbour.via.id in direct_ids
+        and neighbour.node.id not in direct_ids
+    ][: MAX_NODES - len(direct)]
     nodes: list[dict[str, Any]] = [{"name": name, "centre": True, "href": None}]
     links: list[dict[str, Any]] = []
     number = {node_id: 0}
-    for each in (*direct, *far):
-        number[each.node.id] = len(nodes)
-        is_far = each.distance == 2
-        is_note = each.node.path is not None
-        href = f"/memory/{each.node.id}" if is_note else None
-        by = claimant(each.node.id)
-        label = f"{by}: {each.node.name}" if by else each.node.name
+    for neighbour in (*direct, *far):
+        number[neighbour.node.id] = len(nodes)
+        is_far = neighbour.distance == 2
+        is_note = neighbour.node.path is not None
+        href = f"/memory/{neighbour.node.id}" if is_note else None
+        by = claimant(neighbour.node.id)
+        label = f"{by}: {neighbour.node.name}" if by else neighbour.node.name
         nodes.append({"name": label, "href": href, "far": is_far})
-        source = number.get(each.via.id, 0)
-        target = number[each.node.id]
-        links.append({"source": source, "target": target, "relation": each.relation, "far": is_far})
+        source = number.get(neighbour.via.id, 0)
+        target = number[neighbour.node.id]
+        links.append(
+            {"source": source, "target": target, "relation": neighbour.relation, "far": is_far}
+        )
     return {"nodes": nodes, "links": links}

@@ -53,4 +53,4 @@ def edited(before: bytes, sent: str) -> bytes:
 def _usual_end(lines: list[str]) -> str:
     ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
     counted = [(ends.count(end), end) for end in ("\n", "\r\n", "\r")]
-    return max(counted, key=lambda each: each[0])[1]
+    return max(counted, key=lambda pair: pair[0])[1]

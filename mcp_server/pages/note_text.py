@@ -70,15 +70,15 @@ def compared(left: tuple[str, Resolve], right: tuple[str, Resolve]) -> tuple[Mar
     A text longer than `MAX_WORDS` words ends with an ellipsis.
     """
     parsed = [_parser().parse(_first_words(text), {}) for text, _ in (left, right)]
-    words = [[word for each in _leaves(tokens) for word in _words(*each)] for tokens in parsed]
+    words = [[word for leaf in _leaves(tokens) for word in _words(*leaf)] for tokens in parsed]
     differ: tuple[set[int], set[int]] = (set(), set())
     for equal, i1, i2, j1, j2 in stretches(*words):
         if not equal:
             differ[0].update(range(i1, i2))
             differ[1].update(range(j1, j2))
     html = []
-    for tokens, found, (_, resolve) in zip(parsed, differ, (left, right), strict=True):
-        _mark(tokens, found)
+    for tokens, changed, (_, resolve) in zip(parsed, differ, (left, right), strict=True):
+        _mark(tokens, changed)
         shown = _parser().renderer.render(tokens, _parser().options, {"resolve": resolve})
         html.append(Markup(_TASK.sub(_task_box, shown.translate(_TO_HTML))))
     return html[0], html[1]
@@ -135,9 +135,9 @@ def _marked(rule: Callable[..., str]) -> Callable[..., str]:
     return render
 
 
-def _task_box(found: re.Match[str]) -> str:
-    done = " checked" if found[2].strip() else ""
-    item = found[1].replace("<li>", '<li class="task">')
+def _task_box(match: re.Match[str]) -> str:
+    done = " checked" if match[2].strip() else ""
+    item = match[1].replace("<li>", '<li class="task">')
     return f'{item}<input type="checkbox" disabled{done} aria-label="task">'
 
 
@@ -181,11 +181,13 @@ def _obsidian(state: StateCore) -> None:
         if token.type != "inline":
             continue
         token.content = _BLOCK_ID.sub("", token.content)
-        found = _CALLOUT.match(token.content)
-        if found is not None and at >= 2 and state.tokens[at - 2].type == "blockquote_open":
-            state.tokens[at - 2].attrs["class"] = f"callout {_KINDS.get(found[1].lower(), 'plain')}"
-            title, rest = Token("inline", "", 0), token.content[found.end() :]
-            title.content, title.children = found[2] or found[1].capitalize(), []
+        callout = _CALLOUT.match(token.content)
+        if callout is not None and at >= 2 and state.tokens[at - 2].type == "blockquote_open":
+            state.tokens[at - 2].attrs["class"] = (
+                f"callout {_KINDS.get(callout[1].lower(), 'plain')}"
+            )
+            title, rest = Token("inline", "", 0), token.content[callout.end() :]
+            title.content, title.children = callout[2] or callout[1].capitalize(), []
             title.map, title.level = token.map, token.level
             token.content = rest
             opening, closing = state.tokens[at - 1], Token("paragraph_close", "p", -1)

@@ -61,7 +61,7 @@ def plots(container: Container) -> list[Plot]:
         kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None
     )
     faded, reconstructed = (
-        [(_day(each.at), 1.0) for each in changes if each.kind is kind and not each.undone_by]
+        [(_day(c.at), 1.0) for c in changes if c.kind is kind and not c.undone_by]
         for kind in (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
     )
     uses = list(container.learning.learnt.state.memories.values())
@@ -69,11 +69,11 @@ def plots(container: Container) -> list[Plot]:
     gains = [(day, value) for day, value in days if value > 0]
     losses = [(day, -value) for day, value in days if value < 0]
     reports = container.dreaming.record.reports()
-    found = [(_day(each.at), float(each.discoveries)) for each in reports]
+    proposals = [(_day(report.at), float(report.discoveries)) for report in reports]
     all_plots = (
         _plot("Faded", ("faded: {:.0f}", "brought back: {:.0f}"), today, faded, reconstructed),
         _plot("Learnt", ("rewards: {:.1f}", "penalties: {:.1f}"), today, gains, losses),
-        _plot("Dreamt", ("proposals: {:.0f}", ""), today, found, []),
+        _plot("Dreamt", ("proposals: {:.0f}", ""), today, proposals, []),
     )  # fmt: skip
     return [plot for plot in all_plots if plot.bars]
 

@@ -98,8 +98,8 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
         case "undo_change":
             done = actions.undo(arguments["changes"], person("undone on the page"))
             if done.conflicts:
-                kept = done.conflicts[0]
-                raise NoteConflict(f"{kept.path}: {kept.reason}", path=kept.path)
+                conflict = done.conflicts[0]
+                raise NoteConflict(f"{conflict.path}: {conflict.reason}", path=conflict.path)
         case "reload_manifest":
             why = person("applied on the page")
             container.apply_manifest(why, confirm=True, digest=arguments["digest"])
@@ -136,13 +136,13 @@ def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
     None if there is no such line, or the line is not the person's own: the edit would make them its
     author.
     """
-    found = container.dreaming.proposal(task.proposal)
-    if found is None or not found.is_link:
+    proposal = container.dreaming.proposal(task.proposal)
+    if proposal is None or not proposal.is_link:
         return None
-    source, target = (container.live.catalogue.by_id(key) for key in found.notes)
+    source, target = (container.live.catalogue.by_id(key) for key in proposal.notes)
     if source is None or target is None:
         return None
-    evidence = next((each for each in found.evidence if each.path == source.path), None)
+    evidence = next((e for e in proposal.evidence if e.path == source.path), None)
     if evidence is None:
         return None
     if not source.provenance.of_lines(LineRange(evidence.line, evidence.line)).is_person:
@@ -169,7 +169,7 @@ def accept_dream_proposal(
         NoteConflict: the line has changed since.
     """
     actions, why = container.actions, by_person("a dream proposed it", seen=seen)
-    found = container.dreaming.proposal(task.proposal)
+    proposal = container.dreaming.proposal(task.proposal)
     if shown:
         line, path = line_to_link(container, task), task.paths[0]
         if line is None or line.after != shown:
@@ -179,17 +179,17 @@ def accept_dream_proposal(
     elif task.task_type is TaskType.MISSING_LINK:
         arguments = task.settled_by[0].arguments
         actions.annotate(arguments["target"], arguments["note"], why, ChangeKind.DREAMED)
-    elif task.task_type is TaskType.CLUSTER_SUMMARY and found is not None:
+    elif task.task_type is TaskType.CLUSTER_SUMMARY and proposal is not None:
         by_id = container.live.catalogue.by_id
         sources = [memory for key in task.target_nodes if (memory := by_id(key)) is not None]
         projects = {memory.project for memory in sources}
         brief = Brief(
-            found.title, summary_text(found), sources, Sources.STAY,
+            proposal.title, summary_text(proposal), sources, Sources.STAY,
             projects.pop() if len(projects) == 1 else None,
         )  # fmt: skip
         actions.compress(brief, why, ChangeKind.DREAMED)
-    elif task.task_type is TaskType.ANSWERED_QUESTION and found is not None:
-        container.learning.settle(found.title)
+    elif task.task_type is TaskType.ANSWERED_QUESTION and proposal is not None:
+        container.learning.settle(proposal.title)
     else:
         raise InvalidParams("This proposal cannot be accepted here.")
     container.dreaming.record.keep(task.proposal, Actor(kind="person", name=PERSON))

@@ -22,7 +22,7 @@ UNREADABLE = "unreadable"  # equals no content hash
 
 def versions_of(container: Container, memories: Iterable[Memory | None]) -> dict[str, str]:
     """The content hash of each note, by id; read it before the text that the page shows."""
-    return {each.id: _version(container, each) for each in memories if each is not None}
+    return {memory.id: _version(container, memory) for memory in memories if memory is not None}
 
 
 def indexed_versions(container: Container, memories: Iterable[Memory]) -> dict[str, str]:
@@ -30,15 +30,15 @@ def indexed_versions(container: Container, memories: Iterable[Memory]) -> dict[s
 
     A note that has changed since it was indexed gets a version that no form may send back.
     """
-    found = {}
+    versions = {}
     for memory in memories:
         version = _version(container, memory)
         try:
             indexed = content_hash(container.guarded.read(memory.path))
         except MemvaultError:
             indexed = ""
-        found[memory.id] = version if indexed == memory.content_hash else UNREADABLE
-    return found
+        versions[memory.id] = version if indexed == memory.content_hash else UNREADABLE
+    return versions
 
 
 def _version(container: Container, memory: Memory) -> str:

@@ -70,10 +70,10 @@ def author_of(change: Change) -> str:
 
 def _shown_names(container: Container, change: Change) -> tuple[ShownName, ...]:
     by_id = container.live.catalogue.by_id
-    known = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
-    titles = {memory.title for memory in known}
+    memories = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
+    titles = {memory.title for memory in memories}
     unlinked = tuple(ShownName(name) for name in change.names if name not in titles)
-    linked = tuple(ShownName(memory.title, memory.id) for memory in known)
+    linked = tuple(ShownName(memory.title, memory.id) for memory in memories)
     if linked or unlinked:
         return (*linked, *unlinked)
     return tuple(ShownName(path) for path in change.paths[:3])
@@ -81,11 +81,11 @@ def _shown_names(container: Container, change: Change) -> tuple[ShownName, ...]:
 
 def _lines(container: Container, change: Change) -> list[LineChange]:
     content = container.curator.history.content
-    found: list[LineChange] = []
+    lines: list[LineChange] = []
     for file in change.files:
-        if file.moved_to is not None or len(found) >= MAX_LINES:
+        if file.moved_to is not None or len(lines) >= MAX_LINES:
             continue
         before, after = (content(key) if key else b"" for key in (file.before, file.after))
         if before is not None and after is not None:
-            found += lines_changed(file.path, before, after)
-    return found[:MAX_LINES]
+            lines += lines_changed(file.path, before, after)
+    return lines[:MAX_LINES]

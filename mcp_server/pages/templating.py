@@ -24,7 +24,7 @@ _UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_60
 @cache
 def environment() -> Environment:
     """The template environment: escapes every value; a missing name is an error."""
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
@@ -32,7 +32,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    for each in (
+    for template_filter in (
         ago,
         breakable,
         day,
@@ -47,11 +47,11 @@ def environment() -> Environment:
         when,
         worded,
     ):
-        found.filters[each.__name__] = each
-    found.filters["importance"] = importance_name
-    found.filters["quadrant"] = _QUADRANTS.get
-    found.globals["meaning"] = meaning
-    return found
+        templates.filters[template_filter.__name__] = template_filter
+    templates.filters["importance"] = importance_name
+    templates.filters["quadrant"] = _QUADRANTS.get
+    templates.globals["meaning"] = meaning
+    return templates
 
 
 def ago(at: datetime, now: datetime | None = None) -> str:
@@ -92,10 +92,10 @@ def plain(value: object) -> str:
         case None:
             return "–"
         case list() | tuple():
-            return ", ".join(plain(each) for each in value)
+            return ", ".join(plain(item) for item in value)
         case dict():
-            return "; ".join(f"{key}: {plain(each)}" for key, each in value.items())
-    return _WIKILINK.sub(lambda found: found[2] or found[1], str(value))
+            return "; ".join(f"{key}: {plain(item)}" for key, item in value.items())
+    return _WIKILINK.sub(lambda match: match[2] or match[1], str(value))
 
 
 def day(at: datetime) -> str:
@@ -133,8 +133,8 @@ _MARKS = (
 )
 
 
-def _heading(found: re.Match[str]) -> str:
-    return f"<strong>{found[1].replace(' &gt; ', ' › ')}</strong>"
+def _heading(match: re.Match[str]) -> str:
+    return f"<strong>{match[1].replace(' &gt; ', ' › ')}</strong>"
 
 
 def worded(name: str) -> str:

@@ -42,17 +42,17 @@ class TimelinePage:
         catalogue = self._site.container.live.catalogue
         project = request.query_params.get("project", "")
         events = [
-            each
-            for each in (*self._own_dates(), *self._named_dates())
-            if not project or each.memory.project == project
+            event
+            for event in (*self._own_dates(), *self._named_dates())
+            if not project or event.memory.project == project
         ]
-        events.sort(key=lambda each: (each.at, each.memory.title), reverse=True)
+        events.sort(key=lambda event: (event.at, event.memory.title), reverse=True)
         part = paged(events, request.query_params.get("page", ""))
-        months = groupby(part.rows, key=lambda each: f"{each.at:%B %Y}")
+        months = groupby(part.rows, key=lambda event: f"{event.at:%B %Y}")
         return self._site.render(
             "timeline.html",
             request,
-            months=[(month, list(some)) for month, some in months],
+            months=[(month, list(of_month)) for month, of_month in months],
             part=part,
             project=project,
             projects=sorted(catalogue.projects()),
@@ -71,7 +71,7 @@ class TimelinePage:
             self._site.container.live.graph_view,
             self._site.container.live.catalogue.by_id,
         )
-        with suppress(StoreUnavailable, GraphQueryError):
+        with suppress(StoreUnavailable, GraphQueryError):  # the page's notice says so
             days = {
                 node.id: day
                 for node in edges.nodes()

@@ -27,7 +27,7 @@ PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
+class PulsePlot:
     """The pulse as SVG: lines as points, the places of the last values, the first and last day."""
 
     entropy: str
@@ -39,7 +39,7 @@ class Plot:
     height: int = PLOT_HEIGHT
 
 
-def pulse_plot(points: Sequence[PulsePoint]) -> Plot:
+def pulse_plot(points: Sequence[PulsePoint]) -> PulsePlot:
     """The plot of at least one point, oldest first.
 
     Time runs from left to right; both values are in [0, 1], from bottom to top.
@@ -57,7 +57,7 @@ def pulse_plot(points: Sequence[PulsePoint]) -> Plot:
         return " ".join(f"{x(point)},{y(value(point))}" for point in points)
 
     last = points[-1]
-    return Plot(
+    return PulsePlot(
         line(lambda point: point.entropy),
         line(lambda point: point.coherence),
         (x(last), y(last.entropy), y(last.coherence)),
@@ -83,8 +83,8 @@ class PulseHistory:
         """
         now = datetime.now(UTC)
         pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)
-        kept = self._log().points(now - timedelta(days=days))
-        return [*kept, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
+        recorded = self._log().points(now - timedelta(days=days))
+        return [*recorded, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
 
     def measure(self) -> float:
         """Record the current pulse; returns the seconds until the next measurement."""
@@ -136,7 +136,7 @@ class TodayPage:
         problems = [f"{path}: {why}" for path, why in container.live.indexer.problems.items()]
         saved = nlargest(
             MAX_SAVED,
-            (each for each in container.live.catalogue.records() if each.memory.faded is None),
+            (r for r in container.live.catalogue.records() if r.memory.faded is None),
             key=lambda record: (record.mtime_ns, record.memory.path),
         )
         points = self._history.points(DAYS)
@@ -162,13 +162,14 @@ class TodayPage:
             behind=indexing.lag_seconds if indexing else None,
             dreamt=[
                 (
-                    each.title or " and ".join(PurePosixPath(path).stem for path in each.paths),
-                    type_of(each),
-                    each,
+                    proposal.title
+                    or " and ".join(PurePosixPath(path).stem for path in proposal.paths),
+                    type_of(proposal),
+                    proposal,
                 )
-                for each in container.dreaming.waiting()[-MAX_DREAMT:]
+                for proposal in container.dreaming.waiting()[-MAX_DREAMT:]
             ],
-            has_dreamt=any(each.found for each in container.dreaming.record.reports()),
+            has_dreamt=any(report.found for report in container.dreaming.record.reports()),
             waiting=indexing.entities_waiting if indexing else 0,
             unreachable=unreachable,
             full=container.full_stores(),

@@ -148,7 +148,7 @@ class PulseUpdates:
         try:
             return self._measure(session_id)
         except MemvaultError:
-            return None
+            return None  # measured again at the next change
         except Exception:
             _log.exception("the pulse could not be measured")
             return None

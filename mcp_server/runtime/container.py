@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from indexer.entity_cache import open_entity_cache
 from indexer.generation import FilePointer, Generations
@@ -20,9 +18,11 @@ from indexer.progress import Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
+from mcp_server.runtime.engine_log import TRIM_SECONDS, trim_log
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.idle_models import IdleModels
+from mcp_server.runtime.index_status import index_status
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.running_requests import RunningRequests
@@ -48,10 +48,8 @@ from memvault.curation.quarantine import Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import (
-    GraphQueryError,
     MemvaultError,
     NoteConflict,
-    StoreUnavailable,
 )
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
@@ -66,7 +64,6 @@ from memvault.stores import faults
 from memvault.stores.open import (
     drop_from_servers,
     shared_pointer,
-    without_password,
 )
 from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
@@ -79,10 +76,7 @@ from memvault.verification.claim_gate import GateLog
 from memvault.verification.immunity import Immunity
 
 logger = logging.getLogger(__name__)
-Result = TypeVar("Result")
 BATCH_SECONDS = 3.0  # for the current batch to end when the container closes
-LOG_BYTES = 5_000_000
-TRIM_SECONDS = 600.0
 LAST_WAIT_SECONDS = 10.0  # after `BATCH_SECONDS`, for work that cannot be interrupted
 
 
@@ -224,7 +218,8 @@ class Container:
             lambda: remove_own_leftovers(self.vault),
             after=LONGEST_WRITE_SECONDS + 1.0,
         )
-        self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
+        log = self.state.log
+        self.worker.run("trim the log", lambda: trim_log(log), after=TRIM_SECONDS)
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
 
     @property
@@ -252,38 +247,7 @@ class Container:
 
     def status(self) -> dict[str, Any]:
         """The state of the indexes: counts, stores, progress and problems."""
-        vectors, graph = self.live.stores.vectors, self.live.stores.graph
-        nodes, edges = _none_if_unreachable(graph.counts) or (None, None)
-        scanning, last_scan = self.indexing.scanning, self.indexing.last_scan
-        indexing, progress = self.indexing.status(), scanning or self.live.indexer.progress
-        return {
-            "vault": self.vault.root.name,
-            "notes": len(self.live.catalogue),
-            "chunks": _none_if_unreachable(vectors.count),
-            "nodes": nodes,
-            "edges": edges,
-            "stores": {
-                "vectors": without_password(self.settings.vectors),
-                "graph": without_password(self.settings.graph),
-                "keyvalue": without_password(self.settings.keyvalue),
-            },
-            "not_answering": self.live.stores.unreachable(),
-            "without_room": self.full_stores(),
-            "embedding": self.embedder.model_id,
-            "watching": self.indexing.watching(),
-            "indexing": None
-            if progress is None
-            else {"stage": progress.stage, "done": progress.done, "total": progress.total},
-            "loading": [
-                job.partition(" ")[2]
-                for job in self.worker.pending
-                if job.startswith(("load ", "read the "))
-            ],
-            "entities_waiting": indexing.entities_waiting if indexing else None,
-            "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
-            "last_scan": last_scan[0].isoformat() if last_scan else None,
-            "problems": self.indexing.problems(),
-        }
+        return index_status(self)
 
     def _merge_index(self) -> MergeIndex:
         catalogue = self.live.catalogue
@@ -339,15 +303,6 @@ class Container:
     @property
     def _embedders(self) -> set[Embedder]:
         return {self.embedder, self.phrase_embedder}
-
-    def _trim_log(self) -> float:
-        """Keep the engine's log within bounds while it is being written."""
-        log = self.state.log
-        with suppress(OSError):
-            if log.stat().st_size > LOG_BYTES:
-                shutil.copyfile(log, log.with_suffix(".log.1"))
-                os.truncate(log, 0)  # it is written by appending
-        return TRIM_SECONDS
 
     def _refuse(self, plan: Plan, why: Attribution) -> None:
         self.client_limits.check(plan, why)
@@ -436,17 +391,10 @@ class Container:
     def _forget_entities_of(self, tombstone: Tombstone) -> None:
         """Remove the cached entities of a note deleted for good, as they quote its sentences."""
         digest = tombstone.content_hash
-        others = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
-        if digest is not None and all(memory.content_hash != digest for memory in others):
+        remaining = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
+        if digest is not None and all(memory.content_hash != digest for memory in remaining):
             self.entity_cache.remove(digest)
 
     def _on_notes_indexed(self, indexer: Indexer, indexed: NotesIndexed) -> None:
         self.indexing.notes_indexed(indexer, indexed)
         self.curation.changed(indexed.paths)
-
-
-def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:
-    try:
-        return query_store()
-    except (StoreUnavailable, GraphQueryError):
-        return None

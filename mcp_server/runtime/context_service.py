@@ -61,8 +61,8 @@ class ContextService:
         self, request: ContextRequest, session: Session
     ) -> tuple[ContextAnswer, Context | None]:
         """The answer, and the context in it; None at level 0."""
-        found, notice = self._found(request, session)
-        pulse = self._box.pulse_of(found, session)
+        hits, notice = self._recalled(request, session)
+        pulse = self._box.pulse_of(hits, session)
         empty = ContextAnswer(
             nodes_retrieved=[],
             tool_gating_warning=self._warning(pulse, session),
@@ -70,29 +70,29 @@ class ContextService:
             notice=notice,
         )
         if request.level is VerbosityLevel.RAW_ONLY:
-            named = self._token_budget.named(empty, [hit.memory for hit in found])
+            named = self._token_budget.named(empty, [hit.memory for hit in hits])
             ids = [memory.id for memory in named]
-            self._box.record_shown(session, ids, request.query, found)
+            self._box.record_shown(session, ids, request.query, hits)
             sources = [bare(memory) for memory in named]
             return empty.model_copy(update={"nodes_retrieved": ids, "sources": sources}), None
-        empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
+        empty = empty.model_copy(update={"utl_metrics": self._metrics(hits, pulse)})
         budget = self._context_budget(request, empty)
         if budget.terse:
             # A terse context quotes one or two.
-            found = with_persons_notes(found, -(-len(found) // 2))
+            hits = with_persons_notes(hits, -(-len(hits) // 2))
         distiller = self._own_distiller if request.is_sensitive else self._distiller
         time = self._box.container.live.searcher.candidates.time_of(request.query)
-        context = distiller.distil(request.query, found, budget, request.form, time)
+        context = distiller.distil(request.query, hits, budget, request.form, time)
         answer = self._with_insights(self._with_text(empty, context, request.level), request)
         left = ANSWER_TOKENS[request.level] - self._token_budget.of(answer)
         if budget.beside is not None and left >= WORTH_MORE and context.compression > 0.0:
             budget = replace(budget, tokens=budget.tokens + left)  # insights left this much unused
-            context = distiller.distil(request.query, found, budget, request.form, time)
+            context = distiller.distil(request.query, hits, budget, request.form, time)
             answer = self._with_text(answer, context, request.level)
-        self._box.record_shown(session, answer.nodes_retrieved, request.query, found)
+        self._box.record_shown(session, answer.nodes_retrieved, request.query, hits)
         return answer, context
 
-    def _found(self, request: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:
+    def _recalled(self, request: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:
         """The memories found, those near the session's subject moved up, and the search's
         notice."""
         working_set = session.working_set
@@ -101,13 +101,13 @@ class ContextService:
             request.query, mode=Mode.DEFAULT, top_k=count, scope=request.scope
         )
         self._box.log_question(request.query, result, request.scope)
-        found = [hit for hit in result.hits if not hit.withheld]
+        hits = [hit for hit in result.hits if not hit.withheld]
         if working_set:
-            ids = [hit.memory.id for hit in found]
+            ids = [hit.memory.id for hit in hits]
             around = self._box.meter.similarity_index.around(ids)
             linked = {key: around[key].neighbours for key in ids}
-            found = boosted_by_session(found, session_nearness(ids, working_set, linked))
-        return found[: request.count], result.notice
+            hits = boosted_by_session(hits, session_nearness(ids, working_set, linked))
+        return hits[: request.count], result.notice
 
     def _context_budget(self, request: ContextRequest, empty: ContextAnswer) -> ContextBudget:
         if request.max_tokens is not None:
@@ -119,7 +119,7 @@ class ContextService:
     def _with_text(
         self, empty: ContextAnswer, context: Context, level: VerbosityLevel
     ) -> ContextAnswer:
-        ids = [each.memory.id for each in context.excerpts]
+        ids = [excerpt.memory.id for excerpt in context.excerpts]
         full = level is VerbosityLevel.FULL_INSIGHTS
         states = self._box.meter.states(ids) if full else {}
         return empty.model_copy(
@@ -130,7 +130,9 @@ class ContextService:
                 "distillation_applied": context.form,
                 "compression_ratio": round(context.compression, 3),
                 "nodes_retrieved": ids,
-                "sources": [_source(each, states.get(each.memory.id)) for each in context.excerpts],
+                "sources": [
+                    _source(excerpt, states.get(excerpt.memory.id)) for excerpt in context.excerpts
+                ],
             }
         )
 
@@ -142,19 +144,19 @@ class ContextService:
         if not wanted or not answer.nodes_retrieved or request.is_sensitive:
             return answer  # insights may quote claims, too
         try:
-            found = InsightsShape.of_insights(
+            insights = InsightsShape.of_insights(
                 self._box.presenter.insights(answer.nodes_retrieved, wanted)
             )
         except (StoreUnavailable, GraphQueryError):
             return answer.model_copy(update={"notice": answer.notice or NO_GRAPH})
         if not request.aspects:
             whole = max(ANSWER_TOKENS[request.level], request.max_tokens or 0)
-            found = self._token_budget.fitted(found, whole - self._token_budget.of(answer))
-        has_any = any(getattr(found, name) for name in InsightsShape.model_fields)
-        return answer.model_copy(update={"insights": found if has_any else None})
+            insights = self._token_budget.fitted(insights, whole - self._token_budget.of(answer))
+        has_any = any(getattr(insights, name) for name in InsightsShape.model_fields)
+        return answer.model_copy(update={"insights": insights if has_any else None})
 
-    def _metrics(self, found: Sequence[Hit], pulse: CognitivePulse) -> UTLMetrics:
-        ids, weights = [hit.memory.id for hit in found], [hit.relevance for hit in found]
+    def _metrics(self, hits: Sequence[Hit], pulse: CognitivePulse) -> UTLMetrics:
+        ids, weights = [hit.memory.id for hit in hits], [hit.relevance for hit in hits]
         state = learnt_together(self._box.meter, ids, weights)
         return UTLMetrics(
             entropy=pulse.entropy,

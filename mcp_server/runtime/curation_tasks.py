@@ -123,11 +123,11 @@ class CurationTasks:
         if ids is None:
             return frozenset(task.task_type for task in tasks)
         if self._kinds_cache is None or self._kinds_cache[0] is not tasks:
-            found: dict[str, set[TaskType]] = defaultdict(set)
+            by_node: dict[str, set[TaskType]] = defaultdict(set)
             for task in tasks:
                 for key in task.target_nodes:
-                    found[key].add(task.task_type)
-            self._kinds_cache = (tasks, found)
+                    by_node[key].add(task.task_type)
+            self._kinds_cache = (tasks, by_node)
         kinds = self._kinds_cache[1]
         return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 

@@ -32,6 +32,7 @@ from memvault.consolidation.dreams.record import (
 from memvault.consolidation.dreams.rem import Rem
 from memvault.curation.operations.brief import Embed, key_facts
 from memvault.curation.tasks.questions import open_questions
+from memvault.model.batched import batched
 from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
 from memvault.model.memory import Memory
@@ -264,11 +265,9 @@ class Dreaming:
 
         def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
             rows = []
-            for first in range(0, len(texts), TEXTS_AT_ONCE):
+            for batch in batched(texts, TEXTS_AT_ONCE):
                 go_on()
-                rows.append(
-                    self._container.embedder.embed_few(texts[first : first + TEXTS_AT_ONCE])
-                )
+                rows.append(self._container.embedder.embed_few(batch))
             return np.concatenate(rows)
 
         return embed
@@ -288,8 +287,11 @@ class Dreaming:
         leads, embed = LeadSentences(read), self._embed(go_on)
 
         def lead(memory: Memory) -> Evidence | None:
-            found = leads.of(memory)
-            return Evidence(path=memory.path, line=found[1], sentence=found[0]) if found else None
+            lead_sentence = leads.of(memory)
+            if lead_sentence is None:
+                return None
+            sentence, line = lead_sentence
+            return Evidence(path=memory.path, line=line, sentence=sentence)
 
         def key_sentences(memories: Sequence[Memory], limit: int) -> list[Evidence]:
             return [
@@ -300,20 +302,18 @@ class Dreaming:
         def ask(question: str) -> list[FoundAnswer]:
             """Search by meaning alone: a full search loads models that an idle engine unloaded."""
             hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
-            found = [(by_id(key), score) for key, score in hits]
+            scored = [(by_id(key), score) for key, score in hits]
             return [
                 FoundAnswer(memory, score, evidence)
-                for memory, score in found
+                for memory, score in scored
                 if memory is not None and (evidence := lead(memory)) is not None
             ]
 
         def questions() -> list[tuple[str, tuple[str, ...]]]:
-            found = open_questions(
-                container.curation.tasks(), list(live.catalogue.all()), live.graph_view
-            )
+            tasks, memories = container.curation.tasks(), list(live.catalogue.all())
             return [
                 (question.text, question.settles)
-                for question in found
+                for question in open_questions(tasks, memories, live.graph_view)
                 if question.reason in NOT_TASKS
             ]
 
@@ -352,7 +352,7 @@ class Dreaming:
         """
         records = live.catalogue.records()
         new = {note.memory.id for note in records if note.mtime_ns / 1e9 > since.timestamp()}
-        if not any(found.memory.id in new for found in ask(question)):
+        if not any(answer.memory.id in new for answer in ask(question)):
             return None
         result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
         hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]

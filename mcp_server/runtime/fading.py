@@ -117,8 +117,10 @@ class FadingService:
         body = faded_body(
             original, fading.stage, container.embedder.embed, rarity, is_order=self._is_order
         )
-        known = {unit.words for unit in units(source)}
-        new_text = "\n".join(u.text for u in units(body.encode()) if u.words not in known)
+        original_words = {unit.words for unit in units(source)}
+        new_text = "\n".join(
+            unit.text for unit in units(body.encode()) if unit.words not in original_words
+        )
         if self._is_order(new_text):
             self._can_fade_cache[memory.content_hash] = False
             return None
@@ -173,7 +175,7 @@ class FadingService:
         if self._container.upkeep.low_disk():
             settings = hastened(settings)
         quarantined = {text.path for text in self._container.quarantine.held()}
-        found: list[Fading] = []
+        fadings: list[Fading] = []
         last_fadings = self._last_fadings()
         for record in self._container.live.catalogue.records():
             memory = record.memory
@@ -186,21 +188,21 @@ class FadingService:
             aging = self._aging(record, last_fadings.get(memory.id), links=True)
             fading = next_fading(aging, settings)
             if fading is not None and fading.due <= until and self._can_fade(memory):
-                found.append(fading)
-        return found
+                fadings.append(fading)
+        return fadings
 
     def _notice(self) -> timedelta:
         return HASTY_NOTICE if self._container.upkeep.low_disk() else NOTICE
 
     def _last_fadings(self) -> dict[str, Change]:
         """The change by which each memory faded last, by memory id."""
-        found: dict[str, Change] = {}
+        last_fadings: dict[str, Change] = {}
         history = self._container.curator.history
         for change in history.changes(kinds=(ChangeKind.FADED,), limit=None):
             if change.undone_by is None:
                 for key in change.node_ids:
-                    found.setdefault(key, change)
-        return found
+                    last_fadings.setdefault(key, change)
+        return last_fadings
 
     def _aging(self, record: NoteRecord, last: Change | None, *, links: bool) -> Aging:
         memory = record.memory
@@ -234,7 +236,7 @@ class FadingService:
         try:
             data = container.vault.read(memory.path)
         except MemvaultError:
-            return False
+            return False  # deleted, or not readable now: then it does not fade
         if not memory.faded:
             return is_worth_fading(parse_note(memory.path, data))
         last = last_fading(container.curator.history, memory)
@@ -243,8 +245,8 @@ class FadingService:
     def _people(self, memory: Memory) -> tuple[str, ...]:
         graph = self._container.live.graph_view
         nodes = (graph.node(edge.target) for edge in graph.stated_by(memory.id))
-        found = (node.name for node in nodes if node is not None and node.kind == NodeKind.PERSON)
-        return tuple(dict.fromkeys(found))
+        names = (node.name for node in nodes if node is not None and node.kind == NodeKind.PERSON)
+        return tuple(dict.fromkeys(names))
 
     def _sample(self) -> Iterator[str]:
         paths = sorted(self._container.live.catalogue.paths())
@@ -252,4 +254,4 @@ class FadingService:
             try:
                 yield self._container.vault.read(path).decode("utf-8", "replace")
             except MemvaultError:
-                continue
+                continue  # a sample needs no particular note

@@ -8,7 +8,7 @@ from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.worker import Worker, collect_recent, give_back_memory
 from memvault.model.errors import ModelUnavailable
 from memvault.text.embedding import Embedder
-from memvault.text.spacy_pipeline import question_parser
+from memvault.text.question_parser import question_parser
 
 IDLE_SECONDS = 30.0  # without a batch to embed
 PHRASES = 16  # of a question that are embedded at once

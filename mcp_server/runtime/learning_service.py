@@ -104,10 +104,10 @@ class LearningService:
         """Record that the person opened a memory's page."""
         self.record_read(PAGE, [memory_id])
 
-    def record_answer(self, session: str, entropy: float, found: int) -> None:
+    def record_answer(self, session: str, entropy: float, memories: int) -> None:
         """Record the entropy and the number of memories of an answer."""
         if self.is_on:
-            self.modulation.answered(session, entropy, found)
+            self.modulation.answered(session, entropy, memories)
 
     def record_read(
         self, connection: str, ids: Sequence[str], *, cited: bool = False, client: str | None = None
@@ -128,9 +128,9 @@ class LearningService:
         if not self.is_on or result.matter is not None or scope.filters is not None:
             return
         text, now = shortened(question), datetime.now(UTC)
-        kept = self.learnt.state.questions.get(text)
+        recorded = self.learnt.state.questions.get(text)
         if result.hits and result.known:
-            if kept is not None and kept.is_open:
+            if recorded is not None and recorded.is_open:
                 self.settle(text)
             return
         today = sum(at.date() == now.date() for _, at, _ in self.learnt.unanswered())
@@ -203,13 +203,13 @@ class LearningService:
         if not self.is_on or not self.learnt.state.memories:
             return None
         questions = {
-            known for memory_id in ids for known in self.learnt.rewards_by_question(memory_id)
+            earlier for memory_id in ids for earlier in self.learnt.rewards_by_question(memory_id)
         }
-        embedded = [known for known in questions if known in self._vectors]
+        embedded = [earlier for earlier in questions if earlier in self._vectors]
         if not embedded:
             return self.learnt.weights(ids)
         vector = self._container.embedder.embed_query(question)
-        cosines = np.stack([self._vectors[known] for known in embedded]) @ vector
+        cosines = np.stack([self._vectors[earlier] for earlier in embedded]) @ vector
         fits = np.clip((cosines - UNLIKE) / (ALIKE - UNLIKE), 0.0, 1.0)
         return self.learnt.weights(ids, dict(zip(embedded, map(float, fits), strict=True)))
 
@@ -220,12 +220,12 @@ class LearningService:
     def cases(self) -> list[Case]:
         """Questions with the memories that were read or skipped for them, most valuable first."""
         state, today = self.learnt.state, self._container.now().astimezone(UTC).toordinal()
-        cached_state, cached_version, found = self._cases_cache
+        cached_state, cached_version, in_use = self._cases_cache
         version = (state.signals, today)
         if cached_state is not state or cached_version != version:
-            found = cases(state, today)
-            self._cases_cache = state, version, found
-        return found
+            in_use = cases(state, today)
+            self._cases_cache = state, version, in_use
+        return in_use
 
     def cases_like(self, question: str, limit: int) -> list[Case]:
         """Cases of earlier questions like this one; none if the question cannot be embedded."""

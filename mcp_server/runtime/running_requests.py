@@ -53,18 +53,18 @@ class RunningRequests:
         """
         began = time.monotonic()
         until = began + PASSING_SECONDS
-        own = self._per_thread
-        if self._work_resumes_at(until) <= began or began < getattr(own, "runs_until", 0.0):
+        thread = self._per_thread
+        if self._work_resumes_at(until) <= began or began < getattr(thread, "runs_until", 0.0):
             return
         with self._no_request_runs:
             while (left := self._work_resumes_at(until) - time.monotonic()) > 0.0:
                 self._no_request_runs.wait(left)
         now = time.monotonic()
-        worked = began - getattr(own, "ended", began)
-        own.owed = max(0.0, getattr(own, "owed", 0.0) - worked) + WORK_SHARE * (now - began)
-        own.ended = now
-        if own.owed >= TURN_SECONDS:
-            own.runs_until, own.owed = now + own.owed, 0.0
+        worked = began - getattr(thread, "ended", began)
+        thread.owed = max(0.0, getattr(thread, "owed", 0.0) - worked) + WORK_SHARE * (now - began)
+        thread.ended = now
+        if thread.owed >= TURN_SECONDS:
+            thread.runs_until, thread.owed = now + thread.owed, 0.0
 
     def _work_resumes_at(self, until: float) -> float:
         """The time at which work may continue: ``until`` while a request runs."""

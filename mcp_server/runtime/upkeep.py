@@ -171,7 +171,7 @@ class Upkeep:
         """Delete the previous log if the disk is nearly full."""
         previous = self._container.state.log.with_suffix(".log.1")
         if self.low_disk() and previous.is_file():
-            with suppress(OSError):
+            with suppress(OSError):  # tried again at the next upkeep
                 previous.unlink()
                 yield 1
 

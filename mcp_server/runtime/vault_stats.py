@@ -56,9 +56,12 @@ class VaultStats:
         container = self._container()
         counted = ((-used.access_count, key) for key, used in container.activity.all().items())
         by_id, best = container.live.catalogue.by_id, list[tuple[int, Memory]]()
-        for less, equal in groupby(sorted(each for each in counted if each[0]), itemgetter(0)):
-            found = (memory for _, key in equal if (memory := by_id(key)) is not None)
-            best += [(-less, memory) for memory in sorted(found, key=attrgetter("path"))]
+        used_keys = sorted((count, key) for count, key in counted if count)
+        for negative_count, equal in groupby(used_keys, itemgetter(0)):
+            memories = (memory for _, key in equal if (memory := by_id(key)) is not None)
+            best += [
+                (-negative_count, memory) for memory in sorted(memories, key=attrgetter("path"))
+            ]
             if len(best) >= TOP:
                 break
         if not best:
@@ -83,9 +86,9 @@ class VaultStats:
         def values() -> None:
             live.stores.keyvalue.count(PREFERENCES)  # few; counting 10,000 notes takes 7 ms
 
-        for store, ask in (("vectors", chunks), ("graph", relations), ("keyvalue", values)):
+        for store, query in (("vectors", chunks), ("graph", relations), ("keyvalue", values)):
             try:
-                ask()
+                query()
                 health[store] = "ok"
             except MemvaultError as error:
                 health[store] = error.message
@@ -94,9 +97,9 @@ class VaultStats:
     def _most_connected(self) -> list[ConceptShape]:
         container = self._container()
         indexer, edges = container.live.indexer, container.live.graph_view
-        known = self._connected
-        if known is not None and known[:2] == (indexer, indexer.version):
-            return known[2]
+        cached = self._connected
+        if cached is not None and cached[:2] == (indexer, indexer.version):
+            return cached[2]
         version = indexer.version
         degree: Counter[str] = Counter()
         try:

@@ -210,7 +210,7 @@ class AccessPolicy:
         accepted = [self.engine_token]
         if not internal and self.client_token is not None:
             accepted.append(self.client_token)
-        if any(hmac.compare_digest(token.encode(), known.encode()) for known in accepted):
+        if any(hmac.compare_digest(token.encode(), valid.encode()) for valid in accepted):
             return True
         return path == "/mcp" and self._web_client(token) is not None
 
@@ -224,8 +224,8 @@ class AccessPolicy:
 
 
 def _names_this_machine(netloc: str) -> bool:
-    found = _HOST.fullmatch(netloc)
-    return found is not None and is_loopback(found[1])
+    match = _HOST.fullmatch(netloc)
+    return match is not None and is_loopback(match[1])
 
 
 def _same_origin(origin: str, host: str) -> bool:

@@ -108,26 +108,26 @@ def _decide(provider: ApprovalProvider, action: str, key: str) -> bool:
 
 def _as_json(provider: ApprovalProvider) -> dict[str, Any]:
     clients = [
-        {"id": key, "name": each.name, "host": each.host, "approved": each.approved,
-         "last_seen": each.last_seen}
-        for key, each in provider.registry.clients.items()
+        {"id": key, "name": client.name, "host": client.host, "approved": client.approved,
+         "last_seen": client.last_seen}
+        for key, client in provider.registry.clients.items()
     ]  # fmt: skip
     waiting = [
-        {"number": each.number, "name": each.name, "host": each.host, "expires": each.expires,
-         "warning": _warning(provider, each)}
-        for each in provider.waiting()
+        {"number": request.number, "name": request.name, "host": request.host,
+         "expires": request.expires, "warning": _warning(provider, request)}
+        for request in provider.waiting()
     ]  # fmt: skip
     return {"public_url": provider.public_url, "clients": clients, "waiting": waiting}
 
 
 def _warning(provider: ApprovalProvider, waiting: WaitingClient) -> str:
     """A warning for the person before they approve; usually empty."""
-    known = provider.namesake(waiting)
-    if known is None:
+    namesake = provider.namesake(waiting)
+    if namesake is None:
         return ""
     return (
-        f"You approved a client called {known.name} ({known.host}) already, and this is another "
-        "one. Approve it only if you are connecting again."
+        f"You approved a client called {namesake.name} ({namesake.host}) already, and this is "
+        "another one. Approve it only if you are connecting again."
     )
 
 
@@ -144,16 +144,16 @@ def _waiting_text(waiting: WaitingClient, warning: str) -> Markup:
 def _clients_table(provider: ApprovalProvider) -> Markup:
     waiting = Markup("").join(
         Markup("<tr><td><b>{}</b></td><td>{} ({})<br>{}</td><td>{}{}</td></tr>").format(
-            each.number, each.name, each.host, _warning(provider, each),
-            _button("approve", each.number, "Approve"), _button("deny", each.number, "Deny"),
+            request.number, request.name, request.host, _warning(provider, request),
+            _button("approve", request.number, "Approve"), _button("deny", request.number, "Deny"),
         )
-        for each in provider.waiting()
+        for request in provider.waiting()
     )  # fmt: skip
     approved = Markup("").join(
         Markup("<tr><td>{} ({})</td><td>{}</td><td>{}</td></tr>").format(
-            each.name, each.host, _day(each.last_seen), _button("revoke", key, "Revoke")
+            client.name, client.host, _day(client.last_seen), _button("revoke", key, "Revoke")
         )
-        for key, each in provider.registry.clients.items()
+        for key, client in provider.registry.clients.items()
     )
     none = Markup("<p>None.</p>")
     return Markup(

@@ -2,20 +2,14 @@
 
 FastMCP and the MCP SDK serve the protocol: metadata (RFC 8414, RFC 9728), dynamic registration
 (RFC 7591), PKCE and tokens. A client that asks for authorisation gets a number; the person
-compares it with the number in their browser and approves it here. Approved clients and the SHA-256
-hashes of their tokens are kept in the state folder.
+compares it with the number in their browser and approves it here.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import secrets
 import time
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from fastmcp.server.auth.auth import AccessToken, OAuthProvider
@@ -32,132 +26,14 @@ from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOption
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.routing import BaseRoute
 
+from mcp_server.security.client_registry import (
+    ACCESS_SECONDS,
+    ApprovedClient,
+    ClientRegistry,
+    Grant,
+    shown_name,
+)
 from memvault.verification.immunity.folding import fold
-
-ACCESS_SECONDS = 3_600
-
-
-@dataclass(slots=True)
-class ApprovedClient:
-    """``info`` is its registration (RFC 7591); times are seconds since 1970.
-
-    ``last_seen`` is when it last fetched a token, which it does every hour while in use.
-    """
-
-    info: dict[str, Any]
-    approved: float
-    last_seen: float
-
-    @property
-    def name(self) -> str:
-        return shown_name(self.info.get("client_name"))
-
-    @property
-    def host(self) -> str:
-        """The hosts of its redirect addresses, where its approval was sent."""
-        addresses = self.info.get("redirect_uris", [])
-        return ", ".join(sorted({urlsplit(str(each)).netloc for each in addresses}))
-
-
-@dataclass(slots=True)
-class Grant:
-    """One token; an access token and its refresh token share a ``grant_id``."""
-
-    client_id: str
-    kind: Literal["access", "refresh"]
-    scopes: list[str]
-    grant_id: str
-    resource: str | None = None
-    expires: int | None = None
-
-
-@dataclass(slots=True)
-class _Contents:
-    clients: dict[str, ApprovedClient] = field(default_factory=dict)
-    tokens: dict[str, Grant] = field(default_factory=dict)
-
-
-class ClientRegistry:
-    """The approved clients and their tokens; reads its file once and writes it at every change."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._contents = _read(file)
-
-    @property
-    def clients(self) -> dict[str, ApprovedClient]:
-        """Every approved client by its id."""
-        return self._contents.clients
-
-    def approve(self, client_id: str, info: dict[str, Any]) -> None:
-        """Add an approved client. Raises OSError: the file cannot be written."""
-        now = time.time()
-        self.clients[client_id] = ApprovedClient(info, now, now)
-        self._write()
-
-    def revoke(self, client_id: str) -> bool:
-        """Remove a client and all its tokens; False if there is none."""
-        if self.clients.pop(client_id, None) is None:
-            return False
-        tokens = self._contents.tokens
-        self._contents.tokens = {k: v for k, v in tokens.items() if v.client_id != client_id}
-        self._write()
-        return True
-
-    def issue(self, client_id: str, scopes: list[str], resource: str | None) -> tuple[str, str]:
-        """A new access token and a new refresh token."""
-        access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-        pair, now = secrets.token_hex(8), int(time.time())
-        tokens = self._contents.tokens
-        for key in [key for key, each in tokens.items() if (each.expires or now) < now]:
-            del tokens[key]
-        expires = now + ACCESS_SECONDS
-        tokens[_hash(access)] = Grant(client_id, "access", scopes, pair, resource, expires)
-        tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, pair, resource)
-        self.clients[client_id].last_seen = now
-        self._write()
-        return access, refresh
-
-    def grant(self, token: str, kind: Literal["access", "refresh"]) -> Grant | None:
-        """The grant of a token; None if it is unknown, expired or of the other kind."""
-        found = self._contents.tokens.get(_hash(token))
-        if found is None or found.kind != kind or (found.expires or time.time()) < time.time() - 1:
-            return None
-        return found
-
-    def withdraw(self, token: str) -> None:
-        """Make a token, and the one issued with it, invalid."""
-        found = self._contents.tokens.get(_hash(token))
-        if found is not None:
-            tokens = self._contents.tokens
-            self._contents.tokens = {
-                k: v for k, v in tokens.items() if v.grant_id != found.grant_id
-            }
-            self._write()
-
-    def _write(self) -> None:
-        temporary = self._file.with_suffix(f".{os.getpid()}.tmp")
-        temporary.unlink(missing_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(self._contents), file)
-        temporary.replace(self._file)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _read(file: Path) -> _Contents:
-    """The file's contents; empty if it is missing or damaged, so clients ask for approval again."""
-    try:
-        values = json.loads(file.read_bytes())
-        clients = {key: ApprovedClient(**each) for key, each in values["clients"].items()}
-        tokens = {key: Grant(**each) for key, each in values["tokens"].items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return _Contents()
-    return _Contents(clients, tokens)
-
 
 CONSENT_PATH = "/consent"
 _MCP_PATH = "/mcp"
@@ -201,12 +77,6 @@ class WaitingClient:
         return urlsplit(str(self.params.redirect_uri)).netloc
 
 
-def shown_name(name: object) -> str:
-    """The name that a client gave itself, without invisible characters; anyone may claim it."""
-    visible = "".join(char for char in str(name or "") if char.isprintable() or char.isspace())
-    return " ".join(visible.split())[:60] or "Unnamed client"
-
-
 def _lookalike_key(name: str) -> str:
     """A key that is equal for names that look the same."""
     return "".join(fold(name).text.split())
@@ -247,20 +117,21 @@ class ApprovalProvider(OAuthProvider):
 
     def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
         """An approved client whose name looks the same, or None."""
-        key_of_name = _lookalike_key(waiting.name)
-        others = (
-            each
-            for key, each in self.registry.clients.items()
-            if key != waiting.client.client_id and _lookalike_key(each.name) == key_of_name
+        lookalike_key = _lookalike_key(waiting.name)
+        namesakes = (
+            client
+            for client_id, client in self.registry.clients.items()
+            if client_id != waiting.client.client_id
+            and _lookalike_key(client.name) == lookalike_key
         )
-        return next(others, None)
+        return next(namesakes, None)
 
     # Decisions of the person
 
     def waiting(self) -> list[WaitingClient]:
         """The clients that wait for a decision, oldest first."""
         self._drop_expired()
-        return [each for each in self._waiting.values() if each.approved is None]
+        return [request for request in self._waiting.values() if request.approved is None]
 
     def request(self, key: str) -> WaitingClient | None:
         self._drop_expired()
@@ -268,13 +139,13 @@ class ApprovalProvider(OAuthProvider):
 
     def decide(self, number: str, *, approve: bool) -> WaitingClient | None:
         """Approve or deny the client with this number; None if none waits with it."""
-        found = next((each for each in self.waiting() if each.number == number), None)
-        if found is not None:
-            found.approved = approve
+        request = next((waiting for waiting in self.waiting() if waiting.number == number), None)
+        if request is not None:
+            request.approved = approve
             if approve:
-                info = found.client.model_dump(mode="json", exclude_none=True)
-                self.registry.approve(str(found.client.client_id), info)
-        return found
+                info = request.client.model_dump(mode="json", exclude_none=True)
+                self.registry.approve(str(request.client.client_id), info)
+        return request
 
     def finish(self, request: WaitingClient) -> str:
         """The address that passes the decision to the client, once."""
@@ -297,8 +168,10 @@ class ApprovalProvider(OAuthProvider):
 
     def _drop_expired(self) -> None:
         now = time.time()
-        self._waiting = {key: each for key, each in self._waiting.items() if each.expires > now}
-        self._codes = {key: each for key, each in self._codes.items() if each.expires_at > now}
+        self._waiting = {
+            k: request for k, request in self._waiting.items() if request.expires > now
+        }
+        self._codes = {key: code for key, code in self._codes.items() if code.expires_at > now}
 
     # Callbacks of the SDK
 
@@ -341,8 +214,12 @@ class ApprovalProvider(OAuthProvider):
         Raises:
             AuthorizeError: too many clients wait.
         """
-        own = [k for k, each in self._waiting.items() if each.client.client_id == client.client_id]
-        for key in own[: len(own) - _MAX_WAITING_OF_CLIENT + 1]:
+        earlier = [
+            key
+            for key, request in self._waiting.items()
+            if request.client.client_id == client.client_id
+        ]
+        for key in earlier[: len(earlier) - _MAX_WAITING_OF_CLIENT + 1]:
             del self._waiting[key]
         if len(self._waiting) >= _MAX_WAITING:
             oldest = next(iter(self._waiting.values()))

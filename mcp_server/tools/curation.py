@@ -27,7 +27,11 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.toolbox import Tools
-from memvault.curation.changes.forgetting import USER_REQUESTED, check_permanent
+from memvault.curation.changes.forgetting import (
+    USER_REQUESTED,
+    check_permanent,
+    is_stored_only_by,
+)
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.keeper import ManifestPreview, ManifestRefused, TouchedNote
 from memvault.curation.manifest.reading import RequestedEdit
@@ -36,7 +40,9 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams, OutsideVault
+from memvault.model.memory import Memory
 from memvault.text.secrets import without_secrets
+from memvault.vault.documents import check_writable
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
@@ -87,15 +93,17 @@ class CurationTools(Tools):
         check_permanent(not soft_delete, reason)
         container = self._box.container
         found = container.actions.target(target)
-        container.actions.check_forgettable(found)
         notice, note = None, found.note
+        if note is not None:
+            check_writable(note.path)
+            container.curator.stage().read(note.path)  # raises NoteNotFound if it was just deleted
         if note is not None and self._box.is_persons(note):
             call = TaskAction.by(
                 "forget_concept", target=note.id, reason=USER_REQUESTED, soft_delete=soft_delete
             )
             about, kind = (note.id, note.path), ProposalKind.FORGOTTEN
             notice = self._box.propose(kind, call, about, why, preview=preview)
-        elif note is not None and not soft_delete and self._is_of_others(found, why):
+        elif note is not None and not soft_delete and self._is_of_others(note, why):
             call = TaskAction.by(
                 "forget_concept", target=note.id, reason=USER_REQUESTED, soft_delete=False
             )
@@ -119,9 +127,10 @@ class CurationTools(Tools):
             pulse=self._box.meter.of_vault(),
         )
 
-    def _is_of_others(self, found: Target, why: Attribution) -> bool:
+    def _is_of_others(self, note: Memory, why: Attribution) -> bool:
         """Whether a client calls, and others stored or changed this note, too."""
-        return not (is_person() or self._box.container.actions.is_only_by(found, why.client))
+        history = self._box.container.curator.history
+        return not (is_person() or is_stored_only_by(history, note, why.client))
 
     @tool(annotations=ADDS, tags=CORE, title="Restore a forgotten note")
     def restore_concept(

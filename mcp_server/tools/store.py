@@ -265,14 +265,14 @@ class StoreTools(Tools):
         parts = []
         if stored.change is not None:
             parts += self._same_title(memory)
-        if stored.unwritten:
-            names = _with_nearest(stored.unwritten)
+        if stored.links.unwritten:
+            names = _with_nearest(stored.links.unwritten)
             parts.append(
                 f"Linked to a name that no note has yet: {names}. The link resolves once a note "
                 "of this name is stored."
             )
-        if stored.unlinked:
-            names = _with_nearest(stored.unlinked)
+        if stored.links.unlinked:
+            names = _with_nearest(stored.links.unlinked)
             parts.append(f"Stored without a link to {names}: no single note has this name.")
         if stored.secrets:
             parts.append(

@@ -20,9 +20,9 @@ from mcp_server.tools.node_lookup import NodeLookup
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
+from memvault.curation.changes.forgetting import untouched_by_person
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.proposals import ProposalKind
-from memvault.curation.targets import Target
 from memvault.model.change import TaskAction, TaskType
 from memvault.model.errors import (
     DiskFull,
@@ -114,7 +114,9 @@ class Toolbox:
         """Whether the caller is a client and the person wrote, changed or moved this note."""
         if note is None or is_person():
             return False
-        return not self.container.actions.deletable(Target(note.title, note))
+        curator = self.container.curator
+        data = curator.stage().read(note.path)
+        return not untouched_by_person(curator.history, note.path, data)
 
     def propose(
         self,

@@ -22,7 +22,7 @@ from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChange
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.changes.undo import UndoResult
+from memvault.curation.changes.undo import UndoResult, undoable
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams
@@ -110,4 +110,7 @@ class UndoTools(Tools):
             return [change]
         container = self._box.container
         changes = container.curator.history.changes(client=client, day=day, limit=None)
-        return container.actions.undoable(changes)
+        hashes = undoable(changes)
+        if not hashes:
+            raise InvalidParams("No such change is left to undo; `memvault log` lists them")
+        return hashes

@@ -16,7 +16,7 @@ from memvault.config.settings import EngineSettings, IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.text import openvino_model
-from memvault.text.spacy_pipeline import question_parser
+from memvault.text.question_parser import question_parser
 
 __all__ = ["live", "openvino_model", "serve"]
 

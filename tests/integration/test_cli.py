@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
-from mcp_server.engine.launcher import read_address
+from mcp_server.engine.launcher import EngineAddress, read_address, write_address
 from memvault.cli.app import run
 from memvault.cli.options import find_places
 from memvault.cli.vaults import make_vault
@@ -424,3 +425,18 @@ def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFi
     assert run(["stop"]) == 0
     assert capsys.readouterr().out == "No engine is running.\n"
     assert run(["status"]) == 0
+
+
+def test_stop_reports_an_engine_that_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMVAULT_STATE", str(tmp_path / "state"))
+    (tmp_path / "vault").mkdir()
+    state = find_places(str(tmp_path / "vault"), None).state
+    state.create()
+    with FileLock(state.engine_lock):
+        assert run(["--vault", str(tmp_path / "vault"), "stop"]) == 1
+        assert "just starting" in capsys.readouterr().err
+        write_address(state, EngineAddress(os.getpid(), "127.0.0.1", 9, "t", "0", 0.0))
+        assert run(["--vault", str(tmp_path / "vault"), "stop"]) == 1
+        assert f"process {os.getpid()}) does not answer" in capsys.readouterr().err

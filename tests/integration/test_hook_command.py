@@ -186,10 +186,13 @@ def test_garbage_is_passed_over(hooks: Hooks, given: bytes) -> None:
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
-def test_a_state_folder_that_cannot_be_written_is_passed_over(hooks: Hooks, tmp_path: Path) -> None:
+def test_a_state_folder_that_cannot_be_written_is_reported_and_passed_over(
+    hooks: Hooks, tmp_path: Path
+) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     ran = hooks.run("Stop", {"session_id": "s-1"})
     assert (ran.returncode, ran.stdout) == (0, b"")
+    assert b"hooks.log: Not a directory" in ran.stderr
 
 
 def test_four_time_outs_in_a_row_switch_the_hook_off_with_a_notice(

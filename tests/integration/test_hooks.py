@@ -15,7 +15,7 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
-from mcp_server.hooks.recall import project_of
+from mcp_server.hooks.project_folder import project_of
 from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.engine_log import trim_log
 from memvault.model.errors import VaultMissing
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
@@ -117,5 +118,5 @@ def test_an_engine_that_started_without_the_vault_knows_when_it_has_read_it(tmp_
 def test_the_log_stays_within_bounds(caller: Caller) -> None:
     log = caller.container.state.log
     log.write_bytes(b"x" * 6_000_000)
-    caller.container._trim_log()
+    trim_log(caller.container.state.log)
     assert log.stat().st_size == 0 and log.with_suffix(".log.1").stat().st_size == 6_000_000

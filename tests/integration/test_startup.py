@@ -36,7 +36,7 @@ from memvault.cli.engine import how_far
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
-from memvault.text.spacy_pipeline import question_parser
+from memvault.text.question_parser import question_parser
 from tests.integration.tiny_engine import environment
 from tests.waiting import PATIENCE_SECONDS, until
 

@@ -159,11 +159,11 @@ def test_cached_vectors_are_returned_without_the_model(
     one = Embedder(counting, model_id(DEFAULT), EmbeddingCache(tmp_path / "cache", "m"))
     vector = one.embed(["a kept text"])[0]
     seen = counting.windows
-    known = one.known(["a kept text", "another", "a kept text"])
+    known = one.cached(["a kept text", "another", "a kept text"])
     assert list(known) == ["a kept text"]
     assert np.array_equal(known["a kept text"], vector)
     assert counting.windows == seen
-    assert Embedder(model, model_id(DEFAULT)).known(["a kept text"]) == {}
+    assert Embedder(model, model_id(DEFAULT)).cached(["a kept text"]) == {}
     one.close()
 
 

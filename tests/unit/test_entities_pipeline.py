@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from memvault.model.note import ParsedNote
-from memvault.text.entities import EntityPipeline, open_entity_pipeline
-from memvault.text.spacy_pipeline import FoundEntity, entity_name, is_english, settled
+from memvault.text.entities import (
+    EntityPipeline,
+    FoundEntity,
+    entity_name,
+    is_english,
+    open_entity_pipeline,
+    without_noise,
+)
 from memvault.vault.parse import parse_note
 
 
@@ -77,7 +83,7 @@ def test_a_single_word_that_only_heads_a_sentence_is_no_name():
     compare = FoundEntity("person", "Compare", 0, 7, "Compare two.", 1)
     paris = FoundEntity("place", "Paris", 7, 12, "We saw Paris.", 1)
     head = FoundEntity("person", "Paris", 0, 5, "Paris is big.", 1)
-    kept = settled(text, [(compare, True), (paris, False), (head, True)])
+    kept = without_noise(text, [(compare, True), (paris, False), (head, True)])
     assert [(e.kind, e.sentence) for e in kept] == [
         ("place", "We saw Paris."),
         ("place", "Paris is big."),

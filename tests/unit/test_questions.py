@@ -11,7 +11,7 @@ from memvault.search.relations.interpretations import readings
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
 from memvault.search.time_spans import Calendar
-from memvault.text.spacy_pipeline import QuestionParser, question_parser
+from memvault.text.question_parser import QuestionParser, question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")
 KINDS = ("boat", "person", "race", "repair")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from mcp_server.hooks.quotations import Quotation, latest_first, of_excerpt, says_something
+from mcp_server.hooks.quotations import Quotation, of_excerpt, says_something
+from mcp_server.hooks.replaced_lines import latest_first
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.note import LineRange
+from memvault.model.note import LineRange, Vector
 from memvault.search.excerpt import Excerpt
 
 LONG = "One person stands at the table and asks each guest one question only and writes it down"
@@ -34,10 +34,11 @@ def said(day: int, text: str, heading: str = "Decisions") -> Quotation:
 
 
 def alike(cosine: float):
-    def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        rows = np.eye(len(texts) + 1, dtype=np.float32)[1:] * np.sqrt(1 - cosine)
+    def embed(texts: Iterable[str]) -> dict[str, Vector]:
+        distinct = list(dict.fromkeys(texts))
+        rows = np.eye(len(distinct) + 1, dtype=np.float32)[1:] * np.sqrt(1 - cosine)
         rows[:, 0] = np.sqrt(cosine)
-        return rows
+        return dict(zip(distinct, rows, strict=True))
 
     return embed
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.text.statements import without_repeats
+from memvault.text.repeats import without_repeats
 from tests.desk import WHY, Desk
 
 KNOWN = "The ferry leaves at ten.\nIt takes an hour. Dogs ride free.\n\n- Bread\n- Salt\n"

@@ -207,11 +207,11 @@ def undo(
     arguments = {key: value for key, value in chosen.items() if value is not None}
     asks = change is None and not (yes or as_json)
     with engine_of(places_of(context)) as engine:
-        answer = _undone(engine, arguments, preview=preview or asks)
+        answer = _undo(engine, arguments, preview=preview or asks)
         if not as_json:
             _print_undone(answer)
         if asks and not preview and answer["undone"] and typer.confirm("Undo these changes?"):
-            answer = _undone(engine, arguments, preview=False)
+            answer = _undo(engine, arguments, preview=False)
     if as_json:
         print_json(answer)
     elif redo := answer.get("reversal_hash"):
@@ -222,7 +222,7 @@ def undo(
         raise typer.Exit(1)
 
 
-def _undone(engine: Any, arguments: dict[str, Any], *, preview: bool) -> dict[str, Any]:
+def _undo(engine: Any, arguments: dict[str, Any], *, preview: bool) -> dict[str, Any]:
     call_arguments = {**arguments, "rationale": _REASON, "preview": preview}
     return dict(engine.call_tool("undo_change", call_arguments))
 
@@ -269,8 +269,8 @@ def forget(
         arguments |= {"soft_delete": False, "reason": "user_requested"}
     with engine_of(places_of(context)) as engine:
         if permanent and not (yes or as_json):
-            found = engine.call_tool("forget_concept", {**arguments, "preview": True})
-            place = next(iter(found["paths"]), found["name"])
+            planned = engine.call_tool("forget_concept", {**arguments, "preview": True})
+            place = next(iter(planned["paths"]), planned["name"])
             if not typer.confirm(f"Delete {place} for good?"):
                 return
         answer = engine.call_tool("forget_concept", arguments)
@@ -369,9 +369,9 @@ def _print_preview(answer: dict[str, Any]) -> None:
 
 
 def _print_manifest_change(change: dict[str, Any]) -> None:
-    first, *others = change["target_concepts"]
-    joined = f"{', '.join(others)} into {first}" if others else first
-    print_line((_MANIFEST_VERBS[change["action"]], "bold"), " ", joined)
+    target, *merged = change["target_concepts"]
+    concepts = f"{', '.join(merged)} into {target}" if merged else target
+    print_line((_MANIFEST_VERBS[change["action"]], "bold"), " ", concepts)
     if remark := change.get("says"):
         print_text(remark, indent=2, style="dim")
     for note in change["notes"]:

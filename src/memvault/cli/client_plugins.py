@@ -24,6 +24,7 @@ from memvault.cli.config_text import JSON, CannotEdit, Steps
 from memvault.config.hook_files import LIMITS
 from memvault.model.errors import StorageError
 from memvault.vault.frontmatter.fences import split_frontmatter
+from memvault.vault.write import write_whole
 
 MARK = "Installed by memvault; `memvault disconnect` removes it."
 _PLUGIN = "memvault"
@@ -122,9 +123,7 @@ class Plugin:
                 if path.exists() and path.read_bytes() == data:
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
-                temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-                temporary.write_bytes(data)
-                temporary.replace(path)
+                write_whole(path, data)
             except OSError as error:
                 raise StorageError(f"{path} cannot be written: {error.strerror}.") from error
             changed = True
@@ -133,14 +132,16 @@ class Plugin:
     def remove(self) -> bool:
         """Remove what `install` added, and folders that are then empty; False if nothing was
         installed."""
-        found = self._installed()
-        for path in found:
+        installed = self._installed()
+        for path in installed:
             path.unlink()
-        for folder in sorted({p for path in found for p in path.parents}, reverse=True):
+        for folder in sorted(
+            {parent for path in installed for parent in path.parents}, reverse=True
+        ):
             below = any(root in folder.parents for root in self.roots)
             if below and folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
-        return self._cut_hooks() or bool(found)
+        return self._cut_hooks() or bool(installed)
 
     def is_installed(self) -> bool:
         """Whether any of the files that `install` writes exist."""
@@ -292,11 +293,11 @@ def _cursor_files(hook: Hook, root: Path) -> Plugin:
 
     files = _skills(root) | _placed(root, "agents") | _placed(root, "commands", change=plain)
     hooks = {}
-    for event, own_name in _CURSOR_EVENTS.items():
+    for event, client_event in _CURSOR_EVENTS.items():
         entry: dict[str, Any] = {"command": hook.command(event), "timeout": int(LIMITS[event])}
         if event in _CURSOR_MATCHERS:
             entry["matcher"] = _CURSOR_MATCHERS[event]
-        hooks[own_name] = entry
+        hooks[client_event] = entry
     return Plugin((root,), files, ConfigFile(root / "hooks.json", JSON), hooks)
 
 
@@ -323,7 +324,7 @@ def _groups(
     """Hook groups by the client's own event name, in the format of Claude Code and similar
     clients."""
     groups: dict[str, Any] = {}
-    for event, own_name in events.items():
+    for event, client_event in events.items():
         limit = int(LIMITS[event] * (1_000 if milliseconds else 1))
         entry: dict[str, Any] = {
             "type": "command",
@@ -333,7 +334,7 @@ def _groups(
         if milliseconds:  # Gemini CLI shows hooks by name
             entry = {"name": f"memvault-{event}", **entry}
         matcher = {"matcher": matchers[event]} if event in matchers else {}
-        groups[own_name] = [{**matcher, "hooks": [entry]}]
+        groups[client_event] = [{**matcher, "hooks": [entry]}]
     return groups
 
 
@@ -342,10 +343,12 @@ def _skills(root: Path) -> dict[Path, bytes]:
 
 
 def _placed(
-    root: Path, kind: str, name: str = "{}.md", change: Callable[[str], str] = str
+    root: Path, kind: str, pattern: str = "{}.md", change: Callable[[str], str] = str
 ) -> dict[Path, bytes]:
     """The skills, agents or commands as files of a client that reads Markdown."""
-    return {root / kind / name.format(own): _marked(change(text)) for own, text in _texts(kind)}
+    return {
+        root / kind / pattern.format(name): _marked(change(text)) for name, text in _texts(kind)
+    }
 
 
 def _texts(kind: str) -> Iterator[tuple[str, str]]:

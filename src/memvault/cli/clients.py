@@ -65,8 +65,8 @@ class Registry:
 
     def servers(self) -> dict[str, Any]:
         """Every entry by name."""
-        found = self.file.get([self.key])
-        return found if isinstance(found, dict) else {}
+        value = self.file.get([self.key])
+        return value if isinstance(value, dict) else {}
 
     def entry(self, command: list[str]) -> dict[str, Any]:
         """A new entry that starts this command."""
@@ -200,7 +200,9 @@ def disconnect(
     registry = registry_of(client)
     try:
         removed = registry.file.cut([[registry.key, name]])
-        others = [each for each, entry in registry.servers().items() if _is_ours(entry)]
+        still_connected = [
+            server for server, entry in registry.servers().items() if _is_ours(entry)
+        ]
     except CannotEdit as error:
         raise StorageError(
             f"{registry.file.path} was not changed, because it cannot be edited safely: {error}. "
@@ -212,8 +214,8 @@ def disconnect(
         typer.echo(f"{client.label} has no server named {name} ({registry.file.path}).")
     if name == _DEFAULT_NAME and (plugin := _plugin(client, name, None)) and plugin.remove():
         typer.echo("Removed hooks, skills, agents and commands.")
-    for other in others:
-        typer.echo(f"Still connected: memvault disconnect {client.value} --name {other}")
+    for server_name in still_connected:
+        typer.echo(f"Still connected: memvault disconnect {client.value} --name {server_name}")
     if not removed and name != _DEFAULT_NAME:
         raise typer.Exit(1)
 
@@ -256,21 +258,21 @@ def _launch_command() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """The arguments with which an entry starts the bridge: vault, configuration file, others."""
+    """The arguments with which an entry starts the bridge: vault, configuration file, the rest."""
 
     vault: str | None
     config: str | None
-    others: tuple[str, ...]
+    rest: tuple[str, ...]
 
     def arguments(self) -> list[str]:
         vault = ["--vault", self.vault] if self.vault else []
         config = ["--config", self.config] if self.config else []
-        return ["mcp", *vault, *config, *self.others]
+        return ["mcp", *vault, *config, *self.rest]
 
     def over(self, before: _Start) -> _Start:
         """These arguments, with those that only the existing entry has."""
-        others = _without_tools(before.others) if self.others else before.others
-        return _Start(self.vault, self.config or before.config, (*others, *self.others))
+        rest = _without_tools(before.rest) if self.rest else before.rest
+        return _Start(self.vault, self.config or before.config, (*rest, *self.rest))
 
 
 def _without_tools(arguments: Iterable[str]) -> Iterator[str]:
@@ -293,7 +295,9 @@ def _start_in(entry: Any) -> _Start:
         CannotEdit: the entry does not start the bridge.
     """
     arguments = entry.get("args") if isinstance(entry, dict) else None
-    if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
+    if not isinstance(arguments, list) or not all(
+        isinstance(argument, str) for argument in arguments
+    ):
         raise CannotEdit("its entry has no list of arguments")
     options = take_global_options(arguments)
     if "mcp" not in options.rest:

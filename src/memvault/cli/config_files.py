@@ -11,6 +11,7 @@ from typing import Any
 
 from memvault.cli.config_text import CannotEdit, Format, Steps
 from memvault.model.errors import StorageError
+from memvault.vault.write import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class ConfigFile:
             after = self.format.put(after, steps, value)
         return self._write(before, after)
 
-    def cut(self, every: Sequence[Steps]) -> bool:
+    def cut(self, all_steps: Sequence[Steps]) -> bool:
         """Remove values; False if none exists. For several positions in one list, give the last
         first.
 
@@ -75,34 +76,35 @@ class ConfigFile:
             CannotEdit, StorageError: as `put`.
         """
         before = after = self.text()
-        for steps in every:
+        for steps in all_steps:
             after = self.format.cut(after, steps)
         if after == before:
             return False
-        values = [(steps, self.get(steps)) for steps in every]
+        values = [(steps, self.get(steps)) for steps in all_steps]
         present = [(steps, value) for steps, value in values if value is not None]
         for backup in self._backups():
-            if self._was(backup, present, before):
-                _replace(self._place, backup.read_bytes(), backup=None)
+            if self._comes_from(backup, present, before):
+                _replace(self._real_path, backup.read_bytes(), backup=None)
                 backup.unlink()
                 return True
         if self._put_in("", present) == before:
-            self._place.unlink()
+            self._real_path.unlink()
             return True
         return self._write(before, after)
 
     @property
-    def _place(self) -> Path:
+    def _real_path(self) -> Path:
         """The file's real path, as people link such files to folders of their own."""
         return Path(os.path.realpath(self.path))
 
     def _backups(self) -> Iterator[Path]:
         """The backups of this file, newest first."""
-        stem = f"{self._place.name}.before-memvault"
-        found = [path for path in self._place.parent.iterdir() if path.name.startswith(stem)]
-        yield from sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        stem = f"{self._real_path.name}.before-memvault"
+        backups = [path for path in self._real_path.parent.iterdir() if path.name.startswith(stem)]
+        yield from sorted(backups, key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
-    def _was(self, backup: Path, values: Sequence[tuple[Steps, Any]], now: str) -> bool:
+    def _comes_from(self, backup: Path, values: Sequence[tuple[Steps, Any]], now: str) -> bool:
+        """Whether the backup with these values is the text ``now``."""
         try:
             text = backup.read_bytes().decode()
             has_none = all(self.format.cut(text, steps) == text for steps, _ in values)
@@ -118,37 +120,25 @@ class ConfigFile:
     def _write(self, before: str, after: str) -> bool:
         if after == before:
             return False
-        place = self._place
+        path = self._real_path
         try:
-            backup = _free_backup_name(place) if place.exists() else None
-            _replace(place, after.encode(), backup=backup)
+            backup = _free_backup_name(path) if path.exists() else None
+            _replace(path, after.encode(), backup=backup)
         except OSError as error:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}.") from error
         return True
 
 
-def _replace(place: Path, data: bytes, *, backup: Path | None) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.with_name(f"{place.name}.{os.getpid()}.tmp")
-    try:
-        if backup is not None:
-            shutil.copy2(place, backup)
-        if place.exists():
-            shutil.copy2(place, temporary)  # keeps the mode: such files may hold secrets
-        else:
-            temporary.touch(mode=0o600)
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _replace(path: Path, data: bytes, *, backup: Path | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if backup is not None:
+        shutil.copy2(path, backup)
+    write_whole(path, data, None if path.exists() else 0o600)  # such files may hold secrets
 
 
-def _free_backup_name(place: Path) -> Path:
+def _free_backup_name(path: Path) -> Path:
     """``NAME.before-memvault``, numbered if that exists: no backup is ever overwritten."""
-    stem = f"{place.name}.before-memvault"
-    taken = {entry.name for entry in place.parent.iterdir()}
+    stem = f"{path.name}.before-memvault"
+    taken = {entry.name for entry in path.parent.iterdir()}
     names = (stem if n == 1 else f"{stem}-{n}" for n in range(1, len(taken) + 2))
-    return place.with_name(next(name for name in names if name not in taken))
+    return path.with_name(next(name for name in names if name not in taken))

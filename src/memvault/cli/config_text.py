@@ -153,12 +153,12 @@ def _parse_key(text: str, at: int) -> tuple[Any, int]:
 def _item(node: _Node, step: str | int) -> _Item | None:
     if node.kind != ("object" if isinstance(step, str) else "list"):
         raise CannotEdit(f"there is no {'object' if isinstance(step, str) else 'list'} for {step}")
-    found = [item for item in node.items if item.key == step]
-    if len(found) > 1:
+    items = [item for item in node.items if item.key == step]
+    if len(items) > 1:
         raise CannotEdit(f"it has the key {step} twice")
-    if not found and isinstance(step, int) and step != len(node.items):
+    if not items and isinstance(step, int) and step != len(node.items):
         raise CannotEdit(f"there is no position {step}")
-    return found[0] if found else None
+    return items[0] if items else None
 
 
 def _nested(steps: Steps, value: Any) -> Any:
@@ -222,8 +222,8 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    return found[1] if found else "  "
+    match = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    return match[1] if match else "  "
 
 
 def _indent_of_line(text: str, at: int) -> str:
@@ -269,7 +269,7 @@ def put_toml(text: str, steps: Steps, value: Any) -> str:
         CannotEdit: the text is malformed, or a value on the way is not a table.
     """
     values = read_toml(text)
-    if _found(values, steps) == value:
+    if _value_at(values, steps) == value:
         return text
     return _toml_edited(text, steps, value)
 
@@ -280,12 +280,12 @@ def cut_toml(text: str, steps: Steps) -> str:
     Raises:
         CannotEdit: as `put_toml`.
     """
-    if _found(read_toml(text), steps) is None:
+    if _value_at(read_toml(text), steps) is None:
         return text
     return _toml_edited(text, steps, None)
 
 
-def _found(values: Any, steps: Steps) -> Any:
+def _value_at(values: Any, steps: Steps) -> Any:
     for step in steps:
         if not isinstance(values, dict):
             raise CannotEdit(f"there is no table for {step}")

@@ -229,22 +229,27 @@ def stop(context: typer.Context) -> None:
     """Stop the engine. AI clients that run start it again when they next need it."""
     import psutil
 
-    from mcp_server.engine.launcher import ask, read_address
+    from mcp_server.engine.launcher import ask, is_engine_running, read_address
 
     places = places_of(context, must_exist=False)
-    address = read_address(places.state)
-    try:
-        if address is None:
-            raise EngineUnavailable("There is none.")
-        ask(address, "POST", "/admin/shutdown")
-    except EngineUnavailable:
+    if not is_engine_running(places.state):
         console.print("No engine is running.")
         return
+    address = read_address(places.state)
+    if address is None:
+        raise EngineUnavailable("The engine is just starting; try again in some seconds.")
+    try:
+        ask(address, "POST", "/admin/shutdown")
+    except EngineUnavailable as error:
+        raise EngineUnavailable(
+            f"The engine (process {address.pid}) does not answer. End that process; no note is "
+            "lost."
+        ) from error
     with console.status("Stopping the engine …"):
         try:
             psutil.Process(address.pid).wait(_STOP_SECONDS)
         except psutil.NoSuchProcess:
-            pass
+            pass  # it has stopped already
         except psutil.TimeoutExpired as error:
             raise EngineUnavailable(
                 f"The engine (process {address.pid}) has not stopped; see engine.log in its state "
@@ -291,10 +296,10 @@ def how_far(status: dict[str, Any]) -> dict[str, str]:
 def _in_words(value: Any) -> str:
     match value:
         case dict():
-            return ", ".join(f"{key} {_in_words(each)}" for key, each in value.items())
+            return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
         case list():
             separator = "\n" if console.is_terminal else "; "
-            return separator.join(_in_words(each) for each in value) or "none"
+            return separator.join(_in_words(item) for item in value) or "none"
         case bool():
             return "yes" if value else "no"
         case int():

@@ -79,7 +79,7 @@ def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
             (address["host"], address["port"]), timeout=max(0.05, deadline - time.monotonic())
         )
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return None  # no engine runs, or it was killed; the caller starts one and logs that
     host = f"[{address['host']}]" if ":" in address["host"] else address["host"]
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {host}:{address['port']}\r\n"
@@ -134,7 +134,7 @@ def _start_is_due(files: HookFiles) -> bool:
         if time.time() - os.stat(mark).st_mtime > _START_SECONDS:
             os.unlink(mark)
     except FileNotFoundError:
-        pass
+        pass  # no engine is being started, or another hook removed the mark just now
     try:
         os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except FileExistsError:
@@ -184,7 +184,7 @@ def _write(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError:
-        pass  # the client is gone
+        pass  # the client is gone, so nobody reads the answer
 
 
 def _options(arguments: list[str]) -> dict[str, str]:

@@ -109,9 +109,9 @@ def on(context: typer.Context, event: EventArgument = "all") -> None:
     """Switch one event's hook on again, or all of them."""
     files = _files(context)
     events = ["all", *LIMITS] if _checked(event) == "all" else [event]
-    for each in events:
-        Path(files.switch(each)).unlink(missing_ok=True)
-        Path(files.timeouts(each)).unlink(missing_ok=True)
+    for name in events:
+        Path(files.switch(name)).unlink(missing_ok=True)
+        Path(files.timeouts(name)).unlink(missing_ok=True)
     typer.echo(f"Switched on: {event}.")
     if event != "all" and Path(files.switch("all")).exists():
         typer.echo("All hooks are still off: memvault hooks on")
@@ -125,13 +125,13 @@ def _checked(event: str) -> str:
 
 def _logged(files: HookFiles) -> list[dict[str, str]]:
     """The lines of the log, oldest first, with time, client, event and outcome."""
-    found: list[dict[str, str]] = []
+    entries: list[dict[str, str]] = []
     for name in (files.log_file + ".1", files.log_file):
         file = Path(name)
         if file.is_file():
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-            found += [dict(zip(_COLUMNS, line.split(" ", 3), strict=False)) for line in lines]
-    return [each for each in found if len(each) == len(_COLUMNS)]
+            entries += [dict(zip(_COLUMNS, line.split(" ", 3), strict=False)) for line in lines]
+    return [entry for entry in entries if len(entry) == len(_COLUMNS)]
 
 
 def _size(path: str) -> int:

@@ -41,19 +41,19 @@ def clients(
     if context.invoked_subcommand is not None:
         return
     with engine_of(places_of(context), wait=False) as engine:
-        found = engine.web_clients()
+        answer = engine.web_clients()
         page = engine.sign_in_address() if open_page else None
     if as_json:
-        print_json(found)
+        print_json(answer)
         return
-    if found["public_url"] is None:
+    if answer["public_url"] is None:
         print_line("Clients on the web cannot connect: the engine has no public address.")
         print_line("To allow them: memvault connect chatgpt")
         return
     if page is not None:
         print_line(page)
         typer.launch(page)
-    for waiting in found["waiting"]:
+    for waiting in answer["waiting"]:
         print_line(
             f"{waiting['name']} ({waiting['host']}) waits with the number {waiting['number']}."
         )
@@ -62,7 +62,7 @@ def clients(
         print_line(f"  If your browser shows it: memvault clients approve {waiting['number']}")
     rows = [
         (client["id"][:8], client["name"], client["host"], f"last seen {_at(client['last_seen'])}")
-        for client in found["clients"]
+        for client in answer["clients"]
     ]
     print_table(rows, ("cyan", "bold"))
     if not rows:
@@ -98,15 +98,15 @@ def revoke(
 ) -> None:
     """Withdraw the approval of a client; its tokens stop working at once."""
     with engine_of(places_of(context), wait=False) as engine:
-        found = [
-            each["id"]
-            for each in engine.web_clients()["clients"]
-            if each["id"].startswith(client) or each["name"].casefold() == client.casefold()
+        ids = [
+            approved["id"]
+            for approved in engine.web_clients()["clients"]
+            if approved["id"].startswith(client) or approved["name"].casefold() == client.casefold()
         ]
-        if len(found) != 1:
-            count = "No client is" if not found else f"{len(found)} clients are"
+        if len(ids) != 1:
+            count = "No client is" if not ids else f"{len(ids)} clients are"
             raise InvalidParams(f"{count} called {client!r}; `memvault clients` lists them.")
-        engine.decide_client("revoke", found[0])
+        engine.decide_client("revoke", ids[0])
     print_line("Revoked.")
 
 

@@ -13,8 +13,8 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 
+from memvault.model.batched import batched
 from memvault.model.errors import MemvaultError, SerializationFailed, UnknownFormat
 from memvault.model.memory import ACTIVITY_FORMAT, MemoryActivity, UTLState
 from memvault.stores.keyvalue import KeyValueStore
@@ -65,11 +65,11 @@ class Activity:
         now = self._clock()
         with self._lock:
             for id in set(ids) - self._foreign.keys():
-                known = self._records.get(id, UNUSED)
-                self._records[id] = known.model_copy(
+                record = self._records.get(id, UNUSED)
+                self._records[id] = record.model_copy(
                     update={
-                        "access_count": known.access_count + 1,
-                        "last_accessed": max(now, known.last_accessed or now),
+                        "access_count": record.access_count + 1,
+                        "last_accessed": max(now, record.last_accessed or now),
                     }
                 )
                 self._unflushed[id] = self._unflushed.get(id, 0) + 1
@@ -94,11 +94,11 @@ class Activity:
             UnknownFormat: a newer memvault wrote it.
         """
         with self._lock:
-            found = self._records.get(id)
-            foreign = self._foreign.get(id) if found is None else None
+            record = self._records.get(id)
+            foreign = self._foreign.get(id) if record is None else None
         if foreign is not None:
             return ACTIVITY_FORMAT.read(MemoryActivity, foreign, id)
-        return found or UNUSED
+        return record or UNUSED
 
     def all(self) -> dict[str, MemoryActivity]:
         """The use of all memories, by id, including those of removed notes."""
@@ -182,8 +182,8 @@ class Activity:
 
         If another process writes a record in between, the accesses are added to that.
         """
-        waiting = iter(counts)
-        while ids := set(islice(waiting, MEMORIES_PER_ENTRY)):
+        for batch in batched(counts, MEMORIES_PER_ENTRY):
+            ids = set(batch)
             while ids:
                 ids = self._add_some(keyvalue, {id: counts[id] for id in ids})
 
@@ -193,9 +193,9 @@ class Activity:
         written: dict[str, tuple[bytes | None, bytes]] = {}
         sums: dict[str, MemoryActivity] = {}
         for id, count in counts.items():
-            found = self._decoded(id, stored.get(id))
-            if found is not None:
-                sums[id] = self._summed(id, found, count)
+            record = self._decoded(id, stored.get(id))
+            if record is not None:
+                sums[id] = self._summed(id, record, count)
                 written[id] = (stored.get(id), _bytes(sums[id]))
         to_retry = keyvalue.swap(NAMESPACE, written)
         self._take_over({id: sums[id] for id in sums.keys() - to_retry})
@@ -215,7 +215,8 @@ class Activity:
             with self._lock:
                 self._foreign[id] = value
             return None
-        except SerializationFailed:
+        except SerializationFailed as error:
+            logger.error("activity of %s is lost: %s", id, error.message)
             return UNUSED
 
     def _summed(self, id: str, stored: MemoryActivity, count: int) -> MemoryActivity:
@@ -226,8 +227,8 @@ class Activity:
         with self._lock:
             record, newer = self._records[id], self._unflushed.get(id, 0)
         total = stored.access_count + count
-        known = record.model_copy(update={"access_count": record.access_count - newer})
-        return stored.model_copy(update={"access_count": total}).merged(known)
+        in_memory = record.model_copy(update={"access_count": record.access_count - newer})
+        return stored.model_copy(update={"access_count": total}).merged(in_memory)
 
     def _take_over(self, sums: Mapping[str, MemoryActivity]) -> None:
         with self._lock:
@@ -239,9 +240,8 @@ class Activity:
 
     def _write_checkpoint(self) -> None:
         self._checkpointed = now = self._clock()
-        waiting = iter(sorted(self._unjournaled()))
-        while some := list(islice(waiting, MEMORIES_PER_ENTRY)):
-            known = self._latest(some)
+        for ids in batched(sorted(self._unjournaled()), MEMORIES_PER_ENTRY):
+            latest = self._latest(ids)
             self._journal.append(
                 JournalEntry(
                     ts=now,
@@ -251,23 +251,23 @@ class Activity:
                         "format": ACTIVITY_FORMAT.current,
                         "memories": {
                             id: record.model_dump(mode="json", exclude_defaults=True)
-                            for id, record in known.items()
+                            for id, record in latest.items()
                         },
                     },
                 )
             )
-            self._keyvalue.delete(UNJOURNALED, some)
+            self._keyvalue.delete(UNJOURNALED, ids)
 
     def _latest(self, ids: Sequence[str]) -> dict[str, MemoryActivity]:
         """The latest records of these memories, including the counts of other processes."""
         stored = self._keyvalue.get_many(NAMESPACE, ids)
         with self._lock:
-            known = {id: self._records[id] for id in ids if id in self._records}
+            latest = {id: self._records[id] for id in ids if id in self._records}
         for id, value in stored.items():
             record = self._decoded(id, value)
             if record is not None and record != UNUSED:
-                known[id] = known.get(id, UNUSED).merged(record)
-        return known
+                latest[id] = latest.get(id, UNUSED).merged(record)
+        return latest
 
     def _unjournaled(self) -> list[str]:
         return [id for id, _ in self._keyvalue.items(UNJOURNALED)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import combinations
 
 from memvault.cognition.similarity_index import SimilarityIndex
@@ -48,8 +49,10 @@ def blind_spots(
     def importance(spot: BlindSpot) -> float:
         return index.importance(spot.first) + index.importance(spot.second)
 
-    found = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, view)]
-    return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:MAX_PAIRS]
+    unlinked = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, view)]
+    return nsmallest(
+        MAX_PAIRS, unlinked, key=lambda spot: (-importance(spot), spot.first, spot.second)
+    )
 
 
 def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpot]:

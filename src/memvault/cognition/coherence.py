@@ -36,12 +36,12 @@ def similarity(vectors: Sequence[Vector | None]) -> Floats:
 def similarities(groups: Sequence[Sequence[Vector | None]]) -> Floats:
     """The cosines within each of several groups of equal size, (groups, n, n); see `similarity`."""
     count = len(groups[0])
-    every = [vector for group in groups for vector in group]
-    known = next((vector for vector in every if vector is not None), None)
-    if known is None:
+    all_vectors = [vector for group in groups for vector in group]
+    example = next((vector for vector in all_vectors if vector is not None), None)
+    if example is None:
         return np.broadcast_to(np.eye(count), (len(groups), count, count)).copy()
-    nothing = np.zeros_like(known)
-    rows = np.array([nothing if vector is None else vector for vector in every], np.float32)
+    zeros = np.zeros_like(example)
+    rows = np.array([zeros if vector is None else vector for vector in all_vectors], np.float32)
     rows = rows.reshape(len(groups), count, -1)
     kernels = (rows @ rows.transpose(0, 2, 1)).astype(np.float64)
     diagonal = np.arange(count)
@@ -131,14 +131,14 @@ def coherences(
         share: (n,), the shares by which the memories of each group count.
     """
     part: list[float] = share.tolist()
-    found = []
+    values = []
     for ids, cosines in zip(groups, kernels.tolist(), strict=True):
         surroundings = [around.get(key, _ALONE) for key in ids]
         whole = _mean_hold(ids, cosines, surroundings, part) * (
             1.0 - _opposed_share(ids, surroundings, part)
         )
-        found.append(min(max(whole, 0.0), 1.0))
-    return found
+        values.append(min(max(whole, 0.0), 1.0))
+    return values
 
 
 def _mean_hold(
@@ -153,15 +153,17 @@ def _mean_hold(
         make_way()
         neighbours = surroundings[row].neighbours
         for column in range(row):
-            other = surroundings[column].neighbours
+            other_neighbours = surroundings[column].neighbours
             weight = part[row] * part[column]
             total += weight
-            if key in other or ids[column] in neighbours:
+            if key in other_neighbours or ids[column] in neighbours:
                 held += weight
                 continue
             distance = 1.0 - min(max(cosines[row][column], 0.0), 1.0)
-            if not neighbours.isdisjoint(other):
-                distance *= 1.0 - len(neighbours & other) / sqrt(len(neighbours) * len(other))
+            if not neighbours.isdisjoint(other_neighbours):
+                distance *= 1.0 - len(neighbours & other_neighbours) / sqrt(
+                    len(neighbours) * len(other_neighbours)
+                )
             held += weight * (1.0 - distance)
     return held / total if total > 0.0 else 1.0
 
@@ -172,6 +174,6 @@ def _opposed_share(
     """The share, by weight, of the memories in conflict with another of them."""
     return sum(
         share
-        for each, share in zip(surroundings, part, strict=True)
-        if each.against and not each.against.isdisjoint(ids)
+        for around, share in zip(surroundings, part, strict=True)
+        if around.against and not around.against.isdisjoint(ids)
     )

@@ -43,15 +43,15 @@ def learned_memory(
     vector = index.vectors([memory_id])[memory_id]
     hits = index.nearest(vector, _COMPARED) if vector is not None else []
     compared = [hit for hit in hits if hit[0] != memory_id and not apart_from(hit[0])]
-    others = dict(compared[:NEAREST])
-    group = index.related(memory_id, LOCAL) or list(others)
+    nearest = dict(compared[:NEAREST])
+    group = index.related(memory_id, LOCAL) or list(nearest)
     state = UTLState(
-        delta_s=round(min(1.0, max(0.0, 1.0 - max(others.values(), default=0.0))), 3),
+        delta_s=round(min(1.0, max(0.0, 1.0 - max(nearest.values(), default=0.0))), 3),
         delta_c=round(_coherence_change(index, memory_id, group), 3),
         w_e=round(0.5 + index.importance(memory_id), 3),
         phi=round(_angle(index, memory_id, group), 3),
     )
-    return LearnedMemory(state, tuple(sorted(others, key=lambda key: -others[key])))
+    return LearnedMemory(state, tuple(sorted(nearest, key=lambda key: -nearest[key])))
 
 
 def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:

@@ -91,7 +91,7 @@ class MemoryNodes:
             with self._lock:
                 self._cache.pop(id, None)
             return None
-        loaded = self._known(memory) or self._load(memory)
+        loaded = self._cached(memory) or self._load(memory)
         use = self._activity().of(id)
         return MemoryNode(
             id=id,
@@ -107,7 +107,7 @@ class MemoryNodes:
             metadata=memory.metadata,
         )
 
-    def _known(self, memory: Memory) -> _LoadedNote | None:
+    def _cached(self, memory: Memory) -> _LoadedNote | None:
         with self._lock:
             loaded = self._cache.get(memory.id)
             if loaded is None or loaded.memory is not memory:

@@ -24,6 +24,7 @@ from memvault.cognition.coherence import (
 )
 from memvault.cognition.pulse_history import VISIBLE
 from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.model.batched import batched
 from memvault.model.change import TaskType
 from memvault.model.memory import JohariQuadrant
 from memvault.model.note import Vector
@@ -154,13 +155,13 @@ class PulseMeter:
         similarity_index = self.similarity_index
         key = (tuple(ids), None if weights is None else tuple(weights))
         with self._lock:
-            known, changes = self._answers.get(key), self._changes
-        if known is None:
-            known = measured_together(similarity_index, ids, weights)
+            state, changes = self._answers.get(key), self._changes
+        if state is None:
+            state = measured_together(similarity_index, ids, weights)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
-                    self._answers[key] = known
-        return self._pulse(known, ids)
+                    self._answers[key] = state
+        return self._pulse(state, ids)
 
     def of_vault(self) -> CognitivePulse:
         """The pulse of everything indexed.
@@ -176,16 +177,16 @@ class PulseMeter:
         The first call for an unmeasured memory starts to measure all others in the background. From
         then on, changed memories are measured again there.
         """
-        known = self.measures(ids)
+        measured = self.measures(ids)
         median = self._whole().median
-        return {key: state.on_scale(median) for key, state in known.items()}
+        return {key: state.on_scale(median) for key, state in measured.items()}
 
     def measures(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """Like `states`, but not on the vault's scale."""
-        known, measured = self._look_up(ids)
-        if measured and not self._keeps_all and self.similarity_index.is_loaded:
+        states, is_new = self._look_up(ids)
+        if is_new and not self._keeps_all and self.similarity_index.is_loaded:
             self.measure_all()
-        return known
+        return states
 
     def measured_vault(self) -> tuple[MemoryState, Mapping[JohariQuadrant, float]] | None:
         """The last measured state of everything indexed, and the share of each quadrant.
@@ -203,25 +204,22 @@ class PulseMeter:
         """The states as measured, and whether some had to be measured now."""
         similarity_index = self.similarity_index
         with self._lock:
-            known = {key: self._states[key] for key in ids if key in self._states}
+            states = {key: self._states[key] for key in ids if key in self._states}
             changes = self._changes
-        missing = [key for key in ids if key not in known]
+        missing = [key for key in ids if key not in states]
         if missing:
-            related, fresh = dict[str, Sequence[str]](), dict[str, MemoryState]()
-            for first in range(0, len(missing), STEP):
+            related, measured = dict[str, Sequence[str]](), dict[str, MemoryState]()
+            for batch in batched(missing, STEP):
                 make_way()
-                related_ids = {
-                    key: similarity_index.related(key, LOCAL)
-                    for key in missing[first : first + STEP]
-                }
-                fresh.update(_measured(similarity_index, related_ids))
+                related_ids = {key: similarity_index.related(key, LOCAL) for key in batch}
+                measured.update(_measured(similarity_index, related_ids))
                 related.update(related_ids)
-            known.update(fresh)
+            states.update(measured)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
-                    self._states.update(fresh)
+                    self._states.update(measured)
                     self._unrelated.update(key for key in missing if not related[key])
-        return known, bool(missing)
+        return states, bool(missing)
 
     def _measure_soon(self, ids: Iterable[str], after: float) -> None:
         background = self._background()
@@ -260,12 +258,12 @@ class PulseMeter:
         measured again in the background.
         """
         version = self._version(self.similarity_index)
-        known, background = self._vault, self._background()
-        if known is not None and known.version != version and background is not None:
+        measures, background = self._vault, self._background()
+        if measures is not None and measures.version != version and background is not None:
             background.run(MEASURE_VAULT, self._measure_vault)
-        elif known is None or known.version != version:
-            known = self._measure_vault_now()
-        return known
+        elif measures is None or measures.version != version:
+            measures = self._measure_vault_now()
+        return measures
 
     def _measure_vault(self) -> None:
         if self._vault is None or self._vault.version != self._version(self.similarity_index):
@@ -325,7 +323,8 @@ def _measured(
     """The states of these memories, given the related memories of each."""
     around = similarity_index.around(related)
     local = {
-        key: [key, *(others or _nearest(similarity_index, key))] for key, others in related.items()
+        key: [key, *(related_ids or _nearest(similarity_index, key))]
+        for key, related_ids in related.items()
     }
     everyone = {key for keys in local.values() for key in keys}
     vectors = similarity_index.vectors(everyone)

@@ -37,11 +37,11 @@ class PulseLog:
         self._lock = threading.Lock()
         self._points: list[PulsePoint] = []
         try:
-            found = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
+            points = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
         except OSError as error:
             logger.error("the journal cannot be read: %s", error.strerror)
-            found = []
-        self._points = sorted(found, key=lambda pulse: pulse.at)
+            points = []
+        self._points = sorted(points, key=lambda pulse: pulse.at)
 
     def points(self, since: datetime) -> Sequence[PulsePoint]:
         """The points since a moment, and the last one before it, oldest first."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from memvault.cognition.coherence import Surroundings
 from memvault.cognition.vector_rows import Rows, VectorRows
+from memvault.model.batched import batched
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 from memvault.model.note import ChunkSize, Vector, mean_vector
@@ -47,7 +48,7 @@ class SimilarityIndex:
         # Called with the ids of memories whose vector, surroundings or neighbours' surroundings
         # changed.
         self.on_change: list[Callable[[Collection[str]], None]] = []
-        view.on_change.append(self._take)
+        view.on_change.append(self._apply)
 
     @property
     def version(self) -> int:
@@ -76,11 +77,11 @@ class SimilarityIndex:
         """The vector of each memory's whole text; None for a memory without text."""
         wanted = list(ids)
         with self._lock:
-            found = {key: self._rows.get(key) for key in wanted if key in self._rows}
-        missing = [key for key in wanted if key not in found and self.is_memory(key)]
+            vectors = {key: self._rows.get(key) for key in wanted if key in self._rows}
+        missing = [key for key in wanted if key not in vectors and self.is_memory(key)]
         if missing:
-            found.update(self._look_up(missing))
-        return {key: found.get(key) for key in wanted}
+            vectors.update(self._look_up(missing))
+        return {key: vectors.get(key) for key in wanted}
 
     def rows(self, ids: Sequence[str]) -> Rows:
         """The vectors of these memories as one matrix, without memories that have none."""
@@ -89,11 +90,13 @@ class SimilarityIndex:
             missing = [key for key in ids if key not in self._rows and self.is_memory(key)]
         if not missing:
             return rows
-        found = {key: row for key, row in self._look_up(missing).items() if row is not None}
-        if not found:
+        looked_up = {key: row for key, row in self._look_up(missing).items() if row is not None}
+        if not looked_up:
             return rows
         parts = [rows.matrix] if rows.ids else []
-        return Rows([*rows.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
+        return Rows(
+            [*rows.ids, *looked_up], np.concatenate([*parts, np.stack(list(looked_up.values()))])
+        )
 
     def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
         """The surroundings of each node, from links in either direction."""
@@ -119,13 +122,15 @@ class SimilarityIndex:
     def _weights(self, memory_id: str) -> dict[str, float]:
         unrelated: dict[str, float] = {}  # the product of 1 - weight, by memory
         for edge in self._view.touching(memory_id):
-            other = edge.target if edge.source == memory_id else edge.source
-            if other == memory_id:
+            neighbour = edge.target if edge.source == memory_id else edge.source
+            if neighbour == memory_id:
                 continue
-            if self.is_memory(other):
-                unrelated[other] = unrelated.get(other, 1.0) * (1.0 - edge.effective_weight())
+            if self.is_memory(neighbour):
+                unrelated[neighbour] = unrelated.get(neighbour, 1.0) * (
+                    1.0 - edge.effective_weight()
+                )
                 continue
-            sharing = self._sharing(other) - {memory_id}
+            sharing = self._sharing(neighbour) - {memory_id}
             for memory in sharing:
                 factor = 1.0 - 1.0 / (1.0 + len(sharing))
                 unrelated[memory] = unrelated.get(memory, 1.0) * factor
@@ -144,10 +149,10 @@ class SimilarityIndex:
         Empty if the store does not answer.
         """
         try:
-            found = self._store.rank_dense(vector, limit, size=ChunkSize.NOTE)
+            ranking = self._store.rank_dense(vector, limit, size=ChunkSize.NOTE)
         except _FAULTS:
             return []
-        return list(zip(found.note_ids, found.scores.tolist(), strict=True))
+        return list(zip(ranking.note_ids, ranking.scores.tolist(), strict=True))
 
     def load(self) -> None:
         """Load all vectors and the graph.
@@ -158,9 +163,7 @@ class SimilarityIndex:
         self._view.load()
         if self._loaded:
             return
-        ids = self.memory_ids()
-        for first in range(0, len(ids), READ_AT_ONCE):
-            batch = ids[first : first + READ_AT_ONCE]
+        for batch in batched(self.memory_ids(), READ_AT_ONCE):
             read = self._store.vectors(batch, ChunkSize.NOTE)
             with self._lock:
                 for key in batch:
@@ -168,7 +171,7 @@ class SimilarityIndex:
                         self._rows.put(key, mean_vector(read.get(key, ())))
         self._loaded = True
 
-    def _take(self, change: GraphChange) -> None:
+    def _apply(self, change: GraphChange) -> None:
         removed, vectors = change.indexed.removed, change.indexed.vectors
         with self._lock:
             for key in removed:
@@ -177,11 +180,11 @@ class SimilarityIndex:
                 self._rows.put(key, vector)
         touched = {*change.touched, *vectors}
         if self._view.is_loaded:
-            touched.update(*[self._near(key) for key in touched])
+            touched.update(*[self._neighbourhood(key) for key in touched])
         for listener in self.on_change:
             listener(touched)
 
-    def _near(self, node_id: str) -> set[str]:
+    def _neighbourhood(self, node_id: str) -> set[str]:
         """The nodes linked with a node directly, or through an entity that few notes name."""
         make_way()
         nodes = set()
@@ -189,9 +192,9 @@ class SimilarityIndex:
             nodes |= {edge.source, edge.target}
         if not self.is_memory(node_id):
             return nodes if len(nodes) <= MAX_SHARING + 2 else set()
-        for other in list(nodes):
-            if not self.is_memory(other):
-                sharing = self._view.touching(other)
+        for neighbour in list(nodes):
+            if not self.is_memory(neighbour):
+                sharing = self._view.touching(neighbour)
                 nodes |= {e.source for e in sharing} if len(sharing) <= MAX_SHARING + 1 else set()
         return nodes
 
@@ -218,13 +221,13 @@ def surroundings(node_id: str, edges: Iterable[GraphEdge]) -> Surroundings:
     neighbours, against, outdated = set[str](), set[str](), set[str]()
     for edge in edges:
         is_source = edge.source == node_id
-        other = edge.target if is_source else edge.source
-        if other == node_id:
+        neighbour = edge.target if is_source else edge.source
+        if neighbour == node_id:
             continue
-        neighbours.add(other)
+        neighbours.add(neighbour)
         opposed, source_outdated, target_outdated = _opposition(edge.relation)
         if opposed:
-            against.add(other)
+            against.add(neighbour)
         if source_outdated if is_source else target_outdated:
-            outdated.add(other)
+            outdated.add(neighbour)
     return Surroundings(neighbours, against, outdated)

@@ -6,6 +6,7 @@ Hooks run at every prompt, so this imports little of the standard library.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import suppress
 
@@ -29,7 +30,7 @@ _LOG_BYTES = 1_000_000
 
 
 class HookFiles:
-    """The files of the hooks in a vault's state folder. Every call may fail with OSError."""
+    """The files of the hooks in a vault's state folder. All calls but `log` may raise OSError."""
 
     def __init__(self, state: str) -> None:
         self.state = state
@@ -51,7 +52,10 @@ class HookFiles:
         return os.path.exists(self.switch("all")) or os.path.exists(self.switch(event))
 
     def log(self, client: str, event: str, outcome: str) -> None:
-        """Add one line to the log; a large log is renamed to ``hooks.log.1``."""
+        """Add one line to the log; a large log is renamed to ``hooks.log.1``.
+
+        Never raises: if the log cannot be written, stderr says so.
+        """
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -61,8 +65,9 @@ class HookFiles:
                 large = file.tell() > _LOG_BYTES
             if large:
                 os.replace(self.log_file, self.log_file + ".1")
-        except OSError:
-            pass  # a full disk: the client must not notice
+        except OSError as error:  # a full disk, for example; the hook goes on
+            with suppress(OSError, AttributeError):  # there may be no stderr
+                sys.stderr.write(f"memvault: cannot write {self.log_file}: {error.strerror}\n")
 
     def keep(self, client: str, event: str, data: bytes) -> None:
         """Save a capture, which the engine makes now or at its next start."""

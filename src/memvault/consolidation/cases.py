@@ -47,33 +47,39 @@ def cases(state: LearnedState, today: int, capacity: int = CAPACITY) -> list[Cas
     Args:
         today: the ordinal of the current day.
     """
-    found = [
+    candidates = [
         Case(question, memory, use.utility(today), date.fromordinal(max(use.days)))
         for memory, contexts in list(state.contexts.items())
         for question, use in list(contexts.items())
         if question and use.days
     ]
-    if len(found) > capacity:
+    if len(candidates) > capacity:
         in_use = nlargest(
             capacity,
-            found,
+            candidates,
             key=lambda case: (case.value > NEVER_EVICTED, case.recorded, case.value, case.question),
         )
         oldest = min(case.recorded for case in in_use)
         logger.info(
-            "the case bank is full: %d cases up to %s are left out", len(found) - capacity, oldest
+            "the case bank is full: %d cases up to %s are left out",
+            len(candidates) - capacity,
+            oldest,
         )
-        found = in_use
-    return sorted(found, key=lambda case: (-case.value, case.question, case.memory))
+        candidates = in_use
+    return sorted(candidates, key=lambda case: (-case.value, case.question, case.memory))
 
 
-def by_value(found: Sequence[Case], most: int) -> list[Case]:
+def by_value(best_first: Sequence[Case], most: int) -> list[Case]:
     """The cases with the greatest positive values, for any question."""
-    return [case for case in found[:most] if case.value > 0.0]
+    return [case for case in best_first[:most] if case.value > 0.0]
 
 
 def by_similarity(
-    found: Sequence[Case], vectors: Mapping[str, Vector], question: Vector, least: float, most: int
+    candidates: Sequence[Case],
+    vectors: Mapping[str, Vector],
+    question: Vector,
+    least: float,
+    most: int,
 ) -> list[Case]:
     """The cases of positive value with similar questions, by cosine times value.
 
@@ -82,13 +88,13 @@ def by_similarity(
         question: the vector of the current question, (dim,) L2-normalised.
         least: the least cosine.
     """
-    known = [case for case in found if case.value > 0.0 and case.question in vectors]
-    if not known:
+    comparable = [case for case in candidates if case.value > 0.0 and case.question in vectors]
+    if not comparable:
         return []
-    cosines = np.stack([vectors[case.question] for case in known]) @ question
+    cosines = np.stack([vectors[case.question] for case in comparable]) @ question
     scored = [
         (float(cosine) * case.value, case)
-        for cosine, case in zip(cosines, known, strict=True)
+        for cosine, case in zip(cosines, comparable, strict=True)
         if cosine >= least
     ]
     return [case for _, case in nlargest(most, scored, key=lambda pair: pair[0])]

@@ -81,14 +81,14 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     Args:
         embed: gives the vectors of texts, (n, dim), L2-normalised.
     """
-    found = sentences_of(note)
-    lengths = np.array([sum(word.isalnum() for word in words(composed(s.text))) for s in found])
+    sentences = sentences_of(note)
+    lengths = np.array([sum(word.isalnum() for word in words(composed(s.text))) for s in sentences])
     total = int(lengths.sum())
-    if not found or len(found) > MAX_SENTENCES or total <= WORDS[0]:
+    if not sentences or len(sentences) > MAX_SENTENCES or total <= WORDS[0]:
         return None
-    vectors = np.asarray(embed([sentence.text for sentence in found]), np.float32)
+    vectors = np.asarray(embed([sentence.text for sentence in sentences]), np.float32)
     note_vector = _unit((vectors * lengths[:, None]).sum(axis=0))
-    order = diverse(np.clip(vectors @ note_vector, 0, 1).tolist(), vectors, len(found), VARIETY)
+    order = diverse(np.clip(vectors @ note_vector, 0, 1).tolist(), vectors, len(sentences), VARIETY)
     for most in WORDS:
         chosen, spent = [], 0
         for at in order:
@@ -115,7 +115,7 @@ class DistillationLog:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._marks: dict[str, int] = {}
-        self._found: dict[str, tuple[datetime, Distillate]] = {}
+        self._latest: dict[str, tuple[datetime, Distillate]] = {}
         self._lock = threading.Lock()
 
     def add(self, distilled: Iterable[Distillate], now: datetime) -> None:
@@ -135,11 +135,11 @@ class DistillationLog:
         """The valid distillates of these memories."""
         with self._lock:
             self._refresh()
-            known = [(memory, self._found.get(memory.id)) for memory in memories]
+            latest = [(memory, self._latest.get(memory.id)) for memory in memories]
         return [
-            found[1]
-            for memory, found in known
-            if found is not None and found[1].version == memory.content_hash
+            recorded[1]
+            for memory, recorded in latest
+            if recorded is not None and recorded[1].version == memory.content_hash
         ]
 
     def _refresh(self) -> None:
@@ -150,6 +150,6 @@ class DistillationLog:
                     distillate = Distillate.model_validate(row)
                 except ValidationError:
                     continue  # written by a newer memvault
-                known = self._found.get(distillate.memory)
-                if known is None or known[0] <= entry.ts:
-                    self._found[distillate.memory] = entry.ts, distillate
+                recorded = self._latest.get(distillate.memory)
+                if recorded is None or recorded[0] <= entry.ts:
+                    self._latest[distillate.memory] = entry.ts, distillate

@@ -125,27 +125,27 @@ def is_worth_fading(note: ParsedNote) -> bool:
 
 def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
     """The chosen sentences of the note, at most `SUMMARY_WORDS` words, in the note's order."""
-    found = [
+    sentences = [
         sentence
         for block in note.blocks
         for sentence in block.sentences
         if MIN_WORDS <= _length(sentence.text) <= MAX_WORDS
     ]
-    found = found[:: max(1, -(-len(found) // MAX_SENTENCES))]
-    if not found:
+    sentences = sentences[:: max(1, -(-len(sentences) // MAX_SENTENCES))]
+    if not sentences:
         return []
-    vectors = np.asarray(embed([sentence.text for sentence in found]), np.float32)
+    vectors = np.asarray(embed([sentence.text for sentence in sentences]), np.float32)
     centroid = vectors.mean(axis=0)
     central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
-    rare = np.array([_information(sentence.text, rarity) for sentence in found])
+    rare = np.array([_information(sentence.text, rarity) for sentence in sentences])
     worth = (np.clip(central, 0.0, 1.0) + rare / (rare.max() or 1.0)) / 2
     chosen, spent = [], 0
-    for at in diverse(worth.tolist(), vectors, len(found), VARIETY):
-        length = _length(found[at].text)
+    for at in diverse(worth.tolist(), vectors, len(sentences), VARIETY):
+        length = _length(sentences[at].text)
         if spent + length <= SUMMARY_WORDS:
             chosen.append(at)
             spent += length
-    return [found[at] for at in sorted(chosen)]
+    return [sentences[at] for at in sorted(chosen)]
 
 
 def _information(text: str, rarity: Rarity) -> float:
@@ -172,7 +172,7 @@ def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
     linked = {name_key(target) for target in links}
     if people := [name for name in people if name_key(name) not in linked][:MAX_NAMES]:
         yield "Participants", ", ".join(map(inert, people))
-    if topics := _topics(note, rarity, known=[note.title, *people]):
+    if topics := _topics(note, rarity, names=[note.title, *people]):
         yield "Topics", " ".join(topics)
     if outcome := _outcome(note):
         yield "Outcome", inert(outcome)
@@ -197,7 +197,7 @@ def _speakers(note: ParsedNote) -> list[str]:
 def _speaker_of(note: ParsedNote) -> dict[Sentence, str]:
     """The speaker, with a comma, of each sentence that does not begin with its speaker."""
     names = set(_speakers(note))
-    found: dict[Sentence, str] = {}
+    speakers: dict[Sentence, str] = {}
     speaker, heading = "", None
     for block in note.blocks if len(names) > 1 else ():
         if block.heading != heading:
@@ -206,15 +206,15 @@ def _speaker_of(note: ParsedNote) -> dict[Sentence, str]:
             if sentence.relation in names:
                 speaker = f"{inert(sentence.relation)}, "
             elif sentence.relation is None and speaker:
-                found[sentence] = speaker
-    return found
+                speakers[sentence] = speaker
+    return speakers
 
 
-def _topics(note: ParsedNote, rarity: Rarity, known: Sequence[str]) -> list[str]:
+def _topics(note: ParsedNote, rarity: Rarity, names: Sequence[str]) -> list[str]:
     """The words with the greatest tf-idf, in the order of their first use in the note."""
     text = "\n".join(block.text for block in note.blocks)
     counted = Counter(_content_words(text))
-    skipped = {word for name in known for word in some_words(composed(name))}
+    skipped = {word for name in names for word in some_words(composed(name))}
     scored = {
         word: math.log1p(count) * rarity.of(word)
         for word, count in counted.items()

@@ -87,10 +87,10 @@ def may_fade(memory: Memory) -> bool:
     """Whether a memory can fade at all, at any age."""
     is_ephemeral = memory.lifecycle is Lifecycle.EPHEMERAL and memory.path.endswith(".md")
     may = is_ephemeral and not memory.pinned and memory.faded != FadingStage.KEYS
-    return may and not _is_made_ephemeral_by_another(memory)
+    return may and not _is_made_ephemeral_by_client(memory)
 
 
-def _is_made_ephemeral_by_another(memory: Memory) -> bool:
+def _is_made_ephemeral_by_client(memory: Memory) -> bool:
     """Whether a client made a note ephemeral that contains the person's words."""
     written = memory.provenance
     in_folder = lifecycle_of_folder(memory.path) is Lifecycle.EPHEMERAL
@@ -165,8 +165,8 @@ class FadingLog:
             if entry.kind == ANNOUNCED:
                 for key in entry.data.get("fadings", ()):
                     note_id, stage = map(str, key)
-                    known = self._announced.get((note_id, stage), entry.ts)
-                    self._announced[note_id, stage] = max(known, entry.ts)
+                    earlier = self._announced.get((note_id, stage), entry.ts)
+                    self._announced[note_id, stage] = max(earlier, entry.ts)
             elif entry.kind == SWITCHED and (
                 self._switched is None or entry.ts >= self._switched[0]
             ):

@@ -217,12 +217,12 @@ class Learning:
                 (state or self.state).add(Signal.model_validate(row))
 
     def _load_checkpoint(self) -> None:
-        with suppress(MemvaultError, ValidationError):
+        with suppress(MemvaultError, ValidationError):  # then all files are read from the start
             data = self._keyvalue().get(NAMESPACE, self._device) if self._keyvalue else None
-            found = _CHECKPOINT.validate_json(data) if data else None
-            if found is not None and found.format == FORMAT:
-                self._marks, self._numbers = found.marks, found.numbers
-                self.state = found.state
+            checkpoint = _CHECKPOINT.validate_json(data) if data else None
+            if checkpoint is not None and checkpoint.format == FORMAT:
+                self._marks, self._numbers = checkpoint.marks, checkpoint.numbers
+                self.state = checkpoint.state
 
     def write(self) -> None:
         """`flush` and `refresh`; writes a checkpoint if many entries were read since the last."""
@@ -240,10 +240,10 @@ class Learning:
         if self._keyvalue is None:
             return
         with self._reading:
-            found = _Checkpoint(
+            checkpoint = _Checkpoint(
                 format=FORMAT, marks=self._marks, numbers=self._numbers, state=self.state
             )
-            self._keyvalue().put(NAMESPACE, self._device, _CHECKPOINT.dump_json(found))
+            self._keyvalue().put(NAMESPACE, self._device, _CHECKPOINT.dump_json(checkpoint))
             self._since_checkpoint = 0
 
     def close(self) -> None:
@@ -258,19 +258,19 @@ class Learning:
 
     def utility(self, memory_id: str) -> float:
         """The sum of a memory's rewards, decayed by their age; 0 if it has none."""
-        found = self.state.memories.get(memory_id)
-        return found.utility(self._today()) if found is not None else 0.0
+        use = self.state.memories.get(memory_id)
+        return use.utility(self._today()) if use is not None else 0.0
 
     def rewards_by_question(self, memory_id: str) -> dict[str, float]:
         """The sums of a memory's rewards by their question, decayed by their age."""
         today = self._today()
         if self._by_question[0] != today:
             self._by_question = (today, {})
-        known = self._by_question[1]
-        if memory_id not in known:
+        by_memory = self._by_question[1]
+        if memory_id not in by_memory:
             contexts = list(self.state.contexts.get(memory_id, {}).items())
-            known[memory_id] = {question: use.utility(today) for question, use in contexts}
-        return known[memory_id]
+            by_memory[memory_id] = {question: use.utility(today) for question, use in contexts}
+        return by_memory[memory_id]
 
     def weights(self, ids: Sequence[str], fits: Mapping[str, float] = NO_FITS) -> list[float]:
         """The learnt weights of memories for ranking, in (-1, 1); 0 without rewards.
@@ -294,8 +294,8 @@ class Learning:
         """The learnt weight of a link, from the rewards of walking it, in (-1, 1)."""
         if not self.state.edges:
             return 0.0
-        found = self.state.edges.get(" ".join(sorted((source, target))))
-        return math.tanh(found.utility(self._today()) / SATURATION) if found is not None else 0.0
+        use = self.state.edges.get(" ".join(sorted((source, target))))
+        return math.tanh(use.utility(self._today()) / SATURATION) if use is not None else 0.0
 
     def chains(self) -> list[tuple[tuple[str, ...], Use]]:
         """The chains of nodes that led to memories, with their use."""
@@ -312,20 +312,20 @@ class Learning:
         The latest come first; the client is empty for the person.
         """
         questions = list(self.state.questions.items())
-        found = [
+        rows = [
             (text, question.last, question.client)
             for text, question in questions
             if question.last is not None and question.is_open
         ]
-        return nlargest(MAX_UNANSWERED, found, key=lambda row: (row[1], row[0]))
+        return nlargest(MAX_UNANSWERED, rows, key=lambda row: (row[1], row[0]))
 
     def rewards(self, client: str, within: timedelta | None = None) -> list[Reward]:
         """The rewards that a client was credited with, oldest first."""
-        found = list(self.state.rewards.get(client, ()))
+        rewards = list(self.state.rewards.get(client, ()))
         if within is None:
-            return found
+            return rewards
         since = self._clock() - within
-        return [reward for reward in found if reward.at >= since]
+        return [reward for reward in rewards if reward.at >= since]
 
     def _today(self) -> int:
         return self._clock().astimezone(UTC).toordinal()

@@ -215,8 +215,8 @@ class Modulation:
     def drives(self, session: str) -> DriveState:
         """A copy of a session's drives."""
         with self._lock:
-            known = self._session(session).drives
-            return DriveState(known.urgency, known.novelty, known.curiosity)
+            drives = self._session(session).drives
+            return DriveState(drives.urgency, drives.novelty, drives.curiosity)
 
     # -- what the levels turn -------------------------------------------------------------------
 
@@ -294,11 +294,11 @@ class Modulation:
             self._levels[transmitter] = REST + (level - REST) * remaining
 
     def _session(self, session: str) -> _Session:
-        found = self._sessions.setdefault(session, _Session())
+        state = self._sessions.setdefault(session, _Session())
         self._sessions.move_to_end(session)
         while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
-        return found
+        return state
 
 
 _KNOBS: dict[Transmitter, tuple[str, float, float]] = {

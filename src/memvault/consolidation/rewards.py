@@ -147,7 +147,7 @@ class Use:
         else:
             self.days[day] = signal.worth
             least = max(self.days) - NEGLIGIBLE_DAYS
-            for old in [known for known in self.days if known <= least]:
+            for old in [earlier for earlier in self.days if earlier <= least]:
                 del self.days[old]
         if not used:
             return
@@ -222,15 +222,15 @@ class LearnedState:
             self.edges.setdefault(" ".join(sorted(step)), Use()).add(signal, used=True)
         if len(signal.route) > 2:
             self.chains.setdefault(" ".join(signal.route), Use()).add(signal, used=True)
-        for other in signal.beside:
-            pair = " ".join(sorted((signal.memory, other)))
+        for read_before in signal.beside:
+            pair = " ".join(sorted((signal.memory, read_before)))
             self.pairs.setdefault(pair, Use()).add(signal, used=True)
 
     def _credit(self, signal: Signal) -> None:
-        earned = Reward(
+        reward = Reward(
             at=signal.at, kind=signal.kind, thousandths=signal.thousandths,
             memory=signal.memory, session=signal.session,
         )  # fmt: skip
         rewards = self.rewards.setdefault(signal.author, [])
-        insort(rewards, earned)
+        insort(rewards, reward)
         del rewards[:-MAX_REWARDS]

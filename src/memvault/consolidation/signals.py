@@ -127,9 +127,9 @@ class UseObserver:
         """
         signals: list[Signal] = []
         with self._lock:
-            found = [self._connections.get(self._key_of_today(name)) for name in connections]
+            states = [self._connections.get(self._key_of_today(name)) for name in connections]
             for key in ids:
-                showing = (c for c in found if c is not None and c.shows(key) is not None)
+                showing = (c for c in states if c is not None and c.shows(key) is not None)
                 if (connection := next(showing, None)) is not None:
                     signals += self._read(connection, key, cited=cited)
         self._observe(signals)
@@ -161,12 +161,12 @@ class UseObserver:
         return signals
 
     def _passed_over(self, connection: _Connection, answer: _Answer, id: str) -> Iterable[Signal]:
-        for other in answer.routes:
-            if other == id:
+        for earlier in answer.routes:
+            if earlier == id:
                 return
-            if other not in connection.read and other not in connection.ignored:
-                connection.ignored.add(other)
-                yield self._signal(SignalKind.IGNORED, connection, answer, other)
+            if earlier not in connection.read and earlier not in connection.ignored:
+                connection.ignored.add(earlier)
+                yield self._signal(SignalKind.IGNORED, connection, answer, earlier)
 
     def _signal(
         self, kind: SignalKind, connection: _Connection, answer: _Answer, id: str
@@ -211,23 +211,27 @@ class UseObserver:
 
     def _signals_of(self, change: Change) -> list[tuple[SignalKind, str, str]]:
         """The kind, author and memory of each signal of a change."""
-        known = [m for key in change.node_ids if (m := self._memory_of(key)) is not None]
-        known = known or [m for path in change.paths if (m := self._at_path(path)) is not None]
+        memories = [m for key in change.node_ids if (m := self._memory_of(key)) is not None]
+        memories = memories or [
+            m for path in change.paths if (m := self._at_path(path)) is not None
+        ]
         by_person = change.actor.kind == "person"
         match change.kind:
             case ChangeKind.CREATED if change.actor.kind == "client":
                 author = change.client or change.actor.name
-                return [(kind, author, m.id) for m in known for kind in self._kinds_of_stored(m.id)]
+                return [
+                    (kind, author, m.id) for m in memories for kind in self._kinds_of_stored(m.id)
+                ]
             case ChangeKind.VERIFIED if by_person:
                 kinds = {True: SignalKind.VERIFIED, False: SignalKind.CONTRADICTED}
-                return [(kinds[m.verified], self._writer(m), m.id) for m in known]
+                return [(kinds[m.verified], self._writer(m), m.id) for m in memories]
             case ChangeKind.LIFECYCLE_SET if by_person:
-                permanent = [m for m in known if m.lifecycle is Lifecycle.PERMANENT]
+                permanent = [m for m in memories if m.lifecycle is Lifecycle.PERMANENT]
                 return [(SignalKind.KEPT, self._writer(m), m.id) for m in permanent]
             case ChangeKind.RESTORED if by_person:
-                return [(SignalKind.KEPT, self._writer(m), m.id) for m in known]
+                return [(SignalKind.KEPT, self._writer(m), m.id) for m in memories]
             case ChangeKind.MERGED:
-                return [(SignalKind.MERGED, self._writer(m), m.id) for m in known]
+                return [(SignalKind.MERGED, self._writer(m), m.id) for m in memories]
             case ChangeKind.UNDONE:
                 undone = self._changes(change.undoes)
                 return [
@@ -275,5 +279,5 @@ def author_of(memory: Memory | None) -> str:
 
 def _writer(memory: Memory) -> str:
     origins = (span.origin for span in memory.provenance.spans)
-    found = next((origin for origin in origins if origin.kind in _WRITERS), None)
-    return "" if found is None else found.name or "an unnamed client"
+    writer = next((origin for origin in origins if origin.kind in _WRITERS), None)
+    return "" if writer is None else writer.name or "an unnamed client"

@@ -34,8 +34,8 @@ class UpkeepReport:
         return any(self.removed.values())
 
     def __str__(self) -> str:
-        done = ", ".join(f"{count:,} {what}" for what, count in self.removed.items() if count)
-        return f"upkeep on {self.at:%Y-%m-%d at %H:%M} removed {done or 'nothing'}"
+        removed = ", ".join(f"{count:,} {kind}" for kind, count in self.removed.items() if count)
+        return f"upkeep on {self.at:%Y-%m-%d at %H:%M} removed {removed or 'nothing'}"
 
 
 def packs_to_drop(
@@ -48,13 +48,13 @@ def packs_to_drop(
 
     Args:
         sizes: bytes of the versions of each change.
-        made: when each change was made.
+        made_at: when each change was made.
         budget: most bytes of all versions.
     """
     excess = sum(sizes.values()) - budget
-    known = (pack for pack in sizes if pack in made_at)
+    dated = (pack for pack in sizes if pack in made_at)
     chosen = []
-    for pack in sorted(known, key=lambda key: (made_at[key], key)):
+    for pack in sorted(dated, key=lambda key: (made_at[key], key)):
         if excess <= 0 or now - made_at[pack] < timedelta(days=days):
             break
         chosen.append(pack)

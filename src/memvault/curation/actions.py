@@ -13,17 +13,18 @@ from typing import Literal, TypeVar
 from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.forgetting import (
     Restored,
+    is_clients_own,
     stage_forgetting,
     stage_restoring,
-    untouched_by_person,
 )
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.undo import UndoResult, undoable
+from memvault.curation.changes.undo import UndoResult
+from memvault.curation.link_targets import LinkTargets, find_link_targets
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.edit import EditResult, NoteEdit, stage_edit
+from memvault.curation.operations.edit import EditResult, NoteEdit, stage_edit, stage_rewriting
 from memvault.curation.operations.fade import (
     FadedText,
     last_fading,
@@ -35,25 +36,21 @@ from memvault.curation.operations.move import archive_paths, lifecycle_path, sta
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
     PropertyChange,
-    path_of,
     stage_importance,
     stage_lifecycle,
     stage_pin,
     stage_tags,
     stage_verification,
 )
-from memvault.curation.operations.remember import is_future_name, remember, secrets_in
-from memvault.curation.targets import Target, nearest_names, resolve, resolve_note
+from memvault.curation.operations.remember import remember, secrets_in
+from memvault.curation.targets import Target, resolve
 from memvault.model.change import Change, ChangeKind
-from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import Lifecycle
 from memvault.model.moments import day_of
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.compose import compose_note
-from memvault.vault.documents import check_writable
 from memvault.vault.file_names import safe_name
-from memvault.vault.parse import content_hash
 
 Result = TypeVar("Result")
 Described = tuple[Result, tuple[str, ...], tuple[str, ...]]
@@ -63,7 +60,7 @@ Described = tuple[Result, tuple[str, ...], tuple[str, ...]]
 class IndexedVault:
     """The vault as it is indexed now."""
 
-    known: MergeIndex
+    notes: MergeIndex
     graph: GraphStore
     keyvalue: KeyValueStore
 
@@ -73,16 +70,13 @@ class StoredMemory:
     """A memory that was stored.
 
     Attributes:
-        unwritten: the names in ``link_to`` that the note links to although no note has them yet,
-            each with similar names.
-        unlinked: the other names, ids and paths in ``link_to`` that match no note or several.
+        links: what the names in ``link_to`` mean; the note links to all but the ``unlinked`` ones.
         secrets: the kinds of secrets in the text.
     """
 
     path: str
     change: Change | None
-    unwritten: dict[str, list[str]]
-    unlinked: dict[str, list[str]]
+    links: LinkTargets
     secrets: tuple[str, ...]
 
 
@@ -112,7 +106,7 @@ class Actions:
         Raises NoteNotFound, AmbiguousTarget.
         """
         indexed = self._indexed()
-        return resolve(name, indexed.known.memories, indexed.graph)
+        return resolve(name, indexed.notes.memories, indexed.graph)
 
     # -- new notes ------------------------------------------------------------------------------
 
@@ -126,24 +120,18 @@ class Actions:
             kind: who wrote the text.
         """
         indexed = self._indexed()
-        related: list[Memory] = []
-        unwritten: dict[str, list[str]] = {}
-        unlinked: dict[str, list[str]] = {}
-        for name in draft.link_to:
-            try:
-                related.append(resolve_note(name, indexed.known.memories))
-            except AmbiguousTarget as error:
-                unlinked[name] = [each["path"] for each in error.data["candidates"]]
-            except NoteNotFound:
-                missing = unwritten if is_future_name(name) else unlinked
-                missing[name] = nearest_names(name, indexed.known.memories)
-        links = indexed.known.links
+        targets = find_link_targets(draft.link_to, indexed.notes.memories)
         done = remember(
-            self._curator, draft, related, unwritten=list(unwritten), links=links, kind=kind
+            self._curator,
+            draft,
+            targets.notes,
+            unwritten=list(targets.unwritten),
+            links=indexed.notes.links,
+            kind=kind,
         )
         self._written([done.result.path])
         secrets = tuple(sorted(set(secrets_in(draft).values())))
-        return StoredMemory(done.result.path, done.change, unwritten, unlinked, secrets)
+        return StoredMemory(done.result.path, done.change, targets, secrets)
 
     def write(self, title: str, text: str, why: Attribution, *, next_to: str) -> ChangeResult[str]:
         """Create a note with this title in the folder of the note at ``next_to``."""
@@ -169,8 +157,8 @@ class Actions:
 
     def set_preference(self, key: str, value: str, why: Attribution) -> ChangeResult[Preference]:
         """Set a preference in the note that has the key, else in preferences.md."""
-        known = get_preference(self._indexed().keyvalue, key)
-        path = known.path if known else None
+        present = get_preference(self._indexed().keyvalue, key)
+        path = present.path if present else None
         done = set_preference(self._curator, key, value, why, path=path)
         self._written([done.result.path])
         return done
@@ -197,14 +185,7 @@ class Actions:
         Raises NoteConflict: somebody saved it in the meantime; their text stays.
         """
 
-        def stage(staging: Staging, target: Target) -> None:
-            path = path_of(target, "a text")
-            data = staging.read(path)
-            if content_hash(data) != version:
-                raise NoteConflict(f"{path} was saved elsewhere in the meantime", path=path)
-            staging.write(path, rewritten(data))
-
-        return self._change(name, kind, stage, why)
+        return self._change(name, kind, lambda s, t: stage_rewriting(s, t, rewritten, version), why)
 
     def annotate(
         self,
@@ -231,9 +212,13 @@ class Actions:
         preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
         def stage(staging: Staging, target: Target) -> PropertyChange:
-            known = self._curator.history.importance_of(target.node_ids)
+            history = self._curator.history
             return stage_importance(
-                staging, target, importance=importance, delta=delta, known=known
+                staging,
+                target,
+                importance=importance,
+                delta=delta,
+                known=history.importance_of(target.node_ids),
             )
 
         return self._change(name, ChangeKind.BOOSTED, stage, why, preview=preview)
@@ -248,14 +233,14 @@ class Actions:
         preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
         """Set the lifecycle; with ``move`` the note goes to that lifecycle's folder."""
-        known = self._indexed().known
+        index = self._indexed().notes
 
         def stage(staging: Staging, target: Target) -> PropertyChange:
             done, note = stage_lifecycle(staging, target, lifecycle), target.note
             proposed = lifecycle_path(note, lifecycle) if note is not None else None
             if note is None or proposed is None or not move:
                 return replace(done, proposed_path=proposed)
-            moved = stage_moves(staging, known, [note], {note.path: proposed})
+            moved = stage_moves(staging, index, [note], {note.path: proposed})
             return replace(done, path=moved[note.path])
 
         return self._change(name, ChangeKind.LIFECYCLE_SET, stage, why, preview=preview)
@@ -267,11 +252,11 @@ class Actions:
 
         Raises NoteNotFound: the project has no folder.
         """
-        known = self._indexed().known
-        moves = archive_paths(known.memories.all(), project)
-        notes = [note for path in moves if (note := known.memories.by_path(path)) is not None]
+        index = self._indexed().notes
+        moves = archive_paths(index.memories.all(), project)
+        notes = [note for path in moves if (note := index.memories.by_path(path)) is not None]
         return self._perform(
-            lambda staging: stage_moves(staging, known, notes, moves),
+            lambda staging: stage_moves(staging, index, notes, moves),
             ChangeKind.ARCHIVED, (project,), tuple(note.id for note in notes), why, preview=preview,
         )  # fmt: skip
 
@@ -324,11 +309,11 @@ class Actions:
         self, sources: Sequence[str], target: str, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[MergeResult]:
         """Merge the sources into the target, which may be one of them."""
-        known, into = self._indexed().known, self.target(target)
-        others = [self.target(name) for name in sources]
-        names = tuple(dict.fromkeys(concerned.name for concerned in (into, *others)))
+        index, into = self._indexed().notes, self.target(target)
+        merged = [self.target(name) for name in sources]
+        names = tuple(dict.fromkeys(concerned.name for concerned in (into, *merged)))
         return self._perform(
-            lambda staging: stage_merge(staging, known, others, into),
+            lambda staging: stage_merge(staging, index, merged, into),
             ChangeKind.MERGED, names, into.node_ids, why, preview=preview,
         )  # fmt: skip
 
@@ -348,7 +333,7 @@ class Actions:
             for target in targets:
                 at_once = permanent and (
                     why.kind != "client"
-                    or (self.deletable(target, staging) and self.is_only_by(target, why.client))
+                    or is_clients_own(self._curator.history, staging, target.note, why.client)
                 )
                 stage_forgetting(staging, target, permanent=at_once)
 
@@ -358,40 +343,15 @@ class Actions:
         assert done.change is not None  # forgetting always changes something
         return done.change
 
-    def check_forgettable(self, target: Target) -> None:
-        """Raise the error that forgetting this target would raise."""
-        if target.note is not None:
-            check_writable(target.note.path)
-            self._curator.stage().read(target.note.path)
-
-    def deletable(self, target: Target, staging: Staging | None = None) -> bool:
-        """Whether a client may forget, merge, move or delete a note: no person touched it."""
-        if target.note is None:
-            return False  # a concept exists because notes name it
-        path = target.note.path
-        data = (staging or self._curator.stage()).read(path)
-        return untouched_by_person(self._curator.history, path, data)
-
-    def is_only_by(self, target: Target, client: str) -> bool:
-        """Whether this client stored a note and no other client changed it."""
-        if target.note is None:
-            return False
-        history, note = self._curator.history, target.note
-        found = history.changes(node_id=note.id, limit=None)
-        found += history.changes(path=note.path, limit=None)
-        made = [each.actor for each in found if each.kind is ChangeKind.CREATED]
-        clients = {each.actor.name for each in found if each.actor.kind == "client"}
-        return clients == {client} and all(actor.kind == "client" for actor in made)
-
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore the forgotten note or concept with this hash, id, path or name."""
         curator = self._curator
 
         def stage(staging: Staging) -> Described[Restored]:
-            found = stage_restoring(
+            restored = stage_restoring(
                 staging, curator.forgotten, curator.history, name, curator.now()
             )
-            return found, (found.tombstone.name,), found.tombstone.node_ids
+            return restored, (restored.tombstone.name,), restored.tombstone.node_ids
 
         done = curator.perform_described(stage, ChangeKind.RESTORED, why)
         return self._indexed_after(done)
@@ -403,16 +363,6 @@ class Actions:
         if undone.change is not None:
             self._written(undone.change.paths)
         return undone
-
-    def undoable(self, changes: Sequence[Change]) -> list[str]:
-        """The hashes to undo for all of these changes, given newest first.
-
-        Raises InvalidParams: there is nothing to undo among them.
-        """
-        hashes = undoable(changes)
-        if not hashes:
-            raise InvalidParams("No such change is left to undo; `memvault log` lists them")
-        return hashes
 
     # -- performing -----------------------------------------------------------------------------
 

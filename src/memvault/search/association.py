@@ -180,7 +180,7 @@ class Association:
         cache = self._vectors
         vectors = {text: vector for text in sentences if (vector := cache.get(text)) is not None}
         if len(vectors) < len(sentences):
-            new = self._embedder.known([text for text in sentences if text not in vectors])
+            new = self._embedder.cached([text for text in sentences if text not in vectors])
             if len(cache) + len(new) > MAX_VECTORS:
                 cache = self._vectors = {}
             cache.update(new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import NamedTuple
 
 from memvault.model.memory import Memory
@@ -15,12 +15,12 @@ from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
 from memvault.search.question_time import QuestionTime
+from memvault.search.single_questions import questions_in
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
-from memvault.text.words import STOP_WORDS, composed, some_words
 
 CUT = "…"
-OTHERS_SHARE = 4  # a quarter of an excerpt at most is for properties that nobody asked for
+UNNAMED_SHARE = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
 # Code that plugins of Obsidian replace by query results: the code itself says nothing.
 _QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
@@ -28,24 +28,12 @@ _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
 _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
-_MIN_SHARE = (
-    0.6  # of the best sentence's worth; sentences after the best replace any that is worth less
-)
+# Share of the best sentence's worth; sentences after the best replace any that is worth less.
+_MIN_SHARE = 0.6
 _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
-_ASKING = (
-    "what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|will|would"
-    "|should|has|have|was|welche[mnrs]?|wer|wen|wem|wessen|wo|wohin|wann|warum|wie|ist|sind|hat"
-    "|haben|kann|darf|muss"
-)
-_BETWEEN_QUESTIONS = re.compile(
-    rf"(?<=[.?!:;])\s+|(?<=[。？！])|,?\s+(?:and|or|und|oder)\s+(?=(?:\w+ )?(?:{_ASKING})\b)",
-    re.IGNORECASE,
-)
-_IS_QUESTION = re.compile(
-    rf"(?:\w+[ ,]+){{0,2}}(?:{_ASKING})\b|.*(?:[？か]|[吗呢])", re.IGNORECASE | re.DOTALL
-)
-_ASKS_NUMBER = re.compile(
+# Questions for an amount, a day or a name with a number ("version 3").
+_ANSWERED_WITH_DIGITS = re.compile(
     r"\bhow (?:many|much|big|large|long|often|old|far|high|fast|soon|late)\b"
     r"|\b(?:cost|costs|price|fee|when|date|year|version|size|limit|number)\b"
     r"|\bwie (?:viele?|gro(?:ß|ss)|lang|oft|alt|weit|hoch|schnell)\b"
@@ -53,7 +41,6 @@ _ASKS_NUMBER = re.compile(
     r"|いくら|いくつ|何[日時年月回個件人台]|いつ|値段|料金|多少|几",
     re.IGNORECASE,
 )
-_MAX_QUESTIONS = 4
 _HAS_NUMBER = re.compile(r"\d")
 _NUMBER = 0.25  # share that a sentence with a number gains if a number is asked for
 
@@ -111,19 +98,13 @@ class Excerpts:
                 shown even if it is longer.
             whole: memories whose every sentence is compared; of later ones only the passage found.
         """
-        asked, time = [query, *questions_in(query)], QuestionTime.read(query, self._calendar())
-        vectors = [self._embedder.begin_query(each) for each in asked]
-        outlines = self._outlines.of(found[:whole])
-        outlines += [self._outlines.of_passage(hit) for hit in found[whole:]]
-        known = [
-            own
-            if own is not None and own.statements
-            else self._outlines.of_passage(hit, own.code if own is not None else ())
-            for hit, own in zip(found, outlines, strict=True)
-        ]
+        questions = [query, *questions_in(query)]
+        time = QuestionTime.read(query, self._calendar())
+        vectors = [self._embedder.begin_query(question) for question in questions]
+        outlines = self._read_outlines(found, whole)
         scored = [
-            scores(each, vector(), found, known)
-            for each, vector in zip(asked, vectors, strict=True)
+            scores(question, vector(), found, outlines)
+            for question, vector in zip(questions, vectors, strict=True)
         ]
         named = [self._shown(hit.memory, self._chooser.asked(hit.memory, query)) for hit in found]
         excerpts = [
@@ -131,23 +112,34 @@ class Excerpts:
                 hit.memory.title,
                 outline,
                 [
-                    _of_the_time(time, hit.memory, outline, _own(*each))
-                    for each in zip(asked, own, repeat(outline))
+                    _with_days(time, hit.memory, outline, _with_code(question, each, outline))
+                    for question, each in zip(questions, of_note, strict=True)
                 ],
                 limit - min(sum(len(line.encode()) + 1 for line in lines), limit // 2),
             )
             if outline.statements
             else Excerpt(hit.text, hit.heading, hit.lines)
-            for hit, outline, own, lines, limit in zip(
-                found, known, zip(*scored, strict=True), named, limits, strict=True
+            for hit, outline, of_note, lines, limit in zip(
+                found, outlines, zip(*scored, strict=True), named, limits, strict=True
             )
         ]
         return [
-            _below([*lines, *self._others(query, hit.memory, lines, excerpt, limit)], excerpt)
+            _below([*lines, *self._more_lines(query, hit.memory, lines, excerpt, limit)], excerpt)
             for hit, lines, excerpt, limit in zip(found, named, excerpts, limits, strict=True)
         ]
 
-    def _others(
+    def _read_outlines(self, found: Sequence[Hit], whole: int) -> list[Outline]:
+        """The outlines of the first notes; of later ones, and where a note has no sentences, those
+        of the passages found."""
+        outlines = [
+            outline
+            if outline is not None and outline.statements
+            else self._outlines.of_passage(hit, outline.code if outline is not None else ())
+            for hit, outline in zip(found[:whole], self._outlines.of(found[:whole]), strict=True)
+        ]
+        return outlines + [self._outlines.of_passage(hit) for hit in found[whole:]]
+
+    def _more_lines(
         self, query: str, memory: Memory, lines: Sequence[str], excerpt: Excerpt, limit: int
     ) -> list[str]:
         """Properties besides these lines, in room that the excerpt leaves, unless the question
@@ -157,8 +149,8 @@ class Excerpts:
         if named_properties(memory, query):
             return []
         room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
-        others = first_properties(memory, min(limit // OTHERS_SHARE, room), without=lines)
-        return self._shown(memory, others)
+        more = first_properties(memory, min(limit // UNNAMED_SHARE, room), without=lines)
+        return self._shown(memory, more)
 
     def _shown(self, memory: Memory, lines: list[str]) -> list[str]:
         if self._own_only and not memory.verified:
@@ -173,61 +165,50 @@ def _below(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     return Excerpt(text, excerpt.heading, LineRange(1, excerpt.lines.last))
 
 
-def questions_in(query: str) -> list[str]:
-    """The single questions in a text that asks several; empty if it asks only one."""
-    parts = [part.strip() for part in _BETWEEN_QUESTIONS.split(query)]
-    if len(parts) < 2:
-        return []
-    questions = [part for part in parts if _IS_QUESTION.match(part) and _is_telling(part)]
-    return questions[:_MAX_QUESTIONS]
-
-
-def _is_telling(question: str) -> bool:
-    words = some_words(composed(question))
-    return any(word not in STOP_WORDS for word in words)
-
-
-def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
+def _with_code(question: str, scored: Scores, outline: Outline) -> list[float]:
     """The score of each sentence for a question, or that of the code it introduces if greater (or
     that it follows, if nothing introduces the code); 0 for a sentence that is not shown."""
-    scores = scored.statements.tolist()
-    own = [s if each.shown else 0.0 for s, each in zip(scores, outline.statements, strict=True)]
-    if _ASKS_NUMBER.search(question):
-        own = [
-            score * (1.0 + _NUMBER * bool(_HAS_NUMBER.search(each.text)))
-            for score, each in zip(own, outline.statements, strict=True)
-        ]
-    for each, score in zip(outline.code, scored.code.tolist(), strict=True):
-        place = each.lead if each.lead is not None else each.follower
+    wants_digits = _ANSWERED_WITH_DIGITS.search(question) is not None
+    scores = [
+        score * (1.0 + _NUMBER * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))
+        if statement.shown
+        else 0.0
+        for score, statement in zip(scored.statements.tolist(), outline.statements, strict=True)
+    ]
+    for code, score in zip(outline.code, scored.code.tolist(), strict=True):
+        place = code.lead if code.lead is not None else code.follower
         if place is not None and outline.statements[place].shown:
-            own[place] = max(own[place], score)
-    return own
+            scores[place] = max(scores[place], score)
+    return scores
 
 
-def _of_the_time(
-    time: QuestionTime | None, memory: Memory, outline: Outline, own: list[float]
+def _with_days(
+    time: QuestionTime | None, memory: Memory, outline: Outline, scores: list[float]
 ) -> list[float]:
     """The scores; sentences that name a day of the time gain the score of the best one."""
     if time is None:
-        return own
-    more = max(own) or 1.0
+        return scores
+    more = max(scores) or 1.0
     return [
-        score + more * (bool(each.shown) and time.has_day_named_in(memory, each.text))
-        for score, each in zip(own, outline.statements, strict=True)
+        score + more * (bool(statement.shown) and time.has_day_named_in(memory, statement.text))
+        for score, statement in zip(scores, outline.statements, strict=True)
     ]
 
 
-def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limit: int) -> Excerpt:
+def _excerpt(
+    title: str, outline: Outline, scores: Sequence[Sequence[float]], limit: int
+) -> Excerpt:
+    """The best sentences of a note; ``scores`` are those of its sentences for each question."""
     statements = outline.statements
-    chosen = _best(statements, owns, limit)
+    chosen = _best(statements, scores, limit)
     left = limit - sum(_size(statements[place]) for place in chosen)
     code: dict[Code, int] = {}
     left -= _add_code(code, outline, chosen, left)
-    near = _neighbours(statements, chosen, left)
-    chosen += near
-    left -= sum(_size(statements[place]) for place in near)
+    neighbours = _neighbours(statements, chosen, left)
+    chosen += neighbours
+    left -= sum(_size(statements[place]) for place in neighbours)
     left -= _add_code(code, outline, chosen, left)
-    rest = [place for place, one in enumerate(statements) if place not in chosen and _size(one)]
+    rest = [place for place, s in enumerate(statements) if place not in chosen and _size(s)]
     if sum(_size(statements[place]) for place in rest) <= left:
         chosen += rest
     elif left > limit // 2:
@@ -237,24 +218,28 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
         text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
     else:
         text = _joined(title, statements, sorted(chosen), code)
-    lines = [statements[place].lines for place in chosen] + [each.lines for each in code]
-    first, last = min(each.first for each in lines), max(each.last for each in lines)
+    ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
+    first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
     return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
 
 
-def _worth(statements: Sequence[Statement], own: Sequence[float]) -> list[float]:
+def _worth(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:
     """The scores with what neighbours add; -1 for a sentence that is not shown."""
-    worth = list(own)
-    for place, (one, following) in enumerate(pairwise(statements)):
-        if one.heading == following.heading:
-            worth[place + 1] += (_AFTER_LABEL if _is_label(one.text) else _AFTER) * own[place]
-            worth[place] += _BEFORE * own[place + 1]
-    return [value if each.shown else -1.0 for value, each in zip(worth, statements, strict=True)]
+    worth = list(scores)
+    for place, (statement, following) in enumerate(pairwise(statements)):
+        if statement.heading == following.heading:
+            after = _AFTER_LABEL if _is_label(statement.text) else _AFTER
+            worth[place + 1] += after * scores[place]
+            worth[place] += _BEFORE * scores[place + 1]
+    return [
+        value if statement.shown else -1.0
+        for value, statement in zip(worth, statements, strict=True)
+    ]
 
 
 def _relative(worth: Sequence[float]) -> list[float]:
     most = max(worth)
-    return [each / most for each in worth] if most > 0.0 else list(worth)
+    return [value / most for value in worth] if most > 0.0 else list(worth)
 
 
 @lru_cache(maxsize=20_000)
@@ -265,18 +250,16 @@ def _is_label(text: str) -> bool:
 
 
 def _best(
-    statements: Sequence[Statement], owns: Sequence[Sequence[float]], limit: int
+    statements: Sequence[Statement], scores: Sequence[Sequence[float]], limit: int
 ) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
-    worth = [
-        max(each)
-        for each in zip(*(_relative(_worth(statements, own)) for own in owns), strict=True)
-    ]
+    by_question = [_relative(_worth(statements, of_question)) for of_question in scores]
+    worth = [max(values) for values in zip(*by_question, strict=True)]
     order = sorted(range(len(worth)), key=worth.__getitem__, reverse=True)
     bests = []
-    for own in owns:
-        ranks = [(bool(each.shown), score) for each, score in zip(statements, own, strict=True)]
+    for of_question in scores:
+        ranks = [(bool(s.shown), score) for s, score in zip(statements, of_question, strict=True)]
         bests.append(ranks.index(max(ranks)))
     chosen = bests[:1]
     left = limit - _size(statements[bests[0]])
@@ -290,36 +273,36 @@ def _best(
 
 def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
     """The sentences next to the chosen ones in their sections that fit into so many bytes."""
-    found: list[int] = []
+    neighbours: list[int] = []
     taken = set(chosen)
     for place in chosen:
         heading = statements[place].heading
         for step in (1, -1):
-            near = place + step
-            while 0 <= near < len(statements) and statements[near].heading == heading:
-                if near not in taken:
-                    size = _size(statements[near])
+            neighbour = place + step
+            while 0 <= neighbour < len(statements) and statements[neighbour].heading == heading:
+                if neighbour not in taken:
+                    size = _size(statements[neighbour])
                     if size > left:
                         break
                     if size:
-                        found.append(near)
-                        taken.add(near)
+                        neighbours.append(neighbour)
+                        taken.add(neighbour)
                     left -= size
-                near += step
-    return found
+                neighbour += step
+    return neighbours
 
 
 def _following(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
     """The sentences after the best one, across sections, as many as fit into ``left`` bytes: for a
     best sentence in a short section."""
-    found: list[int] = []
+    following: list[int] = []
     for place in range(chosen[0] + 1, len(statements)):
         if place not in chosen and (size := _size(statements[place])):
             if size > left:
                 break
-            found.append(place)
+            following.append(place)
             left -= size
-    return found
+    return following
 
 
 def _size(statement: Statement) -> int:
@@ -335,17 +318,18 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], le
     ranks = {place: rank for rank, place in enumerate(chosen)}
     around = [
         (ranks[place], number, place)
-        for number, each in enumerate(outline.code)
-        if each not in code
-        and not _is_mere_query(each, outline)
-        and (place := next((p for p in (each.lead, each.follower) if p in ranks), None)) is not None
+        for number, piece in enumerate(outline.code)
+        if piece not in code
+        and not _is_mere_query(piece, outline)
+        and (place := next((p for p in (piece.lead, piece.follower) if p in ranks), None))
+        is not None
     ]
     taken = 0
     for _, number, place in sorted(around):
-        each = outline.code[number]
-        size = len(each.block.text.encode())
+        piece = outline.code[number]
+        size = len(piece.block.text.encode())
         if taken + size <= left:
-            code[each] = place
+            code[piece] = place
             taken += size
     return taken
 
@@ -362,20 +346,20 @@ def _joined(
 ) -> str:
     """The chosen sentences as they follow each other in the note."""
     headings = {statements[place].heading for place in chosen}
-    text = CUT + " " if any(each.shown for each in statements[: chosen[0]]) else ""
+    text = CUT + " " if any(statement.shown for statement in statements[: chosen[0]]) else ""
     for number, place in enumerate(chosen):
-        one = statements[place]
+        statement = statements[place]
         before = statements[chosen[number - 1]] if number else None
-        if len(headings) > 1 and (before is None or before.heading != one.heading):
-            text = f"{text.rstrip()}\n{_heading(title, one.heading)}\n".lstrip("\n")
-        own = sorted((each for each, at in code.items() if at == place), key=lambda c: c.lines)
-        for each in own:
-            if each.lead != place:
-                text = f"{text.rstrip()}\n{each.fenced}\n".lstrip("\n")
-        text += one.shown
-        for each in own:
-            if each.lead == place:
-                text += f"\n{each.fenced}"
+        if len(headings) > 1 and (before is None or before.heading != statement.heading):
+            text = f"{text.rstrip()}\n{_heading(title, statement.heading)}\n".lstrip("\n")
+        pieces = sorted((c for c, at in code.items() if at == place), key=lambda c: c.lines)
+        for piece in pieces:
+            if piece.lead != place:
+                text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
+        text += statement.shown
+        for piece in pieces:
+            if piece.lead == place:
+                text += f"\n{piece.fenced}"
         text += _gap(statements, place, chosen[number + 1] if number + 1 < len(chosen) else None)
     return text.strip()
 
@@ -387,7 +371,7 @@ def _heading(title: str, heading: Sequence[str]) -> str:
 
 def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
     """The text between a sentence and the next one that is shown."""
-    skipped = any(each.shown for each in statements[place + 1 : following])
+    skipped = any(statement.shown for statement in statements[place + 1 : following])
     mark = f" {CUT}" if skipped else ""
     if following is None:
         return mark

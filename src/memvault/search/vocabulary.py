@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
+from memvault.model.batched import batched
 from memvault.model.errors import StoreUnavailable
 from memvault.model.note import Chunk
 from memvault.search.relations.question import ANYTHING
@@ -147,7 +148,7 @@ class Vocabulary:
     def _passages(self) -> Iterator[Chunk]:
         """The passages of `MAX_NOTES` notes."""
         notes = islice(self._vectors.note_ids(), MAX_NOTES)
-        while ids := list(islice(notes, _NOTES_AT_ONCE)):
+        for ids in batched(notes, _NOTES_AT_ONCE):
             for passages in self._vectors.passages(ids).values():
                 yield from passages
 

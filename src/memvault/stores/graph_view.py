@@ -74,8 +74,8 @@ class GraphView:
         self._nodes: dict[str, GraphNode] = {}
         self._id_at: dict[str, str] = {}  # by path in lower case
         self._in_folder: dict[str, set[str]] = {}
-        self._stated: dict[str, Edges] = {}  # by source
-        self._stating: dict[str, dict[str, Edges]] = {}  # by target, by source
+        self._edges_from: dict[str, Edges] = {}  # by source
+        self._edges_to: dict[str, dict[str, Edges]] = {}  # by target, then by source
         self._strongest: dict[str, Edges] = {}
 
     # -- questions ------------------------------------------------------------------------------
@@ -83,26 +83,26 @@ class GraphView:
     def of(self, node_id: str) -> Edges:
         """The edges that start or end at a node, the strongest first."""
         with self._loaded_lock():
-            known = self._strongest.get(node_id)
-            if known is None:
-                both = [*self._stated.get(node_id, ()), *self._pointing_at(node_id)]
-                known = self._strongest[node_id] = tuple(sorted(both, key=_strength))
-            return known
+            edges = self._strongest.get(node_id)
+            if edges is None:
+                both = [*self._edges_from.get(node_id, ()), *self._pointing_at(node_id)]
+                edges = self._strongest[node_id] = tuple(sorted(both, key=_strength))
+            return edges
 
     def touching(self, node_id: str) -> list[GraphEdge]:
         """The same edges as `of`, unsorted, which is cheaper."""
         with self._loaded_lock():
-            return [*self._stated.get(node_id, ()), *self._pointing_at(node_id)]
+            return [*self._edges_from.get(node_id, ()), *self._pointing_at(node_id)]
 
     def stated_by(self, node_id: str) -> Edges:
         """The edges that a note states, in the order of its text."""
         with self._loaded_lock():
-            return self._stated.get(node_id, ())
+            return self._edges_from.get(node_id, ())
 
     def all(self) -> list[GraphEdge]:
         """Every edge, note by note."""
         with self._loaded_lock():
-            return [edge for edges in self._stated.values() for edge in edges]
+            return [edge for edges in self._edges_from.values() for edge in edges]
 
     def node(self, node_id: str) -> GraphNode | None:
         with self._loaded_lock():
@@ -146,11 +146,11 @@ class GraphView:
                 for node in nodes:
                     self._put_node(node)
                 for source in list(edges):
-                    self._state(source, edges.pop(source))
+                    self._replace_edges(source, edges.pop(source))
                 missed, self._during_load = self._during_load or [], None
                 self._loaded = True
                 for indexed in missed:
-                    self._take(indexed)
+                    self._apply(indexed)
 
     def apply(self, indexed: NotesIndexed) -> None:
         """Apply what was just written to the stores, then notify the listeners."""
@@ -160,7 +160,7 @@ class GraphView:
             if self._during_load is not None:
                 self._during_load.append(indexed)
             elif self._loaded:
-                restated, touched = self._take(indexed)
+                restated, touched = self._apply(indexed)
             self.version += 1
         change = GraphChange(restated, touched, indexed)
         for listener in self.on_change:
@@ -171,18 +171,20 @@ class GraphView:
             self.load()
         return self._lock
 
-    def _take(self, indexed: NotesIndexed) -> tuple[set[str], set[str]]:
+    def _apply(self, indexed: NotesIndexed) -> tuple[set[str], set[str]]:
         """Apply a report in the steps of `GraphStore.remove` and `GraphStore.replace`; returns the
         ids of restated and touched nodes."""
         restated, touched = set(indexed.removed), set(indexed.removed)
         loose: set[str] = set()
         for node_id in indexed.removed:
-            loose.update(edge.target for edge in self._stated.get(node_id, ()))
-            touched |= self._state(node_id, ())
-            sources = set(self._stating.pop(node_id, ()))
+            loose.update(edge.target for edge in self._edges_from.get(node_id, ()))
+            touched |= self._replace_edges(node_id, ())
+            sources = set(self._edges_to.pop(node_id, ()))
             for source in sources:
-                kept = tuple(e for e in self._stated.get(source, ()) if e.target != node_id)
-                self._keep_stated(source, kept)
+                remaining = tuple(
+                    e for e in self._edges_from.get(source, ()) if e.target != node_id
+                )
+                self._set_edges_from(source, remaining)
             restated |= sources
             touched |= sources
             self._strongest.pop(node_id, None)
@@ -192,19 +194,19 @@ class GraphView:
             self._put_node(graph.node)
             restated.add(graph.node.id)
         for graph in latest.values():
-            loose.update(edge.target for edge in self._stated.get(graph.node.id, ()))
+            loose.update(edge.target for edge in self._edges_from.get(graph.node.id, ()))
             loose.update(self._put_entities(graph, latest.keys()))
-            touched |= self._state(graph.node.id, graph.edges)
+            touched |= self._replace_edges(graph.node.id, graph.edges)
         for node_id in loose:
             node = self._nodes.get(node_id)
-            if node is not None and node.path is None and not self._stating.get(node_id):
+            if node is not None and node.path is None and not self._edges_to.get(node_id):
                 self._forget_node(node_id)
         return restated, touched | restated
 
     def _put_entities(self, graph: NoteGraph, written: Collection[str]) -> set[str]:
         for node in graph.entities:
-            known = self._nodes.get(node.id)
-            if node.id not in written and (known is None or known.path is None):
+            present = self._nodes.get(node.id)
+            if node.id not in written and (present is None or present.path is None):
                 self._put_node(node)
         return {node.id for node in graph.entities}
 
@@ -216,9 +218,9 @@ class GraphView:
             self._in_folder.setdefault(folder_of(node.path), set()).add(node.id)
 
     def _forget_node(self, node_id: str) -> None:
-        known = self._nodes.pop(node_id, None)
-        if known is not None and known.path is not None:
-            folded, folder = known.path.casefold(), folder_of(known.path)
+        node = self._nodes.pop(node_id, None)
+        if node is not None and node.path is not None:
+            folded, folder = node.path.casefold(), folder_of(node.path)
             if self._id_at.get(folded) == node_id:
                 del self._id_at[folded]
             inside = self._in_folder.get(folder, set())
@@ -226,35 +228,35 @@ class GraphView:
             if not inside:
                 self._in_folder.pop(folder, None)
 
-    def _state(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
+    def _replace_edges(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
         """Replace the edges that a note states; returns the targets of those added or removed."""
-        old = self._stated.get(source, ())
-        learned = self._new_in(source) if edges else NOT_LEARNED
-        new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_place))
+        old = self._edges_from.get(source, ())
+        learned = self._initial_learning(source) if edges else NOT_LEARNED
+        new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_position))
         for target in {edge.target for edge in old}:
             self._strongest.pop(target, None)
-            stating = self._stating.get(target, {})
+            stating = self._edges_to.get(target, {})
             stating.pop(source, None)
             if not stating:
-                self._stating.pop(target, None)
-        for target, own in _grouped(new, lambda edge: edge.target).items():
+                self._edges_to.pop(target, None)
+        for target, edges_to_target in _grouped(new, lambda edge: edge.target).items():
             self._strongest.pop(target, None)
-            self._stating.setdefault(target, {})[source] = tuple(own)
-        self._keep_stated(source, new)
+            self._edges_to.setdefault(target, {})[source] = tuple(edges_to_target)
+        self._set_edges_from(source, new)
         return {end for end, _, _ in _ends(old) ^ _ends(new)}
 
-    def _keep_stated(self, source: str, edges: Edges) -> None:
+    def _set_edges_from(self, source: str, edges: Edges) -> None:
         self._strongest.pop(source, None)
         if edges:
-            self._stated[source] = edges
+            self._edges_from[source] = edges
         else:
-            self._stated.pop(source, None)
+            self._edges_from.pop(source, None)
 
     def _pointing_at(self, node_id: str) -> Iterable[GraphEdge]:
-        stating = self._stating.get(node_id, {})
-        return [e for source, some in stating.items() if source != node_id for e in some]
+        edges_by_source = self._edges_to.get(node_id, {})
+        return [e for source, edges in edges_by_source.items() if source != node_id for e in edges]
 
-    def _new_in(self, source: str) -> EdgeLearning:
+    def _initial_learning(self, source: str) -> EdgeLearning:
         """The initial learning state of a note's edges: the profile of its domain."""
         memory = self._memory_of(source)
         return NOT_LEARNED if memory is None else INITIAL_LEARNING[domain_of(memory)]
@@ -294,7 +296,7 @@ def _shared(edge: GraphEdge, learned: EdgeLearning) -> GraphEdge:
     )
 
 
-def _place(edge: GraphEdge) -> tuple[int, int, str, str, str]:
+def _position(edge: GraphEdge) -> tuple[int, int, str, str, str]:
     return (edge.line, edge.ordinal, edge.target, edge.relation, edge.origin)
 
 
@@ -302,14 +304,14 @@ def _strength(edge: GraphEdge) -> tuple[float, str, int, int, str]:
     return (-edge.effective_weight(), edge.source, edge.line, edge.ordinal, edge.target)
 
 
-def node_ref(node_id: str, edges: GraphView) -> NodeRef:
-    node = edges.node(node_id)
+def node_ref(node_id: str, view: GraphView) -> NodeRef:
+    node = view.node(node_id)
     return NodeRef(node_id, node.name, node.path) if node is not None else NodeRef(node_id, "")
 
 
-def edge_source(edge: GraphEdge, edges: GraphView) -> Source | None:
+def edge_source(edge: GraphEdge, view: GraphView) -> Source | None:
     """Where an edge is stated; None for a note that has just been removed."""
-    node = edges.node(edge.source)
+    node = view.node(edge.source)
     if node is None or node.path is None:
         return None
     return Source(node.path, edge.line, edge.sentence)

@@ -81,15 +81,15 @@ def open_stores(settings: Settings, folder: Path, dimension: int, model: str = "
     """
     _check(settings)
     folder.mkdir(parents=True, exist_ok=True)
-    place = namespace_of(settings, folder)
+    namespace = namespace_of(settings, folder)
     made_for = _made_for(folder, _Model(model, dimension))
     outdated = made_for.id != model
     with ExitStack() as opened:
-        vectors = _open_vectors(settings, folder, place, made_for.dimension)
+        vectors = _open_vectors(settings, folder, namespace, made_for.dimension)
         opened.callback(vectors.close)
-        graph = _open_graph(settings, folder, place)
+        graph = _open_graph(settings, folder, namespace)
         opened.callback(graph.close)
-        keyvalue = _open_keyvalue(settings, folder, place)
+        keyvalue = _open_keyvalue(settings, folder, namespace)
         opened.pop_all()
     servers = tuple(_servers(vectors, graph, keyvalue))
     if outdated:
@@ -153,15 +153,15 @@ def drop_from_servers(settings: Settings, folder: Path) -> None:
     Raises:
         StoreUnavailable: a server does not answer.
     """
-    place = namespace_of(settings, folder)
+    namespace = namespace_of(settings, folder)
     with ExitStack() as opened:
         servers: list[Neo4jGraphStore | RedisKeyValueStore | QdrantVectorStore] = []
         if settings.vectors != EMBEDDED:
-            servers.append(_qdrant(settings, place, 1))
+            servers.append(_qdrant(settings, namespace, 1))
         if settings.graph != EMBEDDED:
-            servers.append(_neo4j(settings, place))
+            servers.append(_neo4j(settings, namespace))
         if settings.keyvalue != EMBEDDED:
-            servers.append(_redis(settings, place))
+            servers.append(_redis(settings, namespace))
         for store in servers:
             opened.callback(store.close)
         for store in servers:
@@ -188,49 +188,49 @@ def without_password(url: str) -> str:
 
 
 def _open_vectors(
-    settings: Settings, folder: Path, place: StoreNamespace, dimension: int
+    settings: Settings, folder: Path, namespace: StoreNamespace, dimension: int
 ) -> VectorStore:
     if settings.vectors == EMBEDDED:
         return EdgeVectorStore(folder / "vectors", dimension)
-    store = _qdrant(settings, place, dimension)
-    with suppress(StoreUnavailable):
+    store = _qdrant(settings, namespace, dimension)
+    with suppress(StoreUnavailable):  # each later call checks it, too
         store.count()  # checks the dimension
     return store
 
 
-def _open_graph(settings: Settings, folder: Path, place: StoreNamespace) -> GraphStore:
+def _open_graph(settings: Settings, folder: Path, namespace: StoreNamespace) -> GraphStore:
     if settings.graph == EMBEDDED:
         return LadybugGraphStore(folder / "graph.lbug")
-    return _neo4j(settings, place)
+    return _neo4j(settings, namespace)
 
 
-def _open_keyvalue(settings: Settings, folder: Path, place: StoreNamespace) -> KeyValueStore:
+def _open_keyvalue(settings: Settings, folder: Path, namespace: StoreNamespace) -> KeyValueStore:
     if settings.keyvalue == EMBEDDED:
         return SqliteKeyValueStore(folder / "keyvalue.sqlite")
-    return _redis(settings, place)
+    return _redis(settings, namespace)
 
 
-def _qdrant(settings: Settings, place: StoreNamespace, dimension: int) -> QdrantVectorStore:
+def _qdrant(settings: Settings, namespace: StoreNamespace, dimension: int) -> QdrantVectorStore:
     with _installed("vectors"):
         from memvault.stores.vectors import qdrant
 
     url, key = settings.vectors, _secret(settings.qdrant_api_key)
-    return qdrant.QdrantVectorStore(lambda: qdrant.connect(url, key), place, dimension)
+    return qdrant.QdrantVectorStore(lambda: qdrant.connect(url, key), namespace, dimension)
 
 
-def _neo4j(settings: Settings, place: StoreNamespace) -> Neo4jGraphStore:
+def _neo4j(settings: Settings, namespace: StoreNamespace) -> Neo4jGraphStore:
     with _installed("graph"):
         from memvault.stores.graph.neo4j import Neo4jGraphStore
 
     password = _secret(settings.neo4j_password)
-    return Neo4jGraphStore(settings.graph, place, settings.neo4j_user, password)
+    return Neo4jGraphStore(settings.graph, namespace, settings.neo4j_user, password)
 
 
-def _redis(settings: Settings, place: StoreNamespace) -> RedisKeyValueStore:
+def _redis(settings: Settings, namespace: StoreNamespace) -> RedisKeyValueStore:
     with _installed("keyvalue"):
         from memvault.stores.keyvalue.redis import RedisKeyValueStore
 
-    return RedisKeyValueStore(settings.keyvalue, place, _secret(settings.redis_password))
+    return RedisKeyValueStore(settings.keyvalue, namespace, _secret(settings.redis_password))
 
 
 def _servers(*stores: object) -> Iterator[Server]:
@@ -244,8 +244,8 @@ def _check(settings: Settings) -> None:
     for role, schemes in SCHEMES.items():
         value = getattr(settings, role)
         if value != EMBEDDED and urlsplit(value).scheme not in schemes:
-            known = ", ".join(f"{scheme}://" for scheme in schemes)
-            raise InvalidParams(f'configuration: {role} must be "{EMBEDDED}" or a URL with {known}')
+            urls = ", ".join(f"{scheme}://" for scheme in schemes)
+            raise InvalidParams(f'configuration: {role} must be "{EMBEDDED}" or a URL with {urls}')
 
 
 @contextmanager

@@ -92,8 +92,8 @@ class CommonPart:
             knows: whether the model knows a text's language (`Embedder.knows_language`); else it
                 finds all texts alike.
         """
-        known = [text for text in SENTENCES if knows(text)]
-        texts = known if len(known) >= FEWEST else SENTENCES
+        understood = [text for text in SENTENCES if knows(text)]
+        texts = understood if len(understood) >= FEWEST else SENTENCES
         sentences = embed_documents(texts)
         if mean_cosine(sentences) < MIN_MEAN_COSINE:
             return None
@@ -112,5 +112,5 @@ def without(vectors: Vectors, common: Vector) -> Vectors:
     left."""
     rest = vectors - common
     lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
-    left = np.where(lengths > _NOTHING, rest, 0.0)
-    return np.asarray(left / np.maximum(lengths, _NOTHING), np.float32)
+    rest = np.where(lengths > _NOTHING, rest, 0.0)
+    return np.asarray(rest / np.maximum(lengths, _NOTHING), np.float32)

@@ -25,8 +25,8 @@ def stretches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stre
     of more than `MAX_PAIRS` pairs is one stretch.
     """
     start, end = _common(old, new)
-    first, other = old[start : len(old) - end], new[start : len(new) - end]
-    blocks = _blocks(first, other) if len(first) * len(other) <= MAX_PAIRS else []
+    first, second = old[start : len(old) - end], new[start : len(new) - end]
+    blocks = _blocks(first, second) if len(first) * len(second) <= MAX_PAIRS else []
     i = j = 0
     for since, also, size in [
         (0, 0, start),
@@ -61,8 +61,8 @@ def _blocks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int,
     full = (1 << len(old)) - 1
     rows = [full]
     for element in new:
-        found = rows[-1] & places.get(element, 0)
-        rows.append(((rows[-1] + found) | (rows[-1] - found)) & full)
+        matches = rows[-1] & places.get(element, 0)
+        rows.append(((rows[-1] + matches) | (rows[-1] - matches)) & full)
     blocks: list[tuple[int, int, int]] = []
     i, j = len(old), len(new)
     while i and j:

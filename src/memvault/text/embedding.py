@@ -59,17 +59,17 @@ class _Awaited:
     Thread-safe.
     """
 
-    def __init__(self, begun: Callable[[], npt.NDArray[np.float32]]) -> None:
-        self._begun = begun
-        self._found: npt.NDArray[np.float32] | None = None
+    def __init__(self, compute: Callable[[], npt.NDArray[np.float32]]) -> None:
+        self._compute = compute
+        self._vectors: npt.NDArray[np.float32] | None = None
         self._lock = threading.Lock()
 
     def __call__(self) -> npt.NDArray[np.float32]:
         with self._lock:
-            if self._found is None:
-                self._found = self._begun()
-                self._found.flags.writeable = False
-            return self._found
+            if self._vectors is None:
+                self._vectors = self._compute()
+                self._vectors.flags.writeable = False
+            return self._vectors
 
 
 class Embedder:
@@ -115,18 +115,18 @@ class Embedder:
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of the texts, (len(texts), dim) float32, normalised."""
         distinct = list(dict.fromkeys(texts))
-        known = self._cache.get(distinct) if self._cache is not None else {}
-        missing = [text for text in distinct if text not in known]
+        vectors = self._cache.get(distinct) if self._cache is not None else {}
+        missing = [text for text in distinct if text not in vectors]
         with self._reads_lock:
-            self.reads += CacheStats(hits=len(known), misses=len(missing))
-        for group, vectors in self._encode(missing):
-            fresh = dict(zip(group, rounded(np.stack(vectors)), strict=True))
+            self.reads += CacheStats(hits=len(vectors), misses=len(missing))
+        for group, encoded in self._encode(missing):
+            fresh = dict(zip(group, rounded(np.stack(encoded)), strict=True))
             if self._cache is not None:
                 self._cache.put(fresh.items())
-            known.update(fresh)
+            vectors.update(fresh)
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        return np.stack([known[text] for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
     def trim_cache(self, most: int) -> int:
         """Like `EmbeddingCache.trim`."""
@@ -159,9 +159,9 @@ class Embedder:
     def begin_query(self, text: str) -> Callable[[], Vector]:
         """Start `embed_query`; the function returned waits for the vector."""
         with self._queries_lock:
-            known = self._queries.get(text)
-        if known is not None:
-            return known
+            cached = self._queries.get(text)
+        if cached is not None:
+            return cached
         (windows,) = self._windows([self._model.meta.query_prompt + text])
         begun = self._less_common(self._model.begin(windows[:1]), of_queries=True)
         query = _Awaited(lambda: begun()[0])
@@ -182,7 +182,7 @@ class Embedder:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
         windows = self._windows([prompt + text for text in texts])
-        return _Awaited(self._less_common(self._model.begin([own[0] for own in windows])))
+        return _Awaited(self._less_common(self._model.begin([first for first, *_ in windows])))
 
     def _windows(self, texts: Sequence[str]) -> list[list[Window]]:
         """The windows of each text, at least one: token ids, special ones included."""
@@ -209,7 +209,7 @@ class Embedder:
         for count in range(1, most + 1):
             self.embed_few(["a"] * count)
 
-    def known(self, texts: Sequence[str]) -> dict[str, Vector]:
+    def cached(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors, (dim,) float32, of these texts, without running the model."""
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
 import sqlite3
 import threading
@@ -15,9 +16,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, StorageError
 from memvault.model.note import Vector
 
+logger = logging.getLogger(__name__)
 Found = TypeVar("Found")
 _FORMAT = 1  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -45,12 +48,13 @@ class EmbeddingCache:
         try:
             self._connection = _open(file)
         except sqlite3.DatabaseError as error:
-            self._begin_anew_after(error)
+            self._replace_damaged(error)
 
-    def _begin_anew_after(self, error: sqlite3.DatabaseError) -> None:
+    def _replace_damaged(self, error: sqlite3.DatabaseError) -> None:
         """Replace a damaged file by an empty one; raises any other error."""
         if _code_of(error) not in _DAMAGED:
             raise _refused(error, self._file) from error
+        logger.warning("The embedding cache is damaged (%s); texts are embedded again.", error)
         for suffix in ("", "-wal", "-shm"):
             self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
         try:
@@ -69,8 +73,8 @@ class EmbeddingCache:
                 return work(self._connection)
             except sqlite3.DatabaseError as error:
                 before = self._connection
-                self._begin_anew_after(error)
-                with suppress(sqlite3.Error):
+                self._replace_damaged(error)
+                with suppress(sqlite3.Error):  # its file is damaged, and gone
                     before.close()
                 return work(self._connection)
 
@@ -80,14 +84,13 @@ class EmbeddingCache:
     def get(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors of these texts."""
         by_key = {self._key(text): text for text in texts}
-        keys = list(by_key)
-        found: dict[str, Vector] = {}
-        for start in range(0, len(keys), _BATCH):
-            rows = self._do(partial(_rows_of, keys[start : start + _BATCH]))
+        cached: dict[str, Vector] = {}
+        for keys in batched(by_key, _BATCH):
+            rows = self._do(partial(_rows_of, keys))
             if rows:
                 vectors = _unpacked([blob for _, blob in rows])
-                found |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
-        return found
+                cached |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
+        return cached
 
     def put(self, items: Iterable[tuple[str, Vector]]) -> None:
         vectors = dict(items)

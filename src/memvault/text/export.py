@@ -64,10 +64,10 @@ def exported_model(model: str) -> Path:
     if not folder.is_dir():
         model_source(model)  # fail early if the model is missing
         command = [sys.executable, "-m", "memvault.text.export", model, str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            reason = (done.stderr.strip().splitlines() or ["the reason is unknown."])[-1]
-            if done.returncode != _REFUSED:
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        if process.returncode != 0:
+            reason = (process.stderr.strip().splitlines() or ["the reason is unknown."])[-1]
+            if process.returncode != _REFUSED:
                 reason = f"The embedding model {Path(model).name} cannot be exported: {reason}"
             raise ModelUnavailable(reason)
     return folder
@@ -217,9 +217,9 @@ def _quantise(exact: Path, small: Path) -> None:
             if table is not None:
                 rounded, scale = _rounded(table, -1)
                 tokens, axis = node.input_value(1), node.input_value(2)
-                taken = op.gather(op.constant(rounded), tokens, axis)
+                gathered = op.gather(op.constant(rounded), tokens, axis)
                 scales = op.gather(op.constant(scale), tokens, axis)
-                restored = op.multiply(op.convert(taken, "f32"), scales)
+                restored = op.multiply(op.convert(gathered, "f32"), scales)
                 node.output(0).replace(restored.output(0))
     small.mkdir()
     openvino.save_model(network, str(small / "model.xml"), compress_to_fp16=False)
@@ -252,8 +252,8 @@ def _agreement(original: SentenceTransformer, folder: Path) -> float:
     texts = [exported.meta.document_prompt + text for text in _SAMPLES]
     expected = np.asarray(original.encode(texts, prompt="", normalize_embeddings=True))
     encodings = exported.tokenizer.encode_batch(texts)
-    got = exported.encode([[encoding.ids for encoding in encodings]])[0]
-    return float((expected * got).sum(axis=1).min())
+    actual = exported.encode([[encoding.ids for encoding in encodings]])[0]
+    return float((expected * actual).sum(axis=1).min())
 
 
 def main(arguments: Iterable[str]) -> int:
@@ -320,7 +320,7 @@ class TorchModel:
             "attention_mask": mask,
             "token_type_ids": torch.zeros_like(ids),
         }
-        given = {name: features[name].to(self._original.device) for name in self.meta.inputs}
+        inputs = {name: features[name].to(self._original.device) for name in self.meta.inputs}
         with self._lock, torch.inference_mode():
-            vectors = pooled(self._original, self.meta, given)
+            vectors = pooled(self._original, self.meta, inputs)
         return np.asarray(vectors.cpu().numpy(), np.float32)

@@ -162,11 +162,11 @@ class NameBook:
         """The meaning of a name, optionally among nodes of one kind."""
         key = name_key(text)
         if kind is None:
-            found = self._meaning.get(key, ())
+            names = self._meaning.get(key, ())
         else:
             claims = self._claims.get(key, ())
-            found = _best(name for name in claims if name.kind == kind)
-        return found[0] if found else None
+            names = _best(name for name in claims if name.kind == kind)
+        return names[0] if names else None
 
     def knows(self, text: str) -> bool:
         """Whether the vault has this name, possibly ambiguous."""

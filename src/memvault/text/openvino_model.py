@@ -95,7 +95,7 @@ def family_prefixes(model: str) -> tuple[str, str] | None:
             config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
             names.append(str(config.get("_name_or_path", "")))
         except (OSError, ValueError, AttributeError):
-            pass
+            pass  # the folder's name may still say it
     for pattern, prefixes in _FAMILIES:
         if any(pattern.search(name) for name in names):
             return prefixes
@@ -289,7 +289,7 @@ def _compiled(folder: Path, hints: _Hints) -> Any:
             return _compile(folder, hints, None)
         try:
             return _compile(folder, hints, cache)
-        except RuntimeError:
+        except RuntimeError:  # a damaged cache, or one of another version of OpenVINO
             shutil.rmtree(cache, ignore_errors=True)
             return _compile(folder, hints, None)
 

@@ -24,7 +24,7 @@ class PhraseVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._kept: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MAX_KEPT)
+        self._cache: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MAX_KEPT)
         self._under_way: deque[_Vectors] = deque()
         self._lock = threading.Lock()
 
@@ -40,16 +40,16 @@ class PhraseVectors:
     def _begun(self, texts: list[str]) -> dict[str, tuple[_Vectors, int]]:
         """For each text the call that computes its vector, and its row in the result."""
         with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-        missing = [text for text in texts if text not in known]
+            cached = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = [text for text in texts if text not in cached]
         if not missing:
-            return known
+            return cached
         vectors = self._embedder.begin_few(missing)
         fresh = {text: (vectors, row) for row, text in enumerate(missing)}
         with self._lock:
-            self._kept.update(fresh)
+            self._cache.update(fresh)
             self._under_way.append(vectors)
-            ended = self._under_way.popleft() if len(self._under_way) > AHEAD else None
-        if ended is not None:  # nobody else may wait for it, and it holds memory of the model
-            ended()
-        return known | fresh
+            oldest = self._under_way.popleft() if len(self._under_way) > AHEAD else None
+        if oldest is not None:  # nobody else may wait for it, and it holds memory of the model
+            oldest()
+        return cached | fresh

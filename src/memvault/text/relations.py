@@ -16,6 +16,7 @@ from typing import Any
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import Link, LinkStyle, ParsedNote
+from memvault.text.entities import FoundEntity
 from memvault.text.mentions import Mention
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import (
@@ -29,7 +30,6 @@ from memvault.text.names import (
     project_entity,
     tag_levels,
 )
-from memvault.text.spacy_pipeline import FoundEntity
 from memvault.text.statements import (
     Item,
     Statement,
@@ -96,35 +96,41 @@ def own_node(memory: Memory) -> GraphNode:
     return GraphNode(memory.id, kind_of(memory), memory.title, memory.path, memory.project, day)
 
 
-def with_entities(graph: NoteGraph, found: Iterable[FoundEntity], names: NameMatcher) -> NoteGraph:
+def with_entities(
+    graph: NoteGraph, entities: Iterable[FoundEntity], names: NameMatcher
+) -> NoteGraph:
     """Add the entities that the trained pipeline found in the note.
 
     Names of the vault are left out: rules find them, and if one is ambiguous, a guess would not be
     better.
     """
-    found = list(found)
-    called = {entity.name for entity in found}
+    entities = list(entities)
+    names_found = {entity.name for entity in entities}
     statements: dict[str, Statement] = {}
     guesses: dict[str, list[Item]] = {}
-    times: Counter[str] = Counter()
-    for entity in found:
-        times[entity.id] += 1
-        if names.knows(entity.name) or times[entity.id] > MAX_ENTITY_EDGES:
+    counts: Counter[str] = Counter()
+    for entity in entities:
+        counts[entity.id] += 1
+        if names.knows(entity.name) or counts[entity.id] > MAX_ENTITY_EDGES:
             continue
         statement = statements.setdefault(entity.sentence, Statement(entity.sentence, entity.line))
-        if entity.relation and entity.relation not in called and not names.knows(entity.relation):
+        if (
+            entity.relation
+            and entity.relation not in names_found
+            and not names.knows(entity.relation)
+        ):
             statement.fields = [(0, len(entity.sentence), entity.relation)]
         node = GraphNode(entity.id, entity.kind, entity.name)
         item = Item(node.id, node, "", EdgeOrigin.ENTITY, ENTITY_WEIGHT, entity.start, entity.end)
         guesses.setdefault(entity.sentence, []).append(item)
     stated = []
     for text, items in guesses.items():
-        known = [_mentioned(m, names) for m in names.find(text, exclude=graph.node.id)]
-        free = [i for i in items if all(i.end <= k.start or k.end <= i.start for k in known)]
-        relate(statements[text], known + free)
-        stated.append((statements[text], free))
-    edges, entities = _edges(graph.node.id, stated)
-    return NoteGraph(graph.node, graph.edges + edges, graph.entities + entities)
+        mentions = [_mentioned(m, names) for m in names.find(text, exclude=graph.node.id)]
+        guessed = [i for i in items if all(i.end <= m.start or m.end <= i.start for m in mentions)]
+        relate(statements[text], mentions + guessed)
+        stated.append((statements[text], guessed))
+    edges, nodes = _edges(graph.node.id, stated)
+    return NoteGraph(graph.node, graph.edges + edges, graph.entities + nodes)
 
 
 class _Reader:
@@ -260,8 +266,8 @@ def _edges(
     """
     stated = list(stated)
     certain = {item.target for _, items in stated for item in items if item.certain}
-    seen: set[tuple[str, str, str]] = set()
-    equal: Counter[tuple[str, str, EdgeOrigin]] = Counter()
+    stated_before: set[tuple[str, str, str]] = set()
+    counts: Counter[tuple[str, str, EdgeOrigin]] = Counter()
     edges: list[GraphEdge] = []
     entities: dict[str, GraphNode] = {}
     for statement, items in stated:
@@ -272,11 +278,11 @@ def _edges(
                 continue
             relation = item.relation or _PLAIN_RELATION.get(item.origin, MENTIONS)
             sentence, start, end = located_excerpt(statement.text, item.start, item.end)
-            if (item.target, relation, sentence) in seen:
+            if (item.target, relation, sentence) in stated_before:
                 continue
-            seen.add((item.target, relation, sentence))
-            ordinal = equal[item.target, relation, item.origin]
-            equal[item.target, relation, item.origin] += 1
+            stated_before.add((item.target, relation, sentence))
+            ordinal = counts[item.target, relation, item.origin]
+            counts[item.target, relation, item.origin] += 1
             weight = item.weight
             if item.origin is EdgeOrigin.FIELD and weight == MENTION_WEIGHT:
                 weight = FIELD_WEIGHT

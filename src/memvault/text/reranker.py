@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memvault.config.settings import RerankSettings
+from memvault.model.batched import batched
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -52,10 +53,10 @@ class Reranker:
         end = time.monotonic() + self._budget
         scores: list[float] = []
         with self._using:
-            for start in range(0, len(first), _BATCH):
+            for batch in batched(first, _BATCH):
                 if scores and time.monotonic() > end:
                     break
-                pairs = [(query, passages[k]) for k in first[start : start + _BATCH]]
+                pairs = [(query, passages[k]) for k in batch]
                 scores += map(float, model.predict(pairs, show_progress_bar=False))
         read = first[: len(scores)]
         return [*sorted(read, key=lambda k: -scores[k]), *everything[len(read) :]]

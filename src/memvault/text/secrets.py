@@ -163,15 +163,15 @@ _ORDINARY = frozenset({
 
 def find_secrets(text: str) -> list[Secret]:
     """Secrets in a text, by position, without overlaps."""
-    found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
-    kept: list[Secret] = []
-    for secret in found:
-        if kept and secret.start < kept[-1].end:
-            if secret.end > kept[-1].end:
-                kept[-1] = Secret(kept[-1].kind, kept[-1].start, secret.end)
+    candidates = sorted(_candidates(text), key=lambda secret: (secret.start, -secret.end))
+    secrets: list[Secret] = []
+    for secret in candidates:
+        if secrets and secret.start < secrets[-1].end:
+            if secret.end > secrets[-1].end:
+                secrets[-1] = Secret(secrets[-1].kind, secrets[-1].start, secret.end)
             continue
-        kept.append(secret)
-    return kept
+        secrets.append(secret)
+    return secrets
 
 
 def without_secrets(text: str) -> str:

@@ -1,126 +1,14 @@
-"""Sentences of a note: the nodes and relations they state, and removal of repeated ones."""
+"""Sentences of a note: the nodes and relations they state."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from memvault.model.graph import EdgeOrigin, GraphNode, stated_relation
 from memvault.model.note import InlineField, Link, LinkStyle, ParsedNote
 from memvault.text.words import composed
-from memvault.vault.compose import FENCE, CodeFences, lines_of
-from memvault.vault.markdown.labelled_sentences import is_label, sentence_starts
-
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
-# A line that is more than prose: a quote, a table, HTML, a comment, mathematics, indented code, a
-# rule or underline, a property, a block that links may name.
-_NOT_PROSE = re.compile(
-    r"[ \t]*(?:>|\||<|%%|\$\$|!\[|[-=*_]{3,}[ \t]*$)|(?: {4}|\t)|.*(?:::|[ \t]\^[\w-]+[ \t]*$)"
-)
-
-
-def without_repeats(text: str, known: Iterable[str]) -> str:
-    """The text without the sentences, list items and blocks that one of the known texts has.
-
-    Code, tables and quotes stay whole unless the same block is known. A heading is removed if
-    nothing remains below it.
-    """
-    sentences: set[str] = set()
-    for each in known:
-        for block in _blocks(each):
-            sentences.add(_key("".join(block)))
-            sentences.update(_key(part) for part in _parts(block))
-    blocks = list(_blocks(text))
-    kept = [_remaining(block, sentences) for block in blocks]
-    if all(new == "".join(old) for new, old in zip(kept, blocks, strict=True)):
-        return text
-    rest = [new for at, new in enumerate(kept) if new.strip() and not _is_emptied(blocks, kept, at)]
-    return "\n\n".join(each.strip("\r\n").rstrip(" ") for each in rest)
-
-
-def _blocks(text: str) -> Iterator[list[str]]:
-    """Runs of lines between blank lines; code between fences is one block, a heading another."""
-    block: list[str] = []
-    fences = CodeFences()
-    for line in lines_of(text):
-        if fences.open:
-            block.append(line)
-            fences.is_code(line)
-            continue
-        is_heading = _HEADING.match(line) is not None
-        if block and (not line.strip() or is_heading or _HEADING.match(block[-1])):
-            yield block
-            block = []
-        if line.strip():
-            block.append(line)
-        fences.is_code(line)
-    if block:
-        yield block
-
-
-def _remaining(block: list[str], known: set[str]) -> str:
-    whole = "".join(block)
-    if _HEADING.match(block[0]):
-        return whole
-    if _key(whole) in known:
-        return ""
-    if _is_list(block):
-        return "".join(line for line in block if _key(line) not in known)
-    if _is_prose(block):
-        return "".join(part for part in _parts(block) if _key(part) not in known)
-    return whole
-
-
-def _parts(block: list[str]) -> list[str]:
-    """The sentences of prose or the items of a flat list; empty for any other block."""
-    if _is_list(block):
-        return block
-    if not _is_prose(block):
-        return []
-    text = "".join(block)
-    starts = sentence_starts(re.sub(r"[\r\n]", " ", text))
-    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
-
-
-def _is_list(block: list[str]) -> bool:
-    indents = {len(line) - len(line.lstrip()) for line in block}
-    return len(indents) == 1 and all(map(_ITEM.match, block)) and not any(map(_is_marked, block))
-
-
-def _is_prose(block: list[str]) -> bool:
-    return not any(
-        _NOT_PROSE.match(line) or _ITEM.match(line) or FENCE.match(line) or _HEADING.match(line)
-        for line in block
-    )
-
-
-def _is_marked(line: str) -> bool:
-    return _NOT_PROSE.match(_ITEM.sub("", line, count=1)) is not None
-
-
-def _key(text: str) -> str:
-    return " ".join(_ITEM.sub("", text, count=1).split()).casefold()
-
-
-def _is_emptied(blocks: list[list[str]], kept: list[str], at: int) -> bool:
-    """Whether a block is a heading below which all text is removed."""
-    level = _level(blocks[at])
-    if not level:
-        return False
-    end = at + 1
-    while end < len(blocks) and not 0 < _level(blocks[end]) <= level:
-        end += 1
-    texts = [each for each in range(at + 1, end) if not _level(blocks[each])]
-    return bool(texts) and not any(kept[each].strip() for each in texts)
-
-
-def _level(block: list[str]) -> int:
-    """The level of a heading, from 1; 0 for text."""
-    found = _HEADING.match(block[0])
-    return len(found[1]) if found else 0
-
+from memvault.vault.markdown.labelled_sentences import is_label
 
 MAX_SENTENCE_CHARS = 300
 MAX_RELATION_WORDS = 4
@@ -173,7 +61,7 @@ class Statement:
     fields: list[tuple[int, int, str]] = field(default_factory=list)
     key: tuple[int, int] | None = None
 
-    def given_relation(self, position: int) -> str:
+    def label_at(self, position: int) -> str:
         """The label of the narrowest labelled span at this position; empty if there is none."""
         spans = [f for f in self.fields if f[0] <= position < f[1]]
         return min(spans, key=lambda f: f[1] - f[0])[2] if spans else ""
@@ -191,12 +79,12 @@ class Statement:
 
 def statements_of(note: ParsedNote, title: str) -> list[Statement]:
     """A note's title, headings and sentences, each text once, with their links and fields."""
-    found: dict[str, Statement] = {}
+    by_text: dict[str, Statement] = {}
 
     def statement(text: str, line: int, heading: bool = False) -> Statement:
-        if text not in found:
-            found[text] = Statement(composed(text), line, heading)
-        return found[text]
+        if text not in by_text:
+            by_text[text] = Statement(composed(text), line, heading)
+        return by_text[text]
 
     if all(heading.text != title for heading in note.headings):
         statement(title, 1, heading=True)
@@ -209,19 +97,19 @@ def statements_of(note: ParsedNote, title: str) -> list[Statement]:
         if link.style is not LinkStyle.FRONTMATTER:
             statement(link.sentence, link.line).links.append(link)
     for inline in note.fields:
-        if inline.sentence in found:
-            _place_field(found[inline.sentence], inline)
-    _continue_fields(note, found)
-    for each in found.values():
-        _name_cells(each)
-    return list(found.values())
+        if inline.sentence in by_text:
+            _place_field(by_text[inline.sentence], inline)
+    _continue_fields(note, by_text)
+    for stated in by_text.values():
+        _name_cells(stated)
+    return list(by_text.values())
 
 
-def _continue_fields(note: ParsedNote, found: dict[str, Statement]) -> None:
+def _continue_fields(note: ParsedNote, by_text: dict[str, Statement]) -> None:
     """Apply a field that started in an earlier sentence to the next ones."""
     for block in note.blocks:
         for sentence in block.sentences:
-            stated = found[sentence.text]
+            stated = by_text[sentence.text]
             if sentence.relation and not stated.fields:
                 stated.fields.append((0, len(stated.text), sentence.relation))
 
@@ -271,13 +159,13 @@ def relate(statement: Statement, items: list[Item]) -> None:
         if topic and item.relation == topic:
             item.relation = ""
             item.origin = EdgeOrigin.LINK if item.origin is EdgeOrigin.FIELD else item.origin
-        given = "" if topic else statement.given_relation(item.start)
+        label = "" if topic else statement.label_at(item.start)
         gap = statement.text[before : item.start]
         if not (before and _LIST_GLUE.fullmatch(gap)):
             phrase = _relation_before(gap)
         if not item.relation:
-            item.relation = given or phrase
-            if given and item.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
+            item.relation = label or phrase
+            if label and item.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
                 item.origin = EdgeOrigin.FIELD
         before = item.end
 

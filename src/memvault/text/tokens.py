@@ -62,11 +62,11 @@ class TokenCounter:
 
     def around(self) -> tuple[list[int], list[int]]:
         """The special tokens in front of and behind every text."""
-        one = self._tokenizer.encode("a")
-        special = one.special_tokens_mask
+        encoding = self._tokenizer.encode("a")
+        special = encoding.special_tokens_mask
         front = special.index(0)
         behind = special[::-1].index(0)
-        return one.ids[:front], one.ids[len(one.ids) - behind :]
+        return encoding.ids[:front], encoding.ids[len(encoding.ids) - behind :]
 
     def split(self, text: str, limit: int) -> list[str]:
         """Split a text into pieces of at most ``limit`` tokens, between words where possible.

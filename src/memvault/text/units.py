@@ -31,12 +31,12 @@ class Unit:
 def units_of(
     notes: Sequence[ParsedNote],
     embedder: Embedder,
-    known: Mapping[str, Sequence[Unit]] = MappingProxyType({}),
+    counted: Mapping[str, Sequence[Unit]] = MappingProxyType({}),
 ) -> list[list[Unit]]:
     """Each note's text as units that fit a passage; a note without text has one unit, its title.
-    ``known`` are the pieces of `chunk_notes`."""
+    ``counted`` are the pieces of `chunk_notes`."""
     tokens, limit = embedder.tokens, passage_limit(embedder)
-    pieces_by_note = [list(known.get(note.path) or pieces_of(note)) for note in notes]
+    pieces_by_note = [list(counted.get(note.path) or pieces_of(note)) for note in notes]
     for note, pieces in zip(notes, pieces_by_note, strict=True):
         if not pieces:
             lines = LineRange(min(note.body_line, note.line_count), note.line_count)

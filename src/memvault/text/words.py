@@ -86,8 +86,8 @@ def letter_runs(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Lower-case words and punctuation of text in NFC."""
-    found: list[str] = _TOKEN.findall(_level(text).lower())
-    return found
+    tokens: list[str] = _TOKEN.findall(_level(text).lower())
+    return tokens
 
 
 def some_words(text: str) -> list[str]:
@@ -105,7 +105,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 def without_accents(text: str) -> str:
     """The text without accents, as "Algebra" for "Álgebra"; case stays."""
     parts = unicodedata.normalize("NFD", text)
-    return "".join(each for each in parts if not "\u0300" <= each <= "\u036f")
+    return "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
 
 
 @lru_cache(maxsize=50_000)

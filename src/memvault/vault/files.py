@@ -258,7 +258,7 @@ class Vault:
 
     def remove_empty_folder(self, path: str) -> None:
         """Remove a folder if it is empty and not a link."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it is not empty, or gone
             if (place := self.file_path(path)) == self.root / path:
                 place.rmdir()
 
@@ -308,7 +308,7 @@ class Vault:
 
     def _existing_spelling(self, folder: str, name: str) -> str:
         """The name of an existing subfolder that differs only in case, by default ``name``."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the folder does not exist yet
             for entry in sorted((self.root / folder).iterdir()):
                 if entry.name.casefold() == name.casefold() and entry.is_dir():
                     return entry.name

@@ -79,7 +79,7 @@ class IgnoreRules:
             try:
                 settings = json.loads((self._root / file).read_text(encoding="utf-8-sig"))
             except (OSError, ValueError):
-                continue
+                continue  # the person does not use this plugin
             named = settings.get(key) if isinstance(settings, dict) else None
             folder = named.strip("/") if isinstance(named, str) else ""
             if folder and folder != ".":

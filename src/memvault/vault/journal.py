@@ -268,8 +268,10 @@ class Journal:
         """The journal's files, oldest month first."""
         try:
             files = sorted(self._folder.iterdir())
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
+        except (FileNotFoundError, NotADirectoryError):
             return []
+        except PermissionError:
+            return []  # the next change fails, and says that it cannot be recorded
         kinds = (".jsonl", COMPRESSED)
         return [file for file in files if file.suffix in kinds and ".jsonl" in file.name]
 

@@ -54,10 +54,11 @@ def storage_errors(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def temporary_path_for(target: Path, data: bytes) -> Iterator[Path]:
+def temporary_path_for(target: Path, data: bytes, mode: int | None = None) -> Iterator[Path]:
     """A flushed temporary file with this content in the target's folder, deleted on exit.
 
-    It has the target's mode, or the system's default if there is no target.
+    Args:
+        mode: by default the target's, or the system's default if there is no target.
     """
     handle, name = tempfile.mkstemp(TEMPORARY_SUFFIX, TEMPORARY_PREFIX, target.parent)
     temporary = Path(name)
@@ -66,10 +67,16 @@ def temporary_path_for(target: Path, data: bytes) -> Iterator[Path]:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(_mode_for(target))
+        temporary.chmod(_mode_for(target) if mode is None else mode)
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_whole(target: Path, data: bytes, mode: int | None = None) -> None:
+    """Create or replace a file, atomically and durably; ``mode`` as in `temporary_path_for`."""
+    with temporary_path_for(target, data, mode) as temporary:
+        replace(temporary, target)
 
 
 def replace(temporary: Path, target: Path) -> None:

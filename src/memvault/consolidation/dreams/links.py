@@ -133,22 +133,22 @@ def missing_links(
         rows: the vectors of the notes that may be linked, L2-normalised.
         go_on: called between steps of a few milliseconds; may pause, and raises to stop.
     """
-    place = {key: at for at, key in enumerate(rows.ids)}
-    linked = LinkedNodes.from_view(view, place.keys(), go_on)
+    row_of = {key: at for at, key in enumerate(rows.ids)}
+    linked = LinkedNodes.from_view(view, row_of.keys(), go_on)
     cosines = {
         _pair(first, second): cosine for first, second, cosine in nearest(rows, NEAREST, go_on)
     }
     for first, second in linked.naming:
-        cosine = float(rows.matrix[place[first]] @ rows.matrix[place[second]])
+        cosine = float(rows.matrix[row_of[first]] @ rows.matrix[row_of[second]])
         cosines.setdefault(_pair(first, second), cosine)
-    found: list[MissingLink] = []
+    links: list[MissingLink] = []
     for at, ((first, second), cosine) in enumerate(cosines.items()):
         if at % EDGES_AT_ONCE == 0:
             go_on()
         if 0.0 < cosine < SAME and second not in linked.around.get(first, ()):
             link = _scored(first, second, cosine, linked)
-            found += [link] * (link.score > 0.0)
-    return nsmallest(most, found, key=lambda link: (-link.score, link.source, link.target))
+            links += [link] * (link.score > 0.0)
+    return nsmallest(most, links, key=lambda link: (-link.score, link.source, link.target))
 
 
 def _pair(first: str, second: str) -> tuple[str, str]:

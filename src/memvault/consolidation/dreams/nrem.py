@@ -44,7 +44,7 @@ class Nrem(Phase):
 
     def run(self, now: datetime) -> PhaseReport:
         """Replay recent memories, and propose links and summaries."""
-        found: list[Discovery] = []
+        discoveries: list[Discovery] = []
         strengthened: dict[tuple[str, str], float] = {}
         replayed: list[str] = []
         complete = True
@@ -53,9 +53,9 @@ class Nrem(Phase):
                 self.go_on()
                 strengthened.update(self._replay(key))
                 replayed.append(key)
-            self.add(found, self._shortcuts(), MAX_SHORTCUTS)
-            self.add(found, self._strong(strengthened), MAX_STRONG)
-            self.add(found, self._summaries(replayed), MAX_SUMMARIES)
+            self.add(discoveries, self._shortcuts(), MAX_SHORTCUTS)
+            self.add(discoveries, self._strong(strengthened), MAX_STRONG)
+            self.add(discoveries, self._summaries(replayed), MAX_SUMMARIES)
         except TimeOver:
             complete = False
         strongest = sorted(strengthened.items(), key=lambda item: (-item[1], item[0]))
@@ -70,26 +70,26 @@ class Nrem(Phase):
                 Strengthened(first=first, second=second, added=round(added, 4))
                 for (first, second), added in strongest[:MAX_STRENGTHENED]
             ),
-            found=tuple(found),
+            found=tuple(discoveries),
         )
 
     def _replay(self, key: str) -> dict[tuple[str, str], float]:
         """The strength that each pair with this memory gains."""
-        together = {other for pair in self.together if key in pair for other in pair}
-        others = {*self.index.related(key, RELATED), *together} - {key}
-        vectors = self.index.vectors([key, *others])
+        together = {partner for pair in self.together if key in pair for partner in pair}
+        partners = {*self.index.related(key, RELATED), *together} - {key}
+        vectors = self.index.vectors([key, *partners])
         key_vector = vectors.get(key)
         gained: dict[tuple[str, str], float] = {}
-        for other in others:
-            vector = vectors.get(other)
+        for partner in partners:
+            vector = vectors.get(partner)
             is_similar = (
                 key_vector is not None
                 and vector is not None
                 and float(key_vector @ vector) > RELATED_COSINE
             )
-            if is_similar or other in together:
-                pair = (key, other) if key < other else (other, key)
-                gained[pair] = LEARNING_RATE * self._activation(key) * self._activation(other)
+            if is_similar or partner in together:
+                pair = (key, partner) if key < partner else (partner, key)
+                gained[pair] = LEARNING_RATE * self._activation(key) * self._activation(partner)
         return gained
 
     def _activation(self, key: str) -> float:
@@ -157,27 +157,27 @@ class Nrem(Phase):
 
     def _clusters(self, recent: Sequence[str]) -> list[list[str]]:
         """Large enough clusters of the recent memories and their related ones."""
-        place: dict[str, int] = {}
+        number_of: dict[str, int] = {}
         for key in recent:
             for related in (key, *self.index.related(key, RELATED)):
-                if len(place) < CLUSTERED and self.may_link(related):
-                    place.setdefault(related, len(place))
+                if len(number_of) < CLUSTERED and self.may_link(related):
+                    number_of.setdefault(related, len(number_of))
             self.go_on()
         weights: dict[tuple[int, int], float] = defaultdict(float)
-        for key, at in place.items():
-            for other in self.index.related(key, RELATED):
-                if other in place:
-                    pair = (min(at, place[other]), max(at, place[other]))
+        for key, number in number_of.items():
+            for neighbour in self.index.related(key, RELATED):
+                if neighbour in number_of:
+                    pair = (min(number, number_of[neighbour]), max(number, number_of[neighbour]))
                     weights[pair] += 1.0
             self.go_on()
         if not weights:
             return []
-        graph = igraph.Graph(n=len(place), edges=list(weights))
+        graph = igraph.Graph(n=len(number_of), edges=list(weights))
         parts = graph.community_leiden(
             objective_function="modularity", weights=list(weights.values())
         )
-        ids = list(place)
-        return [[ids[at] for at in part] for part in parts if len(part) >= CLUSTER_SIZES[0]]
+        ids = list(number_of)
+        return [[ids[number] for number in part] for part in parts if len(part) >= CLUSTER_SIZES[0]]
 
     def _subject(self, ids: Sequence[str]) -> str | None:
         """The name of a node that at least half of these notes name or link to, and few others."""

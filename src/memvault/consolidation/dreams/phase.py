@@ -103,8 +103,8 @@ class Phase(ABC):
         """Propose a link, with a sentence from each note: the given one, or its first."""
         evidence = [
             sentence
-            for memory, given in zip(ends, sentences, strict=True)
-            for sentence in given or self.first_sentence(memory)
+            for memory, chosen in zip(ends, sentences, strict=True)
+            for sentence in chosen or self.first_sentence(memory)
         ]
         return Discovery(
             kind=kind,
@@ -128,15 +128,15 @@ class Phase(ABC):
         return []
 
     def add(
-        self, found: list[Discovery], candidates: Iterator[Discovery | None], most: int
+        self, discoveries: list[Discovery], candidates: Iterator[Discovery | None], most: int
     ) -> None:
         """Add the first ``most`` candidates that were never proposed."""
-        known = {*self.known, *(earlier.key for earlier in found)}
+        proposed = {*self.known, *(earlier.key for earlier in discoveries)}
         try:
             for discovery in candidates:
-                if discovery is not None and discovery.key not in known:
-                    known.add(discovery.key)
-                    found.append(discovery)
+                if discovery is not None and discovery.key not in proposed:
+                    proposed.add(discovery.key)
+                    discoveries.append(discovery)
                     most -= 1
                 if most <= 0:
                     break

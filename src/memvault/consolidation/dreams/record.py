@@ -129,8 +129,9 @@ class DreamRecord:
         self._journal = journal
         self._marks: dict[str, int] = {}
         self._seen: set[str] = set()  # ids of entries; a synced journal may repeat them
-        self._found: dict[str, tuple[tuple[datetime, str], Discovery]] = {}  # with its first phase
-        self._kept: set[str] = set()
+        # By key, with the phase that first proposed it.
+        self._proposals: dict[str, tuple[tuple[datetime, str], Discovery]] = {}
+        self._accepted: set[str] = set()
         # Memory → other memory → day → strength in ten-thousandths: integer sums are exact in any
         # order.
         self._gained: dict[str, dict[str, dict[int, int]]] = {}
@@ -164,14 +165,14 @@ class DreamRecord:
         """The proposals that were not accepted, oldest first."""
         with self._lock:
             self._refresh()
-            found = sorted(self._found.items(), key=lambda item: (item[1][0], item[0]))
-            return [discovery for key, (_, discovery) in found if key not in self._kept]
+            proposals = sorted(self._proposals.items(), key=lambda item: (item[1][0], item[0]))
+            return [discovery for key, (_, discovery) in proposals if key not in self._accepted]
 
     def known(self) -> set[str]:
         """The keys of all proposals ever made."""
         with self._lock:
             self._refresh()
-            return set(self._found)
+            return set(self._proposals)
 
     def reports(self) -> Sequence[PhaseReport]:
         """Every phase, oldest first."""
@@ -183,7 +184,7 @@ class DreamRecord:
         """The number of accepted proposals."""
         with self._lock:
             self._refresh()
-            return len(self._kept)
+            return len(self._accepted)
 
     def strengths(self, memory_id: str, at: datetime) -> dict[str, float]:
         """The strengths that dreams added to a memory's relations, by other memory.
@@ -194,8 +195,8 @@ class DreamRecord:
         with self._lock:
             self._refresh()
             return {
-                other: min(1.0, fsum(_faded(gain, today - day) for day, gain in days.items()))
-                for other, days in self._gained.get(memory_id, {}).items()
+                other_id: min(1.0, fsum(_faded(gain, today - day) for day, gain in days.items()))
+                for other_id, days in self._gained.get(memory_id, {}).items()
             }
 
     def _refresh(self) -> None:
@@ -205,23 +206,23 @@ class DreamRecord:
                 continue
             self._seen.add(entry.id)
             if entry.kind == KEPT:
-                self._kept.add(str(entry.data.get("key", "")))
+                self._accepted.add(str(entry.data.get("key", "")))
                 continue
             try:
-                self._take(PhaseReport.model_validate(entry.data.get("report")))
+                self._add_report(PhaseReport.model_validate(entry.data.get("report")))
             except ValidationError:
                 continue  # written by a newer memvault
 
-    def _take(self, report: PhaseReport) -> None:
+    def _add_report(self, report: PhaseReport) -> None:
         insort(self._reports, report, key=lambda phase: (phase.at, phase.phase))
         for discovery in report.found:
             first = (report.at, report.phase)
-            if discovery.key not in self._found or first < self._found[discovery.key][0]:
-                self._found[discovery.key] = (first, discovery)
+            if discovery.key not in self._proposals or first < self._proposals[discovery.key][0]:
+                self._proposals[discovery.key] = (first, discovery)
         day = report.at.toordinal()
         for pair in report.strengthened:
-            for memory_id, other in ((pair.first, pair.second), (pair.second, pair.first)):
-                days = self._gained.setdefault(memory_id, {}).setdefault(other, {})
+            for memory_id, other_id in ((pair.first, pair.second), (pair.second, pair.first)):
+                days = self._gained.setdefault(memory_id, {}).setdefault(other_id, {})
                 days[day] = days.get(day, 0) + round(pair.added * _UNIT)
 
 

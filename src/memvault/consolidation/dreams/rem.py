@@ -39,17 +39,17 @@ class Rem(Phase):
 
     def run(self, now: datetime) -> PhaseReport:
         """Explore: links, blind spots, questions."""
-        found: list[Discovery] = []
+        discoveries: list[Discovery] = []
         answered: list[bool] = []  # of each question that was asked
         complete = True
         try:
             ids = [key for key in self.index.memory_ids() if self.may_link(key)]
             rows = self.index.rows(ids)
             links = missing_links(self.view, rows, len(self.known) + 10 * MAX_LINKS, self.go_on)
-            self.add(found, map(self._proposed, links), MAX_LINKS)
-            self.add(found, self._blind_spots(set(ids)), MAX_SPOTS)
-            self.add(found, self._late_answers(answered), MAX_ANSWERS)
-            self.add(found, self._open_questions(answered), MAX_QUESTIONS)
+            self.add(discoveries, map(self._proposed, links), MAX_LINKS)
+            self.add(discoveries, self._blind_spots(set(ids)), MAX_SPOTS)
+            self.add(discoveries, self._late_answers(answered), MAX_ANSWERS)
+            self.add(discoveries, self._open_questions(answered), MAX_QUESTIONS)
             self._walk(ids, random.Random(now.toordinal()), answered)
         except TimeOver:
             complete = False
@@ -59,7 +59,7 @@ class Rem(Phase):
             complete=complete,
             queries=len(answered),
             unanswered=answered.count(False),
-            found=tuple(found),
+            found=tuple(discoveries),
         )
 
     def _proposed(self, link: MissingLink) -> Discovery | None:
@@ -142,17 +142,17 @@ class Rem(Phase):
         """Notes that may answer questions that found nothing when they were asked."""
         for question, at, client in self.unanswered[:QUERIES]:
             self.go_on()
-            found = self.answer(question, at)
-            answered.append(found is not None)
-            if found is not None:
+            answer = self.answer(question, at)
+            answered.append(answer is not None)
+            if answer is not None:
                 yield Discovery(
                     kind=DiscoveryKind.ANSWER,
-                    notes=(found.memory.id,),
-                    paths=(found.memory.path,),
+                    notes=(answer.memory.id,),
+                    paths=(answer.memory.path,),
                     title=question,
-                    reason=f"{client or 'you'} asked this on {at:%Y-%m-%d} and no note told; "
-                    f"“{found.memory.title}” now may",
-                    evidence=(found.evidence,),
+                    reason=f"{client or 'you'} asked this on {at:%Y-%m-%d} and no note "
+                    f"answered it; “{answer.memory.title}” now may",
+                    evidence=(answer.evidence,),
                 )
 
     def _open_questions(self, answered: list[bool]) -> Iterator[Discovery]:

@@ -184,7 +184,7 @@ class ClientLimits:
         """The path and words of each note that these changes stored and that still exists."""
         for change in stored[:MAX_COMPARED]:
             path = change.files[0].path
-            with suppress(MemvaultError):
+            with suppress(MemvaultError):  # it was moved, deleted or quarantined
                 yield path, self._words_of(change.reversal_hash, path)
 
     def _words_of(self, key: str, path: str) -> frozenset[str]:

@@ -9,14 +9,14 @@ reverts the change, whichever the files allow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from memvault.curation.changes import apply as files
+from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
 from memvault.curation.changes.change_recorder import ChangeRecorder
 from memvault.curation.changes.crash_recovery import CrashRecovery
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
@@ -250,7 +250,7 @@ class Curator:
                 if attempt == ATTEMPTS:
                     raise
                 continue
-            self._remove_empty_folders(undone.undone)
+            remove_empty_folders(self.vault, self.history, undone.undone)
             return UndoResult(undone.undone, undone.conflicts, undone.plan, change)
         raise AssertionError("unreachable")
 
@@ -345,26 +345,12 @@ class Curator:
             undoes=plan.undoes,
             forgot=tombstones_of(plan, why, now, key),
             restored=plan.restores,
-            folders=self._new_folders(plan),
+            folders=new_folders(self.vault, plan),
             memo=dict(plan.memo),
             undoable=not any(forgetting.permanent for forgetting in plan.forgets),
             call=why.call,
             position=order if order != now else None,
         )
-
-    def _new_folders(self, plan: Plan) -> tuple[str, ...]:
-        arriving = [edit.moved_to or edit.path for edit in plan.edits if edit.arrives]
-        return tuple(folder for folder in _folders_of(arriving) if not self.vault.is_folder(folder))
-
-    def _remove_empty_folders(self, undone: Sequence[Change]) -> None:
-        """Remove these changes' folders that are empty now and were created by a change."""
-        folders = _folders_of(path for change in undone for path in change.paths)
-        created = {
-            folder for change in self.history.changes(limit=None) for folder in change.folders
-        }
-        for folder in reversed(folders):
-            if folder in created:
-                self.vault.remove_empty_folder(folder)
 
     def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
         edits_made = 0
@@ -401,9 +387,3 @@ class Curator:
         plan = Plan(earlier.kind, earlier.names, earlier.node_ids, moves)
         undone = tuple(filter(None, map(self.history.find, earlier.undoes)))
         return UndoResult(undone, (), plan, earlier)
-
-
-def _folders_of(paths: Iterable[str]) -> list[str]:
-    """The visible folders that contain these files, parents first."""
-    folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
-    return sorted(folder for folder in folders if not folder.startswith("."))

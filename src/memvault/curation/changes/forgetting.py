@@ -20,7 +20,7 @@ from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound
 from memvault.model.graph import NodeKind
-from memvault.model.memory import Tombstone
+from memvault.model.memory import Memory, Tombstone
 from memvault.vault.parse import content_hash
 
 USER_REQUESTED = "user_requested"
@@ -64,9 +64,28 @@ def _removes(change: Change) -> bool:
 def untouched_by_person(history: History, path: str, data: bytes) -> bool:
     """Whether the person never wrote, changed or moved a note.
 
-    Then clients, imports or memvault made all its versions, and a client may delete it for good.
+    Then clients, imports or memvault made all its versions, and a client may forget, merge or move
+    it.
     """
     return _untouched_by_person(history.changes(limit=None), path, content_hash(data))
+
+
+def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
+    """Whether this client stored a note and no other client changed it."""
+    changes = history.changes(node_id=note.id, limit=None)
+    changes += history.changes(path=note.path, limit=None)
+    creators = [change.actor for change in changes if change.kind is ChangeKind.CREATED]
+    clients = {change.actor.name for change in changes if change.actor.kind == "client"}
+    return clients == {client} and all(actor.kind == "client" for actor in creators)
+
+
+def is_clients_own(history: History, staging: Staging, note: Memory | None, client: str) -> bool:
+    """Whether this client alone stored and changed a note, so that it may delete it for good."""
+    return (
+        note is not None
+        and untouched_by_person(history, note.path, staging.read(note.path))
+        and is_stored_only_by(history, note, client)
+    )
 
 
 def _untouched_by_person(newest_first: Sequence[Change], path: str, version: str | None) -> bool:
@@ -162,12 +181,12 @@ def hidden_by(target: Target) -> frozenset[str]:
 
 def _restorable(forgotten: Tombstones, target: str, now: datetime) -> Tombstone:
     matching = forgotten.matching(target)
-    found = [tombstone for tombstone in matching if tombstone.restorable(now)]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    restorable = [tombstone for tombstone in matching if tombstone.restorable(now)]
+    if len(restorable) == 1:
+        return restorable[0]
+    if restorable:
         raise AmbiguousTarget(
-            f"{len(found)} forgotten notes or concepts are named {target!r}: give the "
+            f"{len(restorable)} forgotten notes or concepts are named {target!r}: give the "
             "reversal_hash",
             candidates=[
                 {
@@ -176,7 +195,7 @@ def _restorable(forgotten: Tombstones, target: str, now: datetime) -> Tombstone:
                     "path": tombstone.path,
                     "forgotten_at": tombstone.forgotten_at.isoformat(timespec="seconds"),
                 }
-                for tombstone in found
+                for tombstone in restorable
             ],
         )
     if matching or forgotten.was_purged(target):

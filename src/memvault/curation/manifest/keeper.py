@@ -124,7 +124,7 @@ class ManifestKeeper:
         indexed = self._indexed()
         return concepts_of(indexed.known.memories.all(), indexed.edges)
 
-    def write(self, path: str = MANIFEST) -> WrittenManifest:
+    def write(self) -> WrittenManifest:
         """Update the manifest from the vault, or create it.
 
         Edits that a person has not applied stay.
@@ -136,35 +136,37 @@ class ManifestKeeper:
         """
         now = self.concepts()
         for _ in range(ATTEMPTS):
-            before = self._bytes(path)
+            before = self._bytes()
             text, waiting = self._written(before, now)
             data = text.encode("utf-8", "surrogateescape")
-            written = WrittenManifest(path, len(now), waiting)
+            written = WrittenManifest(MANIFEST, len(now), waiting)
             if data == before:
                 return written
             if before is None:
-                if self._vault.create_at(path, data):
+                if self._vault.create_at(MANIFEST, data):
                     return written
-            elif self._replaced(path, before, data):
+            elif self._replaced(before, data):
                 return written
-        raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
+        raise NoteConflict(
+            f"{MANIFEST} keeps changing; try again when nobody edits it", path=MANIFEST
+        )
 
-    def text(self, path: str = MANIFEST) -> str:
+    def text(self) -> str:
         """The current manifest, or, if there is none, the one that `write` would create."""
-        before = self._bytes(path)
+        before = self._bytes()
         if before is not None:
             return before.decode("utf-8", "replace")
         now = self.concepts()
         return write_manifest("", now, state_name(map(WrittenConcept.from_concept, now.values())))
 
-    def preview(self, path: str = MANIFEST) -> ManifestPreview:
+    def preview(self) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
 
         Raises:
             NoteNotFound: there is no manifest.
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        reading = self._read_edits(read_lines(_text(self._vault.read(path))), self.concepts())
+        reading = self._read_edits(read_lines(_text(self._vault.read(MANIFEST))), self.concepts())
         if reading.faults:
             return ManifestPreview(reading.wanted, faults=reading.faults)
         wrong: list[Fault] = []
@@ -173,9 +175,7 @@ class ManifestKeeper:
             reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
         )
 
-    def apply(
-        self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
-    ) -> Change | None:
+    def apply(self, why: Attribution, *, confirm: bool = False) -> Change | None:
         """Apply a person's edits as one change, which also updates the manifest.
 
         None if there are no edits.
@@ -188,7 +188,7 @@ class ManifestKeeper:
         """
         now = self.concepts()
         for attempt in range(1, ATTEMPTS + 1):
-            plan = self._plan(path, now, confirm)
+            plan = self._plan(now, confirm)
             if plan is None:
                 return None
             try:
@@ -205,35 +205,35 @@ class ManifestKeeper:
         text = _text(before or b"")
         lines = read_lines(text)
         state = _state_of(lines)
-        known = load_concepts(self._vault, state) if state else None
+        former = load_concepts(self._vault, state) if state else None
         waiting: dict[str, WrittenConcept] = {}
-        if known is not None and not faults(lines):
-            waiting = withheld_concepts(known, _listed(lines))
-            waiting = {key: each for key, each in waiting.items() if key in now}
+        if former is not None and not faults(lines):
+            waiting = withheld_concepts(former, _listed(lines))
+            waiting = {key: concept for key, concept in waiting.items() if key in now}
         listed = {
             key: WrittenConcept.from_concept(concept) for key, concept in now.items()
         } | waiting
         name = save_concepts(self._vault, listed.values(), [state] if state else [])
-        was = known or {}
-        return write_manifest(text, now, name, withheld=waiting, gone=lambda key: key in was), len(
-            waiting
+        written = write_manifest(
+            text, now, name, withheld=waiting, gone=lambda key: key in (former or {})
         )
+        return written, len(waiting)
 
-    def _replaced(self, path: str, before: bytes, data: bytes) -> bool:
+    def _replaced(self, before: bytes, data: bytes) -> bool:
         """Replace the manifest; False if somebody saved it in the meantime."""
         unchanged = True
 
-        def change(found: bytes) -> bytes:
+        def change(current: bytes) -> bytes:
             nonlocal unchanged
-            unchanged = found == before
-            return data if unchanged else found
+            unchanged = current == before
+            return data if unchanged else current
 
-        self._vault.edit(path, change)
+        self._vault.edit(MANIFEST, change)
         return unchanged
 
-    def _bytes(self, path: str) -> bytes | None:
+    def _bytes(self) -> bytes | None:
         try:
-            return self._vault.read(path)
+            return self._vault.read(MANIFEST)
         except NoteNotFound:
             return None
 
@@ -274,10 +274,10 @@ class ManifestKeeper:
 
     # -- applying -------------------------------------------------------------------------------
 
-    def _plan(self, path: str, now: Mapping[str, Concept], confirm: bool) -> Plan | None:
+    def _plan(self, now: Mapping[str, Concept], confirm: bool) -> Plan | None:
         """All edits as one plan; None if there are none."""
         staging = self._curator.stage()
-        lines = read_lines(_text(staging.read(path)))
+        lines = read_lines(_text(staging.read(MANIFEST)))
         reading = self._read_edits(lines, now)
         _check(reading.faults)
         if not reading.wanted:
@@ -292,7 +292,7 @@ class ManifestKeeper:
                 raise
             except MemvaultError as error:
                 _check([Fault(wanted.line or 1, error.message)])
-        self._stage_manifest(staging, path, lines, reading)
+        self._stage_manifest(staging, lines, reading)
         names = tuple(dict.fromkeys(name for edit in reading.wanted for name in edit.concepts))
         ids = tuple(dict.fromkeys(key for edit in reading.wanted for key in edit.node_ids))
         return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
@@ -307,14 +307,14 @@ class ManifestKeeper:
                 stage_forgetting(staging, target)
 
     def _stage_manifest(
-        self, staging: Staging, path: str, lines: Sequence[Line], reading: ManifestEdits
+        self, staging: Staging, lines: Sequence[Line], reading: ManifestEdits
     ) -> None:
         """Update the manifest in the same change, so that no crash lets it be applied twice."""
         gone: dict[str, str | None] = {}
-        for each in reading.wanted:
-            into = each.into.node_ids[0] if each.into else None
-            if each.action is not Action.ANNOTATE:
-                gone |= {key: into for target in each.targets for key in target.node_ids}
+        for edit in reading.wanted:
+            into = edit.into.node_ids[0] if edit.into else None
+            if edit.action is not Action.ANNOTATE:
+                gone |= {key: into for target in edit.targets for key in target.node_ids}
         indexed = self._indexed()
         remaining = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
         state = _state_of(lines)
@@ -324,18 +324,20 @@ class ManifestKeeper:
             [state],
         )
         text = write_manifest(
-            _text(staging.read(path)),
+            _text(staging.read(MANIFEST)),
             remaining,
             name,
             gone=lambda key: key in reading.known,
-            done={each.line for each in reading.wanted if each.line is not None},
+            done={edit.line for edit in reading.wanted if edit.line is not None},
         )
-        staging.write(path, text.encode("utf-8", "surrogateescape"))
+        staging.write(MANIFEST, text.encode("utf-8", "surrogateescape"))
 
 
-def _check(found: Sequence[Fault]) -> None:
-    if found:
-        raise ManifestRefused("; ".join(map(str, found)), lines=[fault.line for fault in found])
+def _check(edit_faults: Sequence[Fault]) -> None:
+    if edit_faults:
+        raise ManifestRefused(
+            "; ".join(map(str, edit_faults)), lines=[fault.line for fault in edit_faults]
+        )
 
 
 def _text(data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,9 +11,10 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.editable_text import HIDES_REST, EditableText, hides_rest
 from memvault.curation.operations.properties import path_of, property_of, set_property
 from memvault.curation.targets import Target
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.vault.compose import storable_text
 from memvault.vault.frontmatter.read import read_value
+from memvault.vault.parse import content_hash
 
 GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on", "pinned"})
 
@@ -92,6 +94,20 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> EditResult:
         raise InvalidParams(HIDES_REST)
     staging.write(path, note.replaced(start, end, after))
     return EditResult(path, note.text[start:end], after, note.new_sentences(start, end, after))
+
+
+def stage_rewriting(
+    staging: Staging, target: Target, rewritten: Callable[[bytes], bytes], version: str
+) -> None:
+    """Stage a new text of the target's note, made from its bytes.
+
+    Raises NoteConflict: its content hash is no longer ``version``.
+    """
+    path = path_of(target, "a text")
+    data = staging.read(path)
+    if content_hash(data) != version:
+        raise NoteConflict(f"{path} was saved elsewhere in the meantime", path=path)
+    staging.write(path, rewritten(data))
 
 
 def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:

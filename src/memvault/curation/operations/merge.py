@@ -25,7 +25,7 @@ from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.search.scope import MemoryLookup
-from memvault.text.statements import without_repeats
+from memvault.text.repeats import without_repeats
 from memvault.text.words import name_key
 from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.properties import UNDERSTOOD

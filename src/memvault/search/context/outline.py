@@ -194,7 +194,10 @@ class Outlines:
             for (title, _), (own, _) in zip(notes, units, strict=True)
             for unit in own
         ]
-        known, unknown = self._embedder.known(texts), np.zeros(self._embedder.dimension, np.float32)
+        known, unknown = (
+            self._embedder.cached(texts),
+            np.zeros(self._embedder.dimension, np.float32),
+        )
         rows = np.array([known.get(each, unknown) for each in texts], np.float32)
         bare, names = np.split(rows.reshape(-1, self._embedder.dimension), 2)
         both = bare.any(axis=1, keepdims=True) & names.any(axis=1, keepdims=True)

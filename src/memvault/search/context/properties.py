@@ -24,7 +24,7 @@ MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answe
 _ASKS_DAY = re.compile(
     r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
 )
-_ASKS_NUMBER = re.compile(
+_ASKS_AMOUNT = re.compile(
     r"\bhow (?:much|many|long|far|old|large|big|heavy|high|tall)\b|"
     r"\b(?:wie ?viele?|combien|cuánt[oa]s?|quant[oaie]|hoeveel|сколько)\b|いくら|多少",
     re.IGNORECASE,
@@ -96,13 +96,13 @@ class PropertyChooser:
         return sorted(near, key=lambda key: -cosines[key])
 
     def _nearest_fields(self, memory: Memory, question: str) -> list[str]:
-        """``key: value`` of the field nearest to a question; where it asks for a day or a number,
+        """``key: value`` of the field nearest to a question; where it asks for a day or an amount,
         of the two nearest that have one."""
         shown = {key: value for key, _, value in _fields(memory)}
         of_kind: list[str] = []
         if _ASKS_DAY.search(question):
             of_kind = [key for key, value in shown.items() if read_date(value) is not None]
-        elif _ASKS_NUMBER.search(question):
+        elif _ASKS_AMOUNT.search(question):
             of_kind = [
                 key
                 for key, value in shown.items()

@@ -36,7 +36,7 @@ from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.phrase_vectors import PhraseVectors
-from memvault.text.spacy_pipeline import question_parser
+from memvault.text.question_parser import question_parser
 
 logger = logging.getLogger(__name__)
 MAX_HOPS = 5

@@ -219,7 +219,7 @@ class Solver:
         return Joint(
             child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
             parent_kinds=self._readings[relation.a].weights,
-            fit=self._traversal.fit(phrase, single=single),
+            fit=self._traversal.phrase_fit.of_edges(phrase, single=single),
             middle_fit=self._kinds.nearness(self._vectors[_text_of(question, relation)]),
             loose=phrase.is_weak or (is_of and self._readings[relation.a].named),
             times=relation.times[0] if relation.times else None,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memvault.search.relations.lexicon import WRONG_KIND
+from memvault.search.relations.phrase_fit import PhraseFit
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import NO_DAY, Flags, Floats, Ints, Places, StepGraph
 from memvault.search.time_spans import Span
@@ -24,10 +25,7 @@ Steps = tuple[int, ...]
 # Returns, for nodes, a phrase and the question word, each note's best fitting value and its fit.
 OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 
-# The fit of a step is its cosine to the phrase plus SHARED.
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
-LISTED = 0.08  # subtracted for a target in a list if one node is meant
-SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
 RIGHT_KINDS = 0.2  # least weight of an edge between the right kinds, whatever its words
 # How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
 # edge suffices or the question's words are vague.
@@ -107,7 +105,7 @@ class Traversal:
 
     Args:
         usable: nodes that the question may see, (n_nodes,).
-        similar: by wording of a phrase, its similarity to every step text, (n_texts,).
+        similar: as in `PhraseFit`.
         max_hops: greatest number of edges in a chain.
         all_values: read the values of all notes; otherwise only if the answer may follow relations
             that the vault states repeatedly, since other answers are not used.
@@ -124,35 +122,9 @@ class Traversal:
     ) -> None:
         self._graph = graph
         self._usable = usable
-        self._similar = similar
+        self.phrase_fit = PhraseFit(graph, similar)
         self._max_hops = max_hops
         self._all_values = all_values
-        self._fits: dict[tuple[Phrase, bool], Floats] = {}
-
-    def fit(self, phrase: Phrase, *, single: bool) -> Floats:
-        """How well each edge states a phrase, (n_edges,).
-
-        Args:
-            single: one node is meant (*the lead of*), which a list of members seldom states.
-        """
-        key = (phrase, single)
-        if key not in self._fits:
-            graph, texts = self._graph, self.text_fit(phrase)
-            fit = 0.6 * texts[graph.local] + 0.4 * texts[graph.whole]
-            self._fits[key] = fit - LISTED * graph.listed if single else fit
-        return self._fits[key]
-
-    def text_fit(self, phrase: Phrase) -> Floats:
-        """How well each step text states a phrase, (n_texts,).
-
-        Half counts the most similar wording of the phrase, half the mean of all; shared word stems
-        add to both.
-        """
-        wordings = np.stack([self._similar[wording] for wording in phrase.wordings])
-        fit: Floats = 0.5 * wordings.max(axis=0) + 0.5 * wordings.mean(axis=0)
-        for stem in phrase.stems:
-            fit[self._graph.texts_with(stem)] += SHARED / len(phrase.stems)
-        return fit
 
     def start(self, kinds: Floats) -> State:
         """Every usable node, scored by its kind."""
@@ -337,7 +309,7 @@ class Traversal:
         notes = [int(node) for node in top if graph.has_note[node]]
         out_edges = self._out_edges(active)
         is_stated_by_child = graph.source[out_edges.edge] == out_edges.origin
-        fit = self.fit(phrase, single=single)[out_edges.edge]
+        fit = self.phrase_fit.of_edges(phrase, single=single)[out_edges.edge]
         fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
         may_answer = bool(len(fit)) and bool(graph.repeated[out_edges.edge[fit.argmax()]])
         may_answer = may_answer or any(

@@ -15,9 +15,9 @@ import numpy as np
 
 from memvault.model.note import Chunk, LineRange
 from memvault.search.relations.edge_templates import Value, values_in
+from memvault.search.relations.phrase_fit import SHARED
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import StepGraph
-from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stems
@@ -138,7 +138,7 @@ class ValueFinder:
         return {node: self._read[node, question_word] for node in nodes}
 
     def _fits(self, texts: list[str], phrase: Phrase) -> dict[str, float]:
-        """Like `Traversal.text_fit`, for steps that are not in the index."""
+        """Like `PhraseFit`, for steps that are not in the index."""
         if not texts:
             return {}
         vectors = self._vectors.of([*texts, *phrase.wordings])

@@ -92,43 +92,43 @@ class CypherGraphStore(ABC):
         }
         characters = sum(len(edge["sentence"]) for edge in edges)
 
-        def work(change: Transaction) -> None:
-            paths = dict(change.run(PATHS, ids=[*latest, *named, *_targets(edges)]))
+        def work(transaction: Transaction) -> None:
+            paths = dict(transaction.run(PATHS, ids=[*latest, *named, *_targets(edges)]))
             _check_targets(edges, paths.keys() | latest.keys() | named.keys())
-            known = [note_id for note_id in latest if note_id in paths]
-            loose = set(named)
-            if known:
-                loose.update(row[0] for row in change.run(NAMED_BY, ids=known))
-                change.run(DELETE_EDGES_FROM, ids=known)
+            present = [note_id for note_id in latest if note_id in paths]
+            candidates = set(named)
+            if present:
+                candidates.update(row[0] for row in transaction.run(NAMED_BY, ids=present))
+                transaction.run(DELETE_EDGES_FROM, ids=present)
             nodes = [graph.node for graph in latest.values()]
             nodes += [entity for entity in named.values() if paths.get(entity.id) is None]
-            _put_nodes(change, nodes, paths)
-            change.insert_edges(edges)
-            _drop_unnamed(change, loose - _targets(edges))
+            _put_nodes(transaction, nodes, paths)
+            transaction.insert_edges(edges)
+            _drop_unnamed(transaction, candidates - _targets(edges))
 
         self._change(len(edges) + len(latest) + len(named), characters, work)
 
     def remove(self, note_ids: Collection[str]) -> None:
         ids = list(dict.fromkeys(note_ids))
 
-        def work(change: Transaction) -> None:
-            loose = {row[0] for row in change.run(NAMED_BY, ids=ids)}
-            change.run(DELETE_NODES, ids=ids)
-            _drop_unnamed(change, loose - set(ids))
+        def work(transaction: Transaction) -> None:
+            candidates = {row[0] for row in transaction.run(NAMED_BY, ids=ids)}
+            transaction.run(DELETE_NODES, ids=ids)
+            _drop_unnamed(transaction, candidates - set(ids))
 
         if ids:
             self._change(0, 0, work)
 
     def neighbours(self, ids: Collection[str], limit: int = 10_000) -> list[GraphEdge]:
         wanted = list(ids)
-        found = self._read(EDGES_FROM, ids=wanted)
-        own = set(wanted)
-        found += [row for row in self._read(EDGES_TO, ids=wanted) if row[0] not in own]
-        return sorted(map(_edge, found), key=_order)[:limit]
+        rows = self._read(EDGES_FROM, ids=wanted)
+        sources = set(wanted)
+        rows += [row for row in self._read(EDGES_TO, ids=wanted) if row[0] not in sources]
+        return sorted(map(_edge, rows), key=_order)[:limit]
 
     def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
-        found = self._read(EDGES_FROM, ids=list(note_ids))
-        return sorted(map(_edge, found), key=_order)
+        rows = self._read(EDGES_FROM, ids=list(note_ids))
+        return sorted(map(_edge, rows), key=_order)
 
     def nodes(self, ids: Collection[str]) -> dict[str, GraphNode]:
         rows = self._read(NODES, ids=list(dict.fromkeys(ids)))
@@ -149,24 +149,24 @@ class CypherGraphStore(ABC):
 
 
 def _put_nodes(
-    change: Transaction, nodes: Iterable[GraphNode], known: Mapping[str, str | None]
+    transaction: Transaction, nodes: Iterable[GraphNode], present: Mapping[str, str | None]
 ) -> None:
     new: list[Row] = []
     old: list[Row] = []
     for node in nodes:
         row = {column: getattr(node, column) for column in NODE_COLUMNS}
-        (old if node.id in known else new).append(row)
-    change.insert_nodes(new)
-    change.run(UPDATE_NODES, rows=old)
+        (old if node.id in present else new).append(row)
+    transaction.insert_nodes(new)
+    transaction.run(UPDATE_NODES, rows=old)
 
 
-def _drop_unnamed(change: Transaction, loose: Collection[str]) -> None:
+def _drop_unnamed(transaction: Transaction, candidates: Collection[str]) -> None:
     """Remove the nodes among these that have no note and no edge left."""
-    ids = list(loose)
-    named = {row[0] for row in change.run(STILL_NAMED, ids=ids)}
-    paths = change.run(PATHS, ids=ids)
+    ids = list(candidates)
+    named = {row[0] for row in transaction.run(STILL_NAMED, ids=ids)}
+    paths = transaction.run(PATHS, ids=ids)
     gone = [node_id for node_id, path in paths if path is None and node_id not in named]
-    change.run(DELETE_NODES, ids=gone)
+    transaction.run(DELETE_NODES, ids=gone)
 
 
 def _edge_rows(graph: NoteGraph) -> Iterator[Row]:
@@ -182,8 +182,8 @@ def _targets(edges: Iterable[Row]) -> set[str]:
     return {row["target"] for row in edges}
 
 
-def _check_targets(edges: Iterable[Row], known: Collection[str]) -> None:
-    if missing := _targets(edges).difference(known):
+def _check_targets(edges: Iterable[Row], present: Collection[str]) -> None:
+    if missing := _targets(edges).difference(present):
         raise GraphQueryError(
             "An edge ends at a node that is not in the graph.", missing=len(missing)
         )

@@ -142,7 +142,7 @@ class LadybugGraphStore(CypherGraphStore):
                 yield
                 self._writer.execute("COMMIT")
             except BaseException:
-                with suppress(RuntimeError):
+                with suppress(RuntimeError):  # the error has ended the transaction already
                     self._writer.execute("ROLLBACK")
                 raise
 
@@ -196,7 +196,7 @@ def _rows(connection: ladybug.Connection, query: str, values: Mapping[str, Any])
     ids = dict.fromkeys(values.get("ids", ()))
     if query.count(queries.IN_IDS) == 1 and len(ids) <= FEW:
         single = query.replace(queries.IN_IDS, "= $id")
-        return [row for each in ids for row in _answer(connection, single, {"id": each})]
+        return [row for node_id in ids for row in _answer(connection, single, {"id": node_id})]
     return _answer(connection, query, values)
 
 
@@ -208,7 +208,7 @@ def _answer(connection: ladybug.Connection, query: str, values: Mapping[str, Any
 
 
 def _in_columns(
-    columns: Sequence[str], rows: Sequence[Row], place: str
+    columns: Sequence[str], rows: Sequence[Row], index: str
 ) -> tuple[str, dict[str, list[Any]]]:
     """The properties of a pattern, and a list of values for each.
 
@@ -216,8 +216,10 @@ def _in_columns(
     are left out, since the engine cannot infer their type.
     """
     lists = {column: [row[column] for row in rows] for column in columns}
-    known = {column: values for column, values in lists.items() if values.count(None) < len(values)}
-    return "{" + ", ".join(f"{column}: ${column}[{place}]" for column in known) + "}", known
+    filled = {
+        column: values for column, values in lists.items() if values.count(None) < len(values)
+    }
+    return "{" + ", ".join(f"{column}: ${column}[{index}]" for column in filled) + "}", filled
 
 
 def _field(value: str | float | None) -> str:

@@ -26,6 +26,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
@@ -92,8 +93,8 @@ class _Writing:
         self._insert(_CREATE_EDGES, rows)
 
     def _insert(self, query: str, rows: Sequence[Row]) -> None:
-        for start in range(0, len(rows), ROWS_PER_QUERY):
-            self.run(query, rows=list(rows[start : start + ROWS_PER_QUERY]))
+        for batch in batched(rows, ROWS_PER_QUERY):
+            self.run(query, rows=batch)
 
 
 class Neo4jGraphStore(CypherGraphStore):
@@ -104,11 +105,11 @@ class Neo4jGraphStore(CypherGraphStore):
     """
 
     def __init__(
-        self, url: str, place: StoreNamespace, user: str, password: str | None = None
+        self, url: str, namespace: StoreNamespace, user: str, password: str | None = None
     ) -> None:
         self._url = url
         self._auth = None if password is None else (user, password)
-        self._label = f"Memvault_{place.vault}_{place.generation}"
+        self._label = f"Memvault_{namespace.vault}_{namespace.generation}"
         self._write_lock = threading.Lock()
         self._driver_lock = threading.Lock()
         self._driver: neo4j.Driver | None = None
@@ -133,8 +134,8 @@ class Neo4jGraphStore(CypherGraphStore):
     def drop(self) -> None:
         """Delete all data of this generation."""
         with self._write_lock:
-            self._ask(lambda driver: self._alone(driver, _DROP), READ_ALL_SECONDS)
-            self._ask(lambda driver: self._alone(driver, _DROP_CONSTRAINT), WRITE_SECONDS)
+            self._ask(lambda driver: self._run_alone(driver, _DROP), READ_ALL_SECONDS)
+            self._ask(lambda driver: self._run_alone(driver, _DROP_CONSTRAINT), WRITE_SECONDS)
             self._prepared = False
 
     def close(self) -> None:
@@ -172,7 +173,7 @@ class Neo4jGraphStore(CypherGraphStore):
             with self._translated(), self._within(seconds) as driver:
                 try:
                     if not self._prepared:
-                        self._alone(driver, _CONSTRAINT)
+                        self._run_alone(driver, _CONSTRAINT)
                         self._prepared = True
                     return call(driver)
                 except (DriverError, TransientError):
@@ -181,7 +182,7 @@ class Neo4jGraphStore(CypherGraphStore):
 
         return self.server.ask(attempt, writes=writes)
 
-    def _alone(self, driver: neo4j.Driver, query: str) -> None:
+    def _run_alone(self, driver: neo4j.Driver, query: str) -> None:
         """Run a query that needs a transaction of its own."""
         text = query.replace("{name}", f"`{self._label}`")
         with driver.session(bookmark_manager=self._bookmarks) as session:

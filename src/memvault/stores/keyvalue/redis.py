@@ -10,13 +10,13 @@ require.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, TypeVar
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
 from memvault.stores.keyvalue import Rows
 from memvault.stores.server import Server, StoreNamespace
@@ -41,13 +41,13 @@ repeat
 until #gone == 0
 """
 _GET = """
-local found = {}
+local values = {}
 for start = 1, #ARGV, 5000 do
     local last = math.min(start + 4999, #ARGV)
     local part = redis.call('HMGET', KEYS[1], unpack(ARGV, start, last))
-    for place, value in ipairs(part) do found[start + place - 1] = value end
+    for place, value in ipairs(part) do values[start + place - 1] = value end
 end
-return found
+return values
 """
 _DELETE = """
 for start = 1, #ARGV, 5000 do
@@ -76,8 +76,8 @@ return total
 _SWAP = """
 local refused = {}
 for place = 1, #ARGV, 4 do
-    local key, stands = ARGV[place], redis.call('HGET', KEYS[1], ARGV[place])
-    if stands == (ARGV[place + 1] == '1' and ARGV[place + 2]) then
+    local key, current = ARGV[place], redis.call('HGET', KEYS[1], ARGV[place])
+    if current == (ARGV[place + 1] == '1' and ARGV[place + 2]) then
         redis.call('HSET', KEYS[1], key, ARGV[place + 3])
         redis.call('ZADD', KEYS[2], 0, key)
         redis.call('ZREM', KEYS[3], key)
@@ -111,9 +111,9 @@ class RedisKeyValueStore:
         InvalidParams: the URL is invalid.
     """
 
-    def __init__(self, url: str, place: StoreNamespace, password: str | None = None) -> None:
-        self._vault = _of_vault(place.vault)
-        self._own = f"{self._vault}:{place.generation}"
+    def __init__(self, url: str, namespace: StoreNamespace, password: str | None = None) -> None:
+        self._vault = _of_vault(namespace.vault)
+        self._prefix = f"{self._vault}:{namespace.generation}"
         self._client = _connect(url, password)
         self.server = _new_server()
         self.calls = self.server.calls
@@ -125,8 +125,8 @@ class RedisKeyValueStore:
         wanted = list(keys)
         if not wanted:
             return {}
-        found = self._frugally(namespace, _GET, *wanted)
-        return {key: value for key, value in zip(wanted, found, strict=True) if value is not None}
+        values = self._frugally(namespace, _GET, *wanted)
+        return {key: value for key, value in zip(wanted, values, strict=True) if value is not None}
 
     def put(
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
@@ -149,9 +149,9 @@ class RedisKeyValueStore:
             for namespace in {**deleted, **written}:
                 names, items = self._names(namespace), written.get(namespace, {})
                 pipe.eval(_SWEEP, 3, *names)
-                for part in _parts(list(deleted.get(namespace, ()))):
+                for part in batched(deleted.get(namespace, ()), KEYS_PER_COMMAND):
                     pipe.eval(_DELETE, 3, *names, *part)
-                for part in _parts(list(items)):
+                for part in batched(items, KEYS_PER_COMMAND):
                     _put(pipe, names, {key: items[key] for key in part})
 
         self._write(write)
@@ -174,12 +174,14 @@ class RedisKeyValueStore:
         return keys, values
 
     def swap(self, namespace: str, items: Mapping[str, tuple[bytes | None, bytes]]) -> set[str]:
-        given = [
+        arguments = [
             part
             for key, (old, new) in items.items()
             for part in (key, int(old is not None), old or b"", new)
         ]
-        return set(map(bytes.decode, self._script(namespace, _SWEEP + _SWAP, given, writes=True)))
+        return set(
+            map(bytes.decode, self._script(namespace, _SWEEP + _SWAP, arguments, writes=True))
+        )
 
     def increment(self, namespace: str, key: str) -> int:
         """See `KeyValueStore.increment`; keeps the counter's expiry. Never retried, because that
@@ -200,29 +202,29 @@ class RedisKeyValueStore:
 
     def drop(self) -> None:
         """Delete all data of this generation."""
-        for key in self._client.scan_iter(f"{_literally(self._own)}:*", count=1_000):
+        for key in self._client.scan_iter(f"{_literally(self._prefix)}:*", count=1_000):
             self._client.unlink(key)
 
     def close(self) -> None:
         if self.server.close():
             self._client.close()
 
-    def _frugally(self, namespace: str, script: str, *given: Any) -> Any:
+    def _frugally(self, namespace: str, script: str, *arguments: Any) -> Any:
         """Run a script that needs no memory, after deleting expired values."""
-        return self._script(namespace, _FRUGAL + _SWEEP + script, given)
+        return self._script(namespace, _FRUGAL + _SWEEP + script, arguments)
 
     def _script(
         self,
         namespace: str,
         script: str,
-        given: Sequence[Any],
+        arguments: Sequence[Any],
         *,
         repeatable: bool = True,
         writes: bool = False,
     ) -> Any:
         names = self._names(namespace)
         return self._ask(
-            lambda: self._client.eval(script, len(names), *names, *given),
+            lambda: self._client.eval(script, len(names), *names, *arguments),
             repeatable=repeatable,
             writes=writes,
         )
@@ -238,8 +240,8 @@ class RedisKeyValueStore:
         self._ask(attempt, writes=True)
 
     def _names(self, namespace: str) -> Names:
-        own = f"{self._own}:{namespace}"
-        return f"{own}:values", f"{own}:keys", f"{own}:expiry"
+        prefix = f"{self._prefix}:{namespace}"
+        return f"{prefix}:values", f"{prefix}:keys", f"{prefix}:expiry"
 
     def _ask(self, attempt: Callable[[], T], *, repeatable: bool = True, writes: bool = False) -> T:
         return self.server.ask(lambda: _translating(attempt), repeatable=repeatable, writes=writes)
@@ -293,14 +295,14 @@ def _translating(attempt: Callable[[], T]) -> T:
 
 
 def _connect(url: str, password: str | None) -> redis.Redis:
-    given = {} if password is None else {"password": password}
+    options = {} if password is None else {"password": password}
     try:
         return redis.Redis.from_url(
             url,
             socket_timeout=TIMEOUT_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
             retry=Retry(NoBackoff(), 0),  # `Server` retries
-            **given,
+            **options,
         )
     except ValueError as error:
         raise InvalidParams(f"configuration: keyvalue: {error}") from error
@@ -311,12 +313,6 @@ def _put(pipe: Pipe, names: Names, items: Mapping[str, bytes]) -> None:
     pipe.hset(values, mapping=items)
     pipe.zadd(keys, dict.fromkeys(items, 0))
     pipe.zrem(expiry, *items)
-
-
-def _parts(keys: Sequence[str]) -> Iterator[list[str]]:
-    waiting = iter(keys)
-    while some := list(islice(waiting, KEYS_PER_COMMAND)):
-        yield some
 
 
 def _literally(text: str) -> str:

@@ -7,11 +7,11 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
+from memvault.model.batched import batched
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
 from memvault.stores.keyvalue import Rows
@@ -80,17 +80,16 @@ class SqliteKeyValueStore:
         return bytes(rows[0][0]) if rows else None
 
     def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        waiting = iter(keys)
-        while some := list(islice(waiting, KEYS_PER_QUERY)):
-            marks = ", ".join("?" * len(some))
+        values: dict[str, bytes] = {}
+        for batch in batched(keys, KEYS_PER_QUERY):
+            marks = ", ".join("?" * len(batch))
             rows = self._read(
                 f"SELECT key, value FROM entries WHERE namespace = ? AND key IN ({marks})"
                 f" AND {_LIVE}",
-                (namespace, *some, time.time()),
+                (namespace, *batch, time.time()),
             )
-            found.update(rows)
-        return found
+            values.update(rows)
+        return values
 
     def put(
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None

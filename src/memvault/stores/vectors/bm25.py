@@ -93,8 +93,8 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
         return english
     values = dict(_document_pieces(text)) if language in _IN_PIECES else {}
     if language not in WITHOUT_STEMMER:
-        own = _model(language).embed_document(normal(text))
-        values.update(zip(own.indices, own.values, strict=True))
+        stemmed = _model(language).embed_document(normal(text))
+        values.update(zip(stemmed.indices, stemmed.values, strict=True))
     values.update(zip(english.indices, english.values, strict=True))
     return qdrant.SparseVector(list(values), list(values.values()))
 
@@ -138,8 +138,8 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
             faint_terms = set(_model(stems).embed_query(prepared(" ".join(faint))).indices)
             common = _common_terms() if spoken == "english" else frozenset()
             for term in _model(stems).embed_query(prepared(text)).indices:
-                other = COMMON_WORD if term in common else 1.0
-                weights.setdefault(term, FUNCTION_WORD if term in faint_terms else other)
+                weight = COMMON_WORD if term in common else 1.0
+                weights.setdefault(term, FUNCTION_WORD if term in faint_terms else weight)
         if language in _IN_PIECES:
             for word in set(words_of(text)) - set(faint):
                 pieces = _pieces(word)
@@ -199,7 +199,7 @@ def _spaced(text: str, *, pairs: bool) -> str:
         signs = run.group()
         words = [*signs]
         if pairs:
-            words += [one + other for one, other in pairwise(signs)]
+            words += [first + second for first, second in pairwise(signs)]
         return f" {' '.join(words)} "
 
     return _UNSPACED.sub(apart, text)

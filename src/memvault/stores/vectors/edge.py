@@ -11,6 +11,7 @@ from typing import Any
 
 import qdrant_edge as qdrant
 
+from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, MemvaultError, StorageError
 from memvault.model.priority import make_way
 from memvault.model.search import Ranking
@@ -35,6 +36,7 @@ from memvault.stores.vectors.payload import (
 )
 from memvault.stores.vectors.points import (
     DENSE,
+    POINTS_PER_CALL,
     SPARSE,
     Note,
     Point,
@@ -44,7 +46,6 @@ from memvault.stores.vectors.points import (
     WithVector,
     batches,
     ids_of,
-    parts,
     point_of,
 )
 
@@ -83,7 +84,7 @@ class EdgeVectorStore(PointVectorStore):
                     for memory, chunks in batch
                     for point in points(memory, chunks, unused_ids)
                 ]
-                for part in parts(new_points):
+                for part in batched(new_points, POINTS_PER_CALL):
                     make_way()
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
                 self._headers.forget(ids)
@@ -169,7 +170,7 @@ class EdgeVectorStore(PointVectorStore):
         """Fill the cache in small steps, because each holds the interpreter lock."""
         if self.count() > MAX_KEPT:
             return
-        for part in parts(ids_of(self._scroll((), []))):
+        for part in batched(ids_of(self._scroll((), [])), POINTS_PER_CALL):
             self._headers.of(part)
             time.sleep(_PAUSE_SECONDS)
 
@@ -184,7 +185,7 @@ class EdgeVectorStore(PointVectorStore):
                     shard.close()
 
     def _delete(self, shard: qdrant.EdgeShard, chunk_ids: Iterable[int]) -> None:
-        for part in parts(list(chunk_ids)):
+        for part in batched(chunk_ids, POINTS_PER_CALL):
             ids: list[Any] = [point_of(chunk_id) for chunk_id in part]
             shard.update(qdrant.UpdateOperation.delete_points(ids))
             self._headers.forget(part)

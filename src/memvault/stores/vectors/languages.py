@@ -70,7 +70,7 @@ _ENDED_CHARS = 6  # least length of words that are judged by their endings
 _LANGUAGE_OF_WORDS = {language: frozenset(w.split()) for language, w in _COMMON_WORDS.items()}
 _COMMON = frozenset().union(*_LANGUAGE_OF_WORDS.values())
 _LANGUAGES_OF_COMMON = {
-    word: tuple(language for language, own in _LANGUAGE_OF_WORDS.items() if word in own)
+    word: tuple(language for language, words in _LANGUAGE_OF_WORDS.items() if word in words)
     for word in _COMMON
 }
 # Letters that few other languages have: each counts as a word, up to `_MAX_LETTERS`.
@@ -83,7 +83,7 @@ _OWN_LETTERS = {
 }  # fmt: skip
 _MAX_LETTERS = 3
 _LANGUAGES_OF_LETTER = {
-    letter: frozenset(language for language, own in _OWN_LETTERS.items() if letter in own)
+    letter: frozenset(language for language, letters in _OWN_LETTERS.items() if letter in letters)
     for letter in "".join(_OWN_LETTERS.values())
 }
 _LANGUAGE_OF_SCRIPT = {
@@ -177,8 +177,8 @@ def _letters_by_language(text: str) -> Counter[str]:
     """For each language the number of a text's letters that few other languages have."""
     if text.isascii():
         return Counter()
-    own = _LANGUAGES_OF_LETTER.keys() & set(text)
-    counts = Counter(chain.from_iterable(_LANGUAGES_OF_LETTER[letter] for letter in own))
+    letters = _LANGUAGES_OF_LETTER.keys() & set(text)
+    counts = Counter(chain.from_iterable(_LANGUAGES_OF_LETTER[letter] for letter in letters))
     return Counter({language: min(_MAX_LETTERS, count) for language, count in counts.items()})
 
 
@@ -193,7 +193,7 @@ def _language_of_script(text: str) -> str | None:
 
 def is_foreign(text: str) -> bool:
     """Whether a text is not in English, judged by its letters and most common words."""
-    letters = [each for each in text if each.isalpha()]
+    letters = [letter for letter in text if letter.isalpha()]
     return 2 * sum(map(str.isascii, letters)) < len(letters) or language_of(text) is not None
 
 
@@ -211,8 +211,8 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
     spoken = ("english", *languages)
     counts = Counter(function_words_by_language(text, spoken))
     best, most = counts.most_common(1)[0]  # of equal ones the first
-    others = max(counts[each] for each in languages)
-    if not text.isascii() and best == "english" and others == most:
+    most_foreign = max(counts[language] for language in languages)
+    if not text.isascii() and best == "english" and most_foreign == most:
         return None  # "conjugação do verbo", "meetings in Zürich"
     return best if most else None
 
@@ -220,7 +220,9 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
 def function_words_by_language(text: str, languages: Iterable[str]) -> dict[str, int]:
     """For each language the number of a text's function words, such as "what"."""
     words = words_of(text)
-    return {each: sum(is_function_word(word, each) for word in words) for each in languages}
+    return {
+        language: sum(is_function_word(word, language) for word in words) for language in languages
+    }
 
 
 def function_words(text: str, language: str) -> list[str]:

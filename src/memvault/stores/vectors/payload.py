@@ -180,8 +180,8 @@ def header(payload: Mapping[str, Any] | None) -> Header:
 
 
 def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> Conditions:
-    own = _any(_note_label(note_id) for note_id in note_ids)
-    return (own,) if size is None else (own, _any([size]))
+    in_notes = _any(_note_label(note_id) for note_id in note_ids)
+    return (in_notes,) if size is None else (in_notes, _any([size]))
 
 
 def in_languages(languages: Iterable[str]) -> Conditions:
@@ -236,30 +236,30 @@ class Headers:
 
     def __init__(self, read: Callable[[Collection[int]], dict[int, Header]]) -> None:
         self._read = read
-        self._known: dict[int, Header] = {}
+        self._cached: dict[int, Header] = {}
         self._changes = 0
         self._lock = threading.Lock()
 
     def of(self, points: Sequence[int]) -> list[Header | None]:
         """The headers of these points, in order; None for a deleted one."""
-        found = self._known
-        headers = list(map(found.get, points))
+        cache = self._cached
+        headers = list(map(cache.get, points))
         if None not in headers:
             return headers
         changes = self._changes
         read = self._read(
-            [key for key, known in zip(points, headers, strict=True) if known is None]
+            [key for key, cached in zip(points, headers, strict=True) if cached is None]
         )
         with self._lock:
-            if len(found) > MAX_KEPT:
-                found = self._known = {}
+            if len(cache) > MAX_KEPT:
+                cache = self._cached = {}
             if changes == self._changes:
-                found.update(read)
-        return [known or read.get(key) for key, known in zip(points, headers, strict=True)]
+                cache.update(read)
+        return [cached or read.get(key) for key, cached in zip(points, headers, strict=True)]
 
     def forget(self, points: Iterable[int]) -> None:
         """Invalidate points after the engine wrote or deleted them."""
         with self._lock:
             self._changes += 1
             for key in points:
-                self._known.pop(key, None)
+                self._cached.pop(key, None)

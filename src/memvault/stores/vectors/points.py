@@ -11,6 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
+from memvault.model.batched import batched
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector, chunk_id
 from memvault.model.priority import make_way
@@ -211,7 +212,7 @@ class PointVectorStore(ABC):
                 candidates.setdefault(note_id, set()).add(words)
         return {
             note_id
-            for group in _grouped(self.note_ids() if common else candidates, NOTES_PER_CALL)
+            for group in batched(self.note_ids() if common else candidates, NOTES_PER_CALL)
             for note_id, text in self._words_of(group).items()
             if any(phrase in text for phrase in (*candidates.get(note_id, ()), *common))
         }
@@ -297,7 +298,7 @@ class PointVectorStore(ABC):
     def _ids_of(self, note_ids: Iterable[str]) -> set[int]:
         """Ids of these notes' chunks."""
         chunk_ids: set[int] = set()
-        for group in _grouped(note_ids, POINTS_PER_CALL):
+        for group in batched(note_ids, POINTS_PER_CALL):
             chunk_ids.update(ids_of(self._scroll(of_notes(group), [])))
         return chunk_ids
 
@@ -339,19 +340,6 @@ def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
         size += len(note[1])
     if batch:
         yield batch
-
-
-def _grouped(items: Iterable[str], size: int) -> Iterator[list[str]]:
-    """The items in lists of at most this size."""
-    rest = iter(items)
-    while group := list(islice(rest, size)):
-        yield group
-
-
-def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
-    """Split a list into lists for one call each."""
-    for start in range(0, len(points), POINTS_PER_CALL):
-        yield list(points[start : start + POINTS_PER_CALL])
 
 
 def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:

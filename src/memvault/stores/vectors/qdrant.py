@@ -20,6 +20,7 @@ import grpc
 from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 
+from memvault.model.batched import batched
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
@@ -37,13 +38,13 @@ from memvault.stores.vectors.payload import (
 )
 from memvault.stores.vectors.points import (
     DENSE,
+    POINTS_PER_CALL,
     SPARSE,
     Note,
     PointVectorStore,
     Terms,
     batches,
     language_of,
-    parts,
     point_of,
     searchable,
 )
@@ -144,7 +145,7 @@ class QdrantVectorStore(PointVectorStore):
                     for memory, chunks in batch
                     for point in _points(memory, chunks, unused_ids)
                 ]
-                for part in parts(points):
+                for part in batched(points, POINTS_PER_CALL):
                     self._ask(partial(self._upsert, part), writes=True)
                 stale.difference_update(ids)
             self._delete(stale)
@@ -244,8 +245,9 @@ class QdrantVectorStore(PointVectorStore):
         client.upsert(self._collection, points, wait=True)
 
     def _delete(self, chunk_ids: Iterable[int]) -> None:
-        for part in parts([point_of(chunk_id) for chunk_id in chunk_ids]):
-            self._ask(partial(self._delete_part, models.PointIdsList(points=part)))
+        for part in batched(map(point_of, chunk_ids), POINTS_PER_CALL):
+            ids = models.PointIdsList(points=list(part))
+            self._ask(partial(self._delete_part, ids))
 
     def _delete_part(self, ids: models.PointIdsList, client: QdrantClient) -> None:
         client.delete(self._collection, ids, wait=True)

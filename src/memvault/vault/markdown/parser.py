@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -17,6 +18,7 @@ from memvault.vault.markdown.logseq_marks import logseq_plugin
 from memvault.vault.markdown.plugins import comment_plugin, field_plugin, marker_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
+InlineRule = Callable[[StateInline, bool], bool]
 MAX_NESTING = 100
 MAX_INLINE_CHARS = 200_000
 MAX_LINK_CHARS = 1000
@@ -48,8 +50,8 @@ def _parser() -> MarkdownIt:
         plugin(md)
     md.inline.terminator_re = _STOPS
     md.inline.ruler.at("text", _text)
-    md.inline.ruler.at("backticks", _code_span)
-    md.inline.ruler.at("html_inline", _html_tag)
+    md.inline.ruler.at("backticks", _counting_lines(code_span))
+    md.inline.ruler.at("html_inline", _counting_lines(html_tag))
     md.inline.ruler.at("link", _link)
     md.inline.ruler.at("image", _image)
     md.core.ruler.at("inline", _inline)
@@ -114,23 +116,15 @@ def _image(state: StateInline, silent: bool) -> bool:
     return image(state, silent)
 
 
-def _counting_lines(state: StateInline, start: int) -> None:
-    lines = state.src.count("\n", start, state.pos)
-    if lines and state.tokens:
-        state.tokens[-1].meta["lines"] = lines
+def _counting_lines(rule: InlineRule) -> InlineRule:
+    """The rule, whose token also has the number of line ends in its source."""
 
+    def counting(state: StateInline, silent: bool) -> bool:
+        start = state.pos
+        applies = rule(state, silent)
+        lines = 0 if silent or not applies else state.src.count("\n", start, state.pos)
+        if lines and state.tokens:
+            state.tokens[-1].meta["lines"] = lines
+        return applies
 
-def _code_span(state: StateInline, silent: bool) -> bool:
-    start = state.pos
-    found = code_span(state, silent)
-    if found and not silent:
-        _counting_lines(state, start)
-    return found
-
-
-def _html_tag(state: StateInline, silent: bool) -> bool:
-    start = state.pos
-    found = html_tag(state, silent)
-    if found and not silent:
-        _counting_lines(state, start)
-    return found
+    return counting

@@ -1,0 +1,56 @@
+"""Repairs stores that do not fit the catalogue: lost indexes, and nodes and chunks of no note."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from indexer.comparison import Comparison
+from indexer.name_registry import NameRegistry
+from indexer.relinking import Relinking
+from memvault.model.graph import NotesIndexed
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """Repairs one vault's stores. Used by one thread at a time.
+
+    Args:
+        report: called with the removed notes.
+    """
+
+    comparison: Comparison
+    names: NameRegistry
+    relinking: Relinking
+    report: Callable[[NotesIndexed], None]
+
+    def forget_lost_indexes(self) -> None:
+        """Drop all records if an index lost its data, so that every note is indexed again."""
+        if self.comparison.has_lost_an_index():
+            logger.warning("An index has lost its data; indexing all notes again.")
+            catalogue = self.comparison.catalogue
+            ids = frozenset(memory.id for memory in catalogue.all())
+            paths = frozenset(catalogue.paths())
+            catalogue.commit([], paths)
+            self.names.clear()
+            self.report(NotesIndexed(paths, removed=ids))
+
+    def remove_strays(self) -> tuple[set[str], set[str]]:
+        """Remove nodes and chunks without a record.
+
+        Returns their ids, and the paths of the notes that link to them.
+        """
+        stores = self.comparison.stores
+        nodes, chunks = self.comparison.strays()
+        linking: set[str] = set()
+        if nodes:
+            sources = {edge.source for edge in stores.graph.neighbours(nodes)} - nodes
+            linking = self.relinking.paths_of(sources)
+            stores.graph.remove(nodes)
+        if chunks:
+            stores.vectors.remove(chunks)
+        self.report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
+        return nodes | chunks, linking

@@ -1,0 +1,89 @@
+"""Orders quotations so that lines of sessions come after the newer lines that replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mcp_server.hooks.quotations import EARLIER, LASTING, PREFERENCES, Quotation, distinct
+from memvault.capture.changes_of_mind import replaced
+from memvault.capture.extract import content_words
+from memvault.model.note import Vector
+from memvault.vault.session_lines import without_speaker
+
+# The sections of a session note whose lines replace older ones about the same matter, and those
+# whose lines are replaced.
+_REPLACING = ("Decisions", PREFERENCES, "Facts stated by the person")
+_REPLACED = (*_REPLACING, "Open questions")
+SAME_MATTER = 0.55  # cosine from which two sentences are about one matter
+NAMED_MATTER = 0.4  # cosine, if the newer sentence names what it replaces in the older one
+
+Embed = Callable[[Iterable[str]], Mapping[str, Vector]]
+
+
+def latest_first(
+    quotations: Sequence[Quotation], embed: Embed, newer: Sequence[Quotation] = ()
+) -> list[Quotation]:
+    """The quotations in their order, except that lines of sessions come last and are marked as
+    earlier if a newer quotation is about the same matter.
+
+    Args:
+        embed: returns the normalised vector of each text.
+        newer: further quotations, which are added where they replace one of the others.
+    """
+    if not any(map(_is_replaceable, quotations)):
+        return list(quotations)
+    every = distinct([*quotations, *newer])
+    texts = [without_speaker(quotation.text) for quotation in every]
+    vector_of = embed(texts)
+    vectors = np.stack([vector_of[text] for text in texts])
+    cosines = vectors @ vectors.T
+    words = [content_words(text) for text in texts]
+    gone = [replaced(quotation.text) if _replaces(quotation) else [] for quotation in every]
+
+    def replaces(new: int, old: int) -> bool:
+        if not (_replaces(every[new]) and _is_newer(every[new], every[old])):
+            return False
+        names = any(former <= words[old] for former in gone[new])
+        if not names and words[old].difference(*gone[old]) <= words[new]:
+            return False  # they agree
+        return bool(cosines[old, new] >= (NAMED_MATTER if names else SAME_MATTER))
+
+    places = range(len(every))
+    replacing = {
+        old: [new for new in places if replaces(new, old)]
+        for old in places
+        if _is_replaceable(every[old])
+    }
+    ordered: list[Quotation] = []
+    for place, quotation in enumerate(every[: len(quotations)]):
+        latest = [new for new in replacing.get(place, []) if not replacing.get(new)]
+        ordered += [every[new] for new in latest if new >= len(quotations)]
+        if not replacing.get(place):
+            ordered.append(quotation)
+    marked = [
+        replace(quotation, text=f"{EARLIER} {quotation.text}")
+        for place, quotation in enumerate(every[: len(quotations)])
+        if replacing.get(place)
+    ]
+    return distinct(ordered) + marked
+
+
+def _is_replaceable(quotation: Quotation) -> bool:
+    return quotation.memory.type == "session" and quotation.heading in _REPLACED
+
+
+def _replaces(quotation: Quotation) -> bool:
+    """Whether a quotation settles its matter: the person's own note, or a line of a session that is
+    no question or report."""
+    if quotation.memory.type == "session":
+        return quotation.heading in _REPLACING
+    return quotation.memory.type in LASTING
+
+
+def _is_newer(first: Quotation, second: Quotation) -> bool:
+    if first.memory.id == second.memory.id:
+        return (first.lines or (0, 0)) > (second.lines or (0, 0))
+    return first.memory.created_at > second.memory.created_at

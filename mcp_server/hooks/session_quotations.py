@@ -1,0 +1,141 @@
+"""Quotes the notes of captured sessions: whole lines of some of their sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mcp_server.hooks.quotations import PREFERENCES, Quotation, distinct, says_something
+from memvault.capture.extract import ItemKind
+from memvault.capture.session_note import FILES
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Memory
+from memvault.model.search import Hit
+from memvault.search.context.scoring import scores
+from memvault.vault.session_lines import items_by_heading
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+
+RECENT_SESSIONS = 12  # the latest ones, whose decisions are given at a start
+MAX_COMPARED = 40  # quotations from sessions that are compared with each other
+# The sections of a session note that are quoted, and how many of their last lines.
+_LASTING_LINES = {"Decisions": 3, PREFERENCES: 3, "Open questions": 2}
+_LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
+DECIDED = ("Decisions", PREFERENCES)
+_LINES_OF_SESSION = 2
+_BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
+_ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
+_NEXT_SHARE = 0.7  # of the best line's worth, from which another line of a session is quoted
+
+
+class SessionQuotations:
+    """Quotes captured sessions. Thread-safe."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+
+    def recent(self, folder: str, project: str | None, current: str) -> list[Quotation]:
+        """Decisions and open questions of the last sessions in this folder or project, the latest
+        first, and the last session's requests.
+
+        Args:
+            current: the note id of the session that starts; it is left out.
+        """
+        sessions = [
+            memory
+            for memory in self._container.live.catalogue.all()
+            if memory.type == "session"
+            and memory.id != current
+            and (
+                memory.metadata.get("folder") == folder
+                or (project is not None and memory.project == project)
+            )
+        ]
+        sessions.sort(key=lambda memory: memory.created_at, reverse=True)
+        quotations: list[Quotation] = []
+        for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
+            quotations += self._quoted(memory, _LATEST_LINES if place == 0 else _LASTING_LINES)
+        return distinct(quotations)[:MAX_COMPARED]
+
+    def of_note(self, path: str | None) -> list[Quotation]:
+        """The decisions, open questions and last requests in a session's note."""
+        memory = self._container.live.catalogue.by_path(path) if path else None
+        return self._quoted(memory, _LATEST_LINES) if memory is not None else []
+
+    def _quoted(self, memory: Memory, last_lines: Mapping[str, int]) -> list[Quotation]:
+        items = self._items(memory)
+        return [
+            Quotation(memory, text, (number, number), heading)
+            for heading, limit in last_lines.items()
+            for number, text in items.get(heading, [])[-limit:]
+            if says_something(text)
+        ]
+
+    def _items(self, memory: Memory) -> Mapping[str, list[tuple[int, str]]]:
+        try:
+            return items_by_heading(self._container.guarded.read(memory.path))
+        except MemvaultError:  # deleted since it was found, or in quarantine
+            return {}
+
+    def decided_since(self, session: Memory) -> list[Quotation]:
+        """What later sessions of the same project decided, the latest first."""
+        folder = str(session.metadata.get("folder", ""))
+        return [
+            quotation
+            for quotation in self.recent(folder, session.project, session.id)
+            if quotation.heading in DECIDED and quotation.memory.created_at > session.created_at
+        ]
+
+    def best_of(self, query: str, hit: Hit, headings: Collection[str] | None) -> list[Quotation]:
+        """The lines of a captured session that fit a query best, each whole.
+
+        Args:
+            headings: sections to quote from; None for all.
+        """
+        (outline,) = self._container.outlines.of([hit])
+        if outline is None:
+            return []
+        vector = self._container.embedder.embed_query(query)
+        (scored,) = scores(query, vector, [hit], [outline])
+        worth: dict[int, float] = {}
+        for statement, value in zip(outline.statements, scored.statements, strict=True):
+            line = statement.lines.first
+            worth[line] = max(worth.get(line, 0.0), float(value))
+        items = {
+            heading: lines
+            for heading, lines in self._items(hit.memory).items()
+            if headings is None or heading in headings
+        }
+        best = _best_lines(items, lambda line: worth.get(line, 0.0), _LINES_OF_SESSION)
+        return [Quotation(hit.memory, text, (line, line), heading) for heading, line, text in best]
+
+
+def _best_lines(
+    items: Mapping[str, Sequence[tuple[int, str]]], worth: Callable[[int], float], limit: int
+) -> list[tuple[str, int, str]]:
+    """The heading, line and text of the lines of a session that are worth most, best first.
+
+    The person's words count more than the assistant's.
+
+    Args:
+        items: the lines by heading, see `items_by_heading`.
+        worth: the worth of the line with a number.
+    """
+    lines = [
+        (worth(number) * (_ASSISTANT if _is_assistants(heading, text) else 1.0), heading, number)
+        for heading, below in items.items()
+        for number, text in below
+        if heading != FILES and says_something(text)
+    ]
+    lines.sort(key=lambda line: -line[0])
+    texts = {number: text for below in items.values() for number, text in below}
+    return [
+        (heading, number, texts[number])
+        for score, heading, number in lines[:limit]
+        if score >= _NEXT_SHARE * lines[0][0]
+    ]
+
+
+def _is_assistants(heading: str, text: str) -> bool:
+    return heading in _BY_ASSISTANT or text.endswith(" (assistant)")

@@ -1,0 +1,57 @@
+"""The state of the indexes, for the command line, the page and the doctor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.stores.open import without_password
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+
+Result = TypeVar("Result")
+
+
+def index_status(container: Container) -> dict[str, Any]:
+    """Counts, stores, progress and problems."""
+    vectors, graph = container.live.stores.vectors, container.live.stores.graph
+    nodes, edges = _none_if_unreachable(graph.counts) or (None, None)
+    scanning, last_scan = container.indexing.scanning, container.indexing.last_scan
+    indexing, progress = container.indexing.status(), scanning or container.live.indexer.progress
+    return {
+        "vault": container.vault.root.name,
+        "notes": len(container.live.catalogue),
+        "chunks": _none_if_unreachable(vectors.count),
+        "nodes": nodes,
+        "edges": edges,
+        "stores": {
+            "vectors": without_password(container.settings.vectors),
+            "graph": without_password(container.settings.graph),
+            "keyvalue": without_password(container.settings.keyvalue),
+        },
+        "not_answering": container.live.stores.unreachable(),
+        "without_room": container.full_stores(),
+        "embedding": container.embedder.model_id,
+        "watching": container.indexing.watching(),
+        "indexing": None
+        if progress is None
+        else {"stage": progress.stage, "done": progress.done, "total": progress.total},
+        "loading": [
+            job.partition(" ")[2]
+            for job in container.worker.pending
+            if job.startswith(("load ", "read the "))
+        ],
+        "entities_waiting": indexing.entities_waiting if indexing else None,
+        "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
+        "last_scan": last_scan[0].isoformat() if last_scan else None,
+        "problems": container.indexing.problems(),
+    }
+
+
+def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:
+    try:
+        return query_store()
+    except (StoreUnavailable, GraphQueryError):
+        return None

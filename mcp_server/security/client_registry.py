@@ -1,0 +1,144 @@
+"""The clients on the web that the person approved, and the SHA-256 hashes of their tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import secrets
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from memvault.vault.write import write_whole
+
+logger = logging.getLogger(__name__)
+ACCESS_SECONDS = 3_600
+
+
+@dataclass(slots=True)
+class ApprovedClient:
+    """``info`` is its registration (RFC 7591); times are seconds since 1970.
+
+    ``last_seen`` is when it last fetched a token, which it does every hour while in use.
+    """
+
+    info: dict[str, Any]
+    approved: float
+    last_seen: float
+
+    @property
+    def name(self) -> str:
+        return shown_name(self.info.get("client_name"))
+
+    @property
+    def host(self) -> str:
+        """The hosts of its redirect addresses, where its approval was sent."""
+        addresses = self.info.get("redirect_uris", [])
+        return ", ".join(sorted({urlsplit(str(address)).netloc for address in addresses}))
+
+
+@dataclass(slots=True)
+class Grant:
+    """One token; an access token and its refresh token share a ``grant_id``."""
+
+    client_id: str
+    kind: Literal["access", "refresh"]
+    scopes: list[str]
+    grant_id: str
+    resource: str | None = None
+    expires: int | None = None
+
+
+@dataclass(slots=True)
+class _Contents:
+    clients: dict[str, ApprovedClient] = field(default_factory=dict)
+    tokens: dict[str, Grant] = field(default_factory=dict)
+
+
+class ClientRegistry:
+    """The approved clients and their tokens; reads its file once and writes it at every change."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._contents = _read(file)
+
+    @property
+    def clients(self) -> dict[str, ApprovedClient]:
+        """Every approved client by its id."""
+        return self._contents.clients
+
+    def approve(self, client_id: str, info: dict[str, Any]) -> None:
+        """Add an approved client. Raises OSError: the file cannot be written."""
+        now = time.time()
+        self.clients[client_id] = ApprovedClient(info, now, now)
+        self._write()
+
+    def revoke(self, client_id: str) -> bool:
+        """Remove a client and all its tokens; False if there is none."""
+        if self.clients.pop(client_id, None) is None:
+            return False
+        tokens = self._contents.tokens
+        self._contents.tokens = {k: v for k, v in tokens.items() if v.client_id != client_id}
+        self._write()
+        return True
+
+    def issue(self, client_id: str, scopes: list[str], resource: str | None) -> tuple[str, str]:
+        """A new access token and a new refresh token."""
+        access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        pair, now = secrets.token_hex(8), int(time.time())
+        tokens = self._contents.tokens
+        for key in [key for key, grant in tokens.items() if (grant.expires or now) < now]:
+            del tokens[key]
+        expires = now + ACCESS_SECONDS
+        tokens[_hash(access)] = Grant(client_id, "access", scopes, pair, resource, expires)
+        tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, pair, resource)
+        self.clients[client_id].last_seen = now
+        self._write()
+        return access, refresh
+
+    def grant(self, token: str, kind: Literal["access", "refresh"]) -> Grant | None:
+        """The grant of a token; None if it is unknown, expired or of the other kind."""
+        grant = self._contents.tokens.get(_hash(token))
+        if grant is None or grant.kind != kind or (grant.expires or time.time()) < time.time() - 1:
+            return None
+        return grant
+
+    def withdraw(self, token: str) -> None:
+        """Make a token, and the one issued with it, invalid."""
+        tokens = self._contents.tokens
+        grant = tokens.get(_hash(token))
+        if grant is not None:
+            self._contents.tokens = {
+                k: v for k, v in tokens.items() if v.grant_id != grant.grant_id
+            }
+            self._write()
+
+    def _write(self) -> None:
+        write_whole(self._file, json.dumps(asdict(self._contents)).encode(), 0o600)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _read(file: Path) -> _Contents:
+    """The file's contents; empty if it is missing or damaged, so clients ask for approval again."""
+    try:
+        values = json.loads(file.read_bytes())
+        clients = {key: ApprovedClient(**client) for key, client in values["clients"].items()}
+        tokens = {key: Grant(**grant) for key, grant in values["tokens"].items()}
+    except FileNotFoundError:
+        return _Contents()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        logger.warning("%s cannot be read; web clients must be approved again: %s", file, error)
+        return _Contents()
+    return _Contents(clients, tokens)
+
+
+def shown_name(name: object) -> str:
+    """The name that a client gave itself, without invisible characters; anyone may claim it."""
+    visible = "".join(char for char in str(name or "") if char.isprintable() or char.isspace())
+    return " ".join(visible.split())[:60] or "Unnamed client"
