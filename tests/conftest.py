@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MethodType
 from typing import Any
@@ -19,6 +20,11 @@ from hypothesis import settings as examples
 from xdist.scheduler import LoadFileScheduling
 
 if "MEMVAULT_STATE" not in os.environ:  # the workers of a run have that of the run
+    # Most tests write notes and indexes and flush them, which a disk does slowly. A run needs a
+    # gigabyte or two of memory for them.
+    with suppress(OSError):
+        if "TMPDIR" not in os.environ and shutil.disk_usage("/dev/shm").free > 6 * 2**30:
+            os.environ["TMPDIR"] = tempfile.tempdir = "/dev/shm"
     os.environ["MEMVAULT_STATE"] = tempfile.mkdtemp(prefix="memvault-tests-")
     atexit.register(shutil.rmtree, os.environ["MEMVAULT_STATE"], ignore_errors=True)
 # Else each of the many processes that tests start would compile all that it imports of this tree.
