@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import multiprocessing
-from multiprocessing import forkserver
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 
 
-def forks_of(module: str) -> ForkServerContext:
-    """Starts processes from one that has imported the module.
+def forks_of(module: str) -> BaseContext:
+    """Starts processes from one that has imported the module; on Windows, new processes.
 
-    A run has one such process, and it imports nothing more once it runs: so one that another
-    module's tests started is ended.
+    A run has one process to fork from, and it imports nothing more once it runs: one that other
+    tests started is ended here.
     """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    from multiprocessing import forkserver
+
     forkserver._forkserver._stop()  # type: ignore[attr-defined]
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([module])
-    return context
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload([module])
+    return forks

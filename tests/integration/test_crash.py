@@ -7,7 +7,7 @@ import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ CLIENTS = 3  # that store at once
 
 
 @pytest.fixture(scope="module")
-def forks() -> ForkServerContext:
+def forks() -> BaseContext:
     """Processes are forked from one that has imported what takes long."""
     return forks_of("tests.integration.crash_child")
 
@@ -64,7 +64,7 @@ def received(pipe: Connection) -> tuple[str, str]:
     return pipe.recv()
 
 
-def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> dict[str, str]:
+def kill_again_and_again(context: BaseContext, home: Path, seed: int) -> dict[str, str]:
     """The memories that were stored and indexed before their process died, by path."""
     dice = random.Random(seed)
     acknowledged: dict[str, str] = {}
@@ -91,7 +91,7 @@ def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> d
 
 @pytest.mark.timeout(600)
 def test_kills_while_indexing_lose_no_acknowledged_memory(
-    forks: ForkServerContext, tmp_path: Path, settings: Settings
+    forks: BaseContext, tmp_path: Path, settings: Settings
 ) -> None:
     homes = [tmp_path / f"lane{number}" for number in range(LANES)]
     for home in homes:
@@ -129,7 +129,7 @@ async def store_until_killed(
 
 @pytest.mark.timeout(600)
 def test_killing_the_engine_loses_no_memory_that_it_reported_as_stored(
-    forks: ForkServerContext, tmp_path: Path, settings: Settings
+    forks: BaseContext, tmp_path: Path, settings: Settings
 ) -> None:
     dice = random.Random(3)
     vault, state = tmp_path / "vault", StateFolder(tmp_path / "state")
@@ -162,7 +162,7 @@ def test_killing_the_engine_loses_no_memory_that_it_reported_as_stored(
 
 
 def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_start(
-    forks: ForkServerContext, tmp_path: Path, settings: Settings
+    forks: BaseContext, tmp_path: Path, settings: Settings
 ) -> None:
     """Killed amid its writing, then again and again while it opens what that left behind."""
     vault, state = tmp_path / "vault", tmp_path / "state"

@@ -9,7 +9,7 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)  # differ from run 
 
 
 @pytest.fixture(scope="module")
-def context() -> ForkServerContext:
+def context() -> BaseContext:
     return forks_of("tests.integration.change_child")
 
 
@@ -76,7 +76,7 @@ def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_killed_at_any_step_is_made_or_not_made_and_the_history_knows(
-    tmp_path: Path, context: ForkServerContext, change: str
+    tmp_path: Path, context: BaseContext, change: str
 ) -> None:
     start, before, after = vault_of(tmp_path, change)
     old, outcomes = known(Desk(start)), []
@@ -122,7 +122,7 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
 
 
 def test_a_journal_that_is_compressed_and_killed_at_any_step_tells_the_same(
-    tmp_path: Path, context: ForkServerContext
+    tmp_path: Path, context: BaseContext
 ) -> None:
     prepared(Desk(tmp_path), "bring back")
     for change in ("store", "first preference", "import", "restore", "bring back", "forget"):

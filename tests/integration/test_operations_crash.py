@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def vault_of(desk: Desk, notes: int) -> None:
             desk.write(f"links/Link {number}.md", f"See [[Old {number}]] and ![[Old 1]].\n")
 
 
-def killed_at(context: ForkServerContext, root: Path, step: int) -> bool:
+def killed_at(context: BaseContext, root: Path, step: int) -> bool:
     """Whether it was killed, and did not end before that step."""
     child = context.Process(target=merge_and_die, args=(root, step))
     child.start()
@@ -34,7 +34,7 @@ def killed_at(context: ForkServerContext, root: Path, step: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def context() -> ForkServerContext:
+def context() -> BaseContext:
     return forks_of("tests.integration.merge_child")
 
 
@@ -50,7 +50,7 @@ def whole(desk: Desk, before: dict[str, bytes], merged: dict[str, bytes]) -> str
 
 @pytest.mark.parametrize("taking_back", [False, True], ids=["merge", "undo"])
 def test_a_small_merge_killed_at_every_step_is_wholly_done_or_wholly_undone(
-    tmp_path: Path, context: ForkServerContext, taking_back: bool
+    tmp_path: Path, context: BaseContext, taking_back: bool
 ) -> None:
     desk = Desk(tmp_path)
     vault_of(desk, 3)
@@ -71,7 +71,7 @@ def test_a_small_merge_killed_at_every_step_is_wholly_done_or_wholly_undone(
 
 
 def test_a_merge_of_many_notes_killed_anywhere_is_wholly_done_or_wholly_undone(
-    tmp_path: Path, context: ForkServerContext
+    tmp_path: Path, context: BaseContext
 ) -> None:
     desk = Desk(tmp_path)
     vault_of(desk, NOTES)
