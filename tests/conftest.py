@@ -47,7 +47,12 @@ __all__ = ["neo4j_server", "redis_server"]
 SERVER_TESTS = ("tests/contract/", "tests/integration/test_server_")
 
 # How long an example takes is the machine's affair, and says nothing of the code.
-examples.register_profile("memvault", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.register_profile(
+    "memvault",
+    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "50")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 examples.load_profile("memvault")
 
 

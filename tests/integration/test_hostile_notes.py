@@ -33,7 +33,8 @@ SCRIPTS = {
     "הזיכרון שלי": "פתק קצר", "기억": "짧은 메모", "Ελλάδα 🏛": "σημείωμα", "ẞtraße café": "Notiz",
     "cafe\u0301 décomposé": "note courte", "ⲙⲉⲧⲣⲉⲙⲛⲭⲏⲙⲓ": "ⲥϩⲁⲓ", "𓀀𓂀": "hieroglyphs", "ᓄᓇᕗᑦ": "note",
 }  # fmt: skip
-BIG = 2 * MAX_NOTE_BYTES
+LINE = "This line is written again and again, as in a log file.\n"
+HUGE = "# Huge\n\nIt begins with an axolotl.\n\n" + LINE * 10_000 + " " * 2 * MAX_NOTE_BYTES
 NOTES = 29  # that can be read
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d494844520000000100000001080600") + bytes(range(256))
 
@@ -50,10 +51,7 @@ def fill(vault: Path, outside: Path) -> None:
     write("program.md", b"\x7fELF" + os.urandom(20_000))
     write("empty.md", b"")
     write("nothing but zeros.md", bytes(5_000))
-    with (vault / "Huge.md").open("w") as file:
-        file.write("# Huge\n\nIt begins with an axolotl.\n\n")
-        line = "This sentence is written again and again, as in a log file. " * 200 + "\n"
-        file.write(line * (BIG // len(line)))
+    write("Huge.md", HUGE)
     write("one/Twin.md", "# Twin\n\nThe first twin likes quinces.\n")
     write("two/Twin.md", "# Twin\n\nThe second twin likes medlars. See [[one/Twin]].\n")
     for name, text in SCRIPTS.items():
@@ -216,7 +214,7 @@ def test_what_is_wrong_is_said(desk: Desk) -> None:
 
 
 def test_nothing_was_written_to_any_note(desk: Desk) -> None:
-    assert (desk.vault / "Huge.md").stat().st_size > BIG - 100
+    assert (desk.vault / "Huge.md").read_bytes() == HUGE.encode()
     assert (desk.vault / "Latin.md").read_bytes().endswith(b"caf\xe9 and the marmot stand here.\n")
     assert (desk.vault / "picture.md").read_bytes() == PNG * 50
     inside = {entry.name for entry in desk.vault.iterdir() if entry.name.startswith(".")}
