@@ -47,7 +47,7 @@ bench: $(VENV)/.installed-dev  ## speed and size, as a table and as JSON in .ben
 	$(BIN)/python -m tests.benchmarks
 
 eval: $(VENV)/.installed-dev  ## the question sets in ../shared/eval, when present
-	$(BIN)/python -m tests.benchmarks.run_sets
+	$(BIN)/python -m tests.benchmarks.run_question_sets
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

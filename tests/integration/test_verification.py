@@ -16,8 +16,8 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks import bench_verification, contradictions
-from tests.benchmarks import contradictions_held as planted
-from tests.benchmarks.claims import written_by_client
+from tests.benchmarks import contradictions_held_out as planted
+from tests.benchmarks.client_notes import written_by_client
 
 NOTES = {
     "projects/Aurora.md": "---\ntype: project\n---\n# Aurora\n\nA new ferry pier in the harbour.\n\n"
