@@ -67,6 +67,7 @@ class FilesToProcesses(LoadFileScheduling):
 
 @pytest.hookimpl(optionalhook=True)  # so that tests run without xdist, too
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    config.option.loadscopereorder = False  # else the file that takes longest may come last
     return FilesToProcesses(config, log)
 
 

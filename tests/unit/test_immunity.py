@@ -114,10 +114,10 @@ def test_no_text_takes_long_to_check(text: str) -> None:
     "mark", [*"([{<>\"'`*_#-—:;,.!?|=~ \n\t“‘", "( ", "\n\n> ", "&nbsp;", "&#40;"]
 )
 def test_no_run_of_marks_takes_long_to_check(mark: str) -> None:
-    text = mark * (30_000 // len(mark)) + "notes " * 3_000
+    text = mark * (15_000 // len(mark)) + "notes " * 1_500
     start = time.process_time()
     Immunity(None).check(text)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 0.7
 
 
 def test_a_text_that_takes_too_long_to_check_is_adversarial(
