@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE_SECONDS = 60.0  # costs nothing where all is well
+PATIENCE_SECONDS = 100.0  # costs nothing where all is well
 _SHORTEST, _LONGEST = 0.02, 0.3  # seconds between two looks
 
 T = TypeVar("T")

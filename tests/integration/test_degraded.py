@@ -165,7 +165,8 @@ def test_what_takes_too_long_gives_way_to_what_can_be_had(caller, monkeypatch):
         stuck.let_go.set()
 
 
-def test_the_limit_is_ten_seconds_unless_set():
+def test_the_limit_is_ten_seconds_unless_set(monkeypatch):
+    monkeypatch.delenv("MEMVAULT_LIMITS__ANSWER_SECONDS")
     assert Settings().limits.answer_seconds == 10.0
     assert LimitSettings(answer_seconds=3).answer_seconds == 3.0
 
