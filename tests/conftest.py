@@ -46,7 +46,12 @@ from memvault.text.tokens import TokenCounter
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["neo4j_server", "redis_server"]
-SERVER_TESTS = ("tests/contract/", "tests/integration/test_server_")
+SERVER_TESTS = (
+    "tests/contract/",
+    "tests/integration/test_server_",
+    "tests/integration/test_several_machines",
+    "tests/integration/test_sharing",
+)
 
 # How long an example takes is the machine's affair, and says nothing of the code.
 examples.register_profile(
