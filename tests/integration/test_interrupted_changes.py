@@ -121,7 +121,7 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
     assert failed > 3
 
 
-def test_a_journal_that_is_compressed_and_killed_at_any_step_tells_the_same(
+def test_a_journal_whose_compression_is_killed_at_any_step_keeps_its_history(
     tmp_path: Path, context: BaseContext
 ) -> None:
     prepared(Desk(tmp_path), "bring back")

@@ -89,7 +89,7 @@ def with_client(
     return asyncio.run(run())
 
 
-def test_the_pulse_tells_stage_and_what_waits(container: Container) -> None:
+def test_the_pulse_gives_the_stage_and_the_waiting_tasks(container: Container) -> None:
     pulse = with_client(container, lambda client: read_resource(client, PULSE_URI))
     assert set(pulse) == {
         "entropy", "coherence", "suggested_action", "lifecycle", "curation_tasks_pending",

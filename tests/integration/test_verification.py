@@ -342,7 +342,7 @@ def test_execution_gives_only_what_is_sure(call):
     assert all(each["confidence"] >= 0.8 for each in answer["nodes"])  # use moves it from 0.85
 
 
-def test_execution_says_so_when_nothing_is_sure_enough(call):
+def test_execution_mode_reports_that_no_memory_is_confident_enough(call):
     answer = call("recall_memory", query="summer party decorations", mode="execution")
     assert answer["nodes"] == []
     assert "execution mode requires" in answer["notice"]
