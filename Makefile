@@ -3,9 +3,6 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# Three processes on two processors, as many tests wait; about 2 GB of memory apiece. Whole files
-# each, as tests/conftest.py says, the longest folder first.
-IN_PARALLEL := -n 3 --no-loadscope-reorder
 
 .PHONY: demo test lint bench eval format clean
 
@@ -39,15 +36,16 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.import_circles
 	$(BIN)/mypy
 
+# Three processes on two processors, as many tests wait; about 2 GB of memory apiece.
 test: lint  ## style, types and every test
 	$(BIN)/python -m tests.servers
-	$(BIN)/pytest $(IN_PARALLEL)
+	$(BIN)/pytest -n 3
 
 bench: $(VENV)/.installed-dev  ## speed and size, as a table and as JSON in .bench/
 	$(BIN)/python -m tests.benchmarks
 
 eval: $(VENV)/.installed-dev  ## the question sets in ../shared/eval, when present
-	$(BIN)/python -m tests.benchmarks.run_sets
+	$(BIN)/python -m tests.benchmarks.run_question_sets
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

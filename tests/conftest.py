@@ -9,36 +9,57 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MethodType
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from xdist.scheduler import LoadFileScheduling
 
 if "MEMVAULT_STATE" not in os.environ:  # the workers of a run have that of the run
+    # Most tests write notes and indexes and flush them, which a disk does slowly. A run needs a
+    # gigabyte or two of memory for them.
+    with suppress(OSError):
+        if "TMPDIR" not in os.environ and shutil.disk_usage("/dev/shm").free > 6 * 2**30:
+            os.environ["TMPDIR"] = tempfile.tempdir = "/dev/shm"
     os.environ["MEMVAULT_STATE"] = tempfile.mkdtemp(prefix="memvault-tests-")
     atexit.register(shutil.rmtree, os.environ["MEMVAULT_STATE"], ignore_errors=True)
 # Else each of the many processes that tests start would compile all that it imports of this tree.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# A machine with much else to do answers late, and answers in part where tests expect all.
+os.environ["MEMVAULT_LIMITS__ANSWER_SECONDS"] = "60"
 
 from mcp_server import server
 from mcp_server.runtime import generations, indexing_service
 from mcp_server.runtime.worker import give_back_memory
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
+from memvault.model.note import Vector
 from memvault.text import embedding, openvino_model
-from memvault.text.embedding import Embedder, open_embedder
+from memvault.text.embedding import Embedder, Window, open_embedder
+from memvault.text.openvino_model import OpenVinoModel
 from memvault.text.tokens import TokenCounter
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["neo4j_server", "redis_server"]
-SERVER_TESTS = ("tests/contract/", "tests/integration/test_server_")
+SERVER_TESTS = (
+    "tests/contract/",
+    "tests/integration/test_server_",
+    "tests/integration/test_several_machines",
+    "tests/integration/test_sharing",
+)
 
 # How long an example takes is the machine's affair, and says nothing of the code.
-examples.register_profile("memvault", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.register_profile(
+    "memvault",
+    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "50")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 examples.load_profile("memvault")
 
 
@@ -53,18 +74,22 @@ class FilesToProcesses(LoadFileScheduling):
 
 @pytest.hookimpl(optionalhook=True)  # so that tests run without xdist, too
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    config.option.loadscopereorder = False  # else the file that takes longest may come last
     return FilesToProcesses(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def made_once() -> Iterator[None]:
-    """Each engine of a run has a model, tools and a heap of its own; loading the one, describing
-    the other and going through the third anew would take longer than most tests."""
+    """Each engine of a run has a model, tools and a heap of its own; loading the first, describing
+    the second and going through the third each time would take longer than most tests. Most of
+    their vaults have the same notes: each text is embedded once."""
     gc.collect()
     gc.freeze()
-    model = openvino_model.OpenVinoModel
+    model = OpenVinoModel
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model, "begin", _once_for_each_window(model.begin))
+        known = KnownWindows()
+        patch.setattr(model, "begin", known.begin(model.begin))
+        patch.setattr(model, "encode", known.encode(model.encode))
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
         patch.setattr(embedding, "TokenCounter", functools.cache(TokenCounter))
         patch.setattr(server, "_tool", _described_once(server._tool))
@@ -73,18 +98,49 @@ def made_once() -> Iterator[None]:
         yield
 
 
-def _once_for_each_window(begin: Callable[..., Any]) -> Callable[..., Any]:
-    known: dict[tuple[object, ...], Any] = {}
+class KnownWindows:
+    """The vectors of all windows that a run embedded, so that each is computed once."""
 
-    def begun(model: object, windows: Sequence[Sequence[int]]) -> Any:
-        if len(windows) != 1:
-            return begin(model, windows)
-        key = (id(model), *windows[0])
-        if key not in known:
-            known[key] = begin(model, windows)()
-        return lambda: known[key]
+    def __init__(self) -> None:
+        self._known: dict[tuple[Path, bytes], Vector] = {}
 
-    return begun
+    def begin(self, begin: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(begin)
+        def begun(model: OpenVinoModel, windows: Sequence[Window]) -> Callable[[], Any]:
+            new = self._unknown(model, windows)
+            computed = begin(model, new) if new else list
+
+            def finished() -> Any:
+                self._keep(model, new, computed())
+                return self._of(model, windows)
+
+            return finished
+
+        return begun
+
+    def encode(self, encode: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(encode)
+        def encoded(model: OpenVinoModel, batches: Sequence[Sequence[Window]]) -> list[Any]:
+            new = [unknown for batch in batches if (unknown := self._unknown(model, batch))]
+            for batch, vectors in zip(new, encode(model, new), strict=True):
+                self._keep(model, batch, vectors)
+            return [self._of(model, batch) for batch in batches]
+
+        return encoded
+
+    def _unknown(self, model: OpenVinoModel, windows: Sequence[Window]) -> list[Window]:
+        return [window for window in windows if _key(model, window) not in self._known]
+
+    def _keep(self, model: OpenVinoModel, windows: Sequence[Window], vectors: Any) -> None:
+        for window, vector in zip(windows, vectors, strict=True):
+            self._known[_key(model, window)] = np.array(vector)
+
+    def _of(self, model: OpenVinoModel, windows: Sequence[Window]) -> Any:
+        return np.stack([self._known[_key(model, window)] for window in windows])
+
+
+def _key(model: OpenVinoModel, window: Window) -> tuple[Path, bytes]:
+    return model._folder, np.asarray(window, np.int32).tobytes()
 
 
 def _described_once(make: Callable[[MethodType], Any]) -> Callable[[MethodType], Any]:

@@ -7,25 +7,29 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE_SECONDS = 60.0  # costs nothing where all is well
-_BETWEEN_SECONDS = 0.02
+PATIENCE_SECONDS = 100.0  # costs nothing where all is well
+_SHORTEST, _LONGEST = 0.02, 0.3  # seconds between two looks
 
 T = TypeVar("T")
 
 
 def until(look: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
     """What is seen as soon as there is something to see."""
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not (seen := look()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(_BETWEEN_SECONDS)
+        time.sleep(_pause(time.monotonic() - began, seconds))
     return seen
 
 
 async def until_seen(look: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
     """As `until`, while the loop's other tasks go on."""
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not (seen := look()):
-        assert time.monotonic() < deadline, "waited in vain"
-        await asyncio.sleep(_BETWEEN_SECONDS)
+        await asyncio.sleep(_pause(time.monotonic() - began, seconds))
     return seen
+
+
+def _pause(waited: float, seconds: float) -> float:
+    """The longer it was waited, the longer: looking costs the time that is waited for."""
+    assert waited < seconds, "waited in vain"
+    return min(_LONGEST, max(_SHORTEST, waited / 20))

@@ -10,7 +10,7 @@ ALL = (
     "bench_indexing",
     "bench_engine",
     "bench_questions",
-    "bench_cognition",
+    "bench_memory_reads",
     "bench_pulse",
     "bench_navigation",
     "bench_manifest",

@@ -3,7 +3,7 @@
 Every set's questions are asked of its own vault, and of another's, where nothing can be right.
 Printed are the reliability and the expected calibration error (ECE, 10 bins; Guo et al. 2017) of
 the map in use, the coefficients that these sets would give, and how a map fitted on one set does on
-the others. Sets are folders as `run_sets` asks them.
+the others. Sets are folders as `run_question_sets` asks them.
 
 usage: python -m tests.benchmarks.bench_calibration [--sets DIR …] [--limit N]
 """
@@ -27,8 +27,8 @@ from memvault.search.calibration import (
     Calibration,
     features,
 )
-from tests.benchmarks.run_sets import SETS
-from tests.benchmarks.vaults import opened_set
+from tests.benchmarks.measured_vaults import opened_set
+from tests.benchmarks.run_question_sets import SETS
 
 Array = npt.NDArray[np.float64]
 SHOWN = 10

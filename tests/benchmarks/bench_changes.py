@@ -17,7 +17,7 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.importing import import_conversations
 from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.remember import remember
-from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.figures import Figure, median, percentile, show
 from tests.desk import WHY, Desk
 
 STORED, SET, FORGOTTEN, IMPORTED = 200, 60, 40, 300

@@ -20,8 +20,8 @@ from memvault.model.search import Hit
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form
 from memvault.vault.parse import parse_note
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.measured_vaults import opened, parser_for
 
 ASKED = 150
 MEMORIES = 20

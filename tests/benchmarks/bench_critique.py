@@ -25,7 +25,7 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.critique_claims import NOTES, RIGHT, WRONG
-from tests.benchmarks.measure import Figure, median, show
+from tests.benchmarks.figures import Figure, median, show
 from tests.benchmarks.stored_facts import (
     CONTRADICTING_OWN,
     CONTRADICTING_TEMPLATE,

@@ -30,8 +30,8 @@ from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.graph import EdgeOrigin, GraphEdge, NoteGraph, NotesIndexed
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
-from tests.benchmarks.measure import percentile
-from tests.benchmarks.vaults import SETTINGS
+from tests.benchmarks.figures import percentile
+from tests.benchmarks.measured_vaults import SETTINGS
 
 PROPOSED = 50
 TURN = 10

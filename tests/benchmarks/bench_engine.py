@@ -22,8 +22,8 @@ from fastmcp.client.transports import StdioTransport
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import made_vault, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.measured_vaults import made_vault, parser_for
 
 CALLS = 200
 QUIET_PERCENT, QUIET_SECONDS = 5.0, 5  # of one core

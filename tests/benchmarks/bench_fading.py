@@ -27,9 +27,9 @@ from statistics import mean
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.curation.changes.plan import Attribution
-from tests.benchmarks.generate import FIRST, Prose
-from tests.benchmarks.measure import Figure, show
-from tests.benchmarks.vaults import SETTINGS
+from tests.benchmarks.figures import Figure, show
+from tests.benchmarks.generated_vault import FIRST, Prose
+from tests.benchmarks.measured_vaults import SETTINGS
 
 START = datetime(2040, 1, 1, tzinfo=UTC)  # after the time at which the files are really written
 YEAR, WEEK = timedelta(days=365), timedelta(days=7)

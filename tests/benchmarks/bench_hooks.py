@@ -27,9 +27,9 @@ from mcp_server.runtime.container import Container
 from memvault.config.hook_files import HookFiles
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.run_sets import SETS
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.generated_vault import generate
+from tests.benchmarks.run_question_sets import SETS
 
 UNRELATED = Path(__file__).with_name("unrelated_prompts.txt")
 VAULT_NOTES = 1_000

@@ -16,26 +16,26 @@ from pathlib import Path
 from memvault.config.settings import EmbeddingSettings
 from memvault.text.embedding import open_embedder
 from memvault.verification.immunity import Immunity
-from tests.benchmarks import immunity_blind, immunity_texts
+from tests.benchmarks import immunity_held_out, immunity_texts
+from tests.benchmarks.figures import Figure, percentile, show, timed
 from tests.benchmarks.immunity_texts import Labelled
-from tests.benchmarks.measure import Figure, percentile, show, timed
 
 
 def blind() -> list[Labelled]:
     """Attacks of kinds that neither rules nor training know, in every carrier, and look-alikes."""
     attacks = [
         Labelled(carrier.replace("{}", text), kind, True)
-        for kind, texts in immunity_blind.ATTACKS.items()
+        for kind, texts in immunity_held_out.ATTACKS.items()
         for text in texts
-        for carrier in immunity_blind.CARRIERS
+        for carrier in immunity_held_out.CARRIERS
     ]
-    return attacks + [Labelled(text, "look-alike", False) for text in immunity_blind.BENIGN]
+    return attacks + [Labelled(text, "look-alike", False) for text in immunity_held_out.BENIGN]
 
 
 def known() -> list[Labelled]:
     """Single sentences of the kinds that the classifier was trained on, with other fillings."""
     rng = random.Random(99)
-    carrier = immunity_blind.CARRIERS[0]
+    carrier = immunity_held_out.CARRIERS[0]
     return [
         Labelled(carrier.replace("{}", immunity_texts.filled(text, rng)), kind, True)
         for kind, texts in immunity_texts.ATTACKS.items()

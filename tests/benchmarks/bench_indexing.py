@@ -19,8 +19,8 @@ from memvault.text.embedding import open_embedder
 from memvault.text.units import units_of
 from memvault.vault.files import Vault
 from memvault.vault.parse import parse_note
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, show
+from tests.benchmarks.figures import Figure, show
+from tests.benchmarks.generated_vault import generate
 
 EVAL = Path(__file__).resolve().parents[3] / "shared" / "eval" / "locomo-dev" / "vault"
 

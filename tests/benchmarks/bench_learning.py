@@ -30,8 +30,8 @@ from memvault.config.settings import IndexSettings, Settings
 from memvault.consolidation.learning import FOLDER
 from memvault.consolidation.modulation import Modulation, RewardSignal, RewardType
 from memvault.model.search import Hit, Mode
-from tests.benchmarks.measure import Figure, median, percentile, show, timed
-from tests.benchmarks.vaults import vault_of
+from tests.benchmarks.figures import Figure, median, percentile, show, timed
+from tests.benchmarks.measured_vaults import vault_of
 
 USERS, DAYS, PER_DAY = 3, 30, 5
 CARED_FOR = 0.1  # of the notes that questions are about

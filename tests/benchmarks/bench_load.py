@@ -25,8 +25,8 @@ from websockets.asyncio.client import connect as open_websocket
 from mcp_server.engine.client import connect
 from mcp_server.engine.launcher import EngineAddress, Launcher, engine_command, read_address
 from tests.benchmarks.bench_engine import questions, wait_until_indexed, wait_until_quiet
-from tests.benchmarks.measure import Figure, percentile, show
-from tests.benchmarks.vaults import made_vault, parser_for
+from tests.benchmarks.figures import Figure, percentile, show
+from tests.benchmarks.measured_vaults import made_vault, parser_for
 
 CLIENTS = (1, 10, 500)
 LIMIT_MS = 50.0

@@ -18,8 +18,8 @@ from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.container import Container
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.plan import Attribution
-from tests.benchmarks.measure import Figure, median, percentile, show, timed
-from tests.benchmarks.vaults import opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show, timed
+from tests.benchmarks.measured_vaults import opened, parser_for
 
 NAMED = 4  # things without a note that each note links to
 DELETED, MERGED, ANNOTATED = 40, 5, 10  # concepts, of each what a person might do in a sitting

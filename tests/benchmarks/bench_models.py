@@ -1,7 +1,7 @@
 """Recall with an embedding model of your own: by its vectors alone, by hybrid search and by the
 whole search, as R@5 / R@10 / MRR; and how many questions get nothing.
 
-Sets are folders as `run_sets` asks them; each vault is copied first.
+Sets are folders as `run_question_sets` asks them; each vault is copied first.
 
 usage: python -m tests.benchmarks.bench_models SET … [--model NAME_OR_FOLDER] [--limit N]
 """
@@ -19,7 +19,7 @@ from statistics import mean
 from mcp_server.runtime.container import Container
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.search import Mode
-from tests.benchmarks.vaults import SETTINGS, opened_set
+from tests.benchmarks.measured_vaults import SETTINGS, opened_set
 
 SHOWN = 10
 NEAREST = 200  # chunks

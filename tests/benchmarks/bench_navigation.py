@@ -22,9 +22,9 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session
 from memvault.model.search import VerbosityLevel
 from memvault.reasoning.insights import insights
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, percentile, show, timed
-from tests.benchmarks.vaults import opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show, timed
+from tests.benchmarks.generated_vault import generate
+from tests.benchmarks.measured_vaults import opened, parser_for
 
 CALLS = 500
 SHOWN = 10  # memories in a usual answer

@@ -16,8 +16,8 @@ from fastmcp import Client
 
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.measured_vaults import opened, parser_for
 from tests.integration.caller import the_person
 
 TIMES = 20

@@ -13,8 +13,8 @@ from itertools import cycle
 import httpx
 import psutil
 
-from tests.benchmarks.measure import Figure, median, percentile, show, timed
-from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show, timed
+from tests.benchmarks.measured_vaults import SETTINGS, made_vault, parser_for
 from tests.pages.served import Served, serving
 
 CALLS = 40

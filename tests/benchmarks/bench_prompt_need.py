@@ -24,8 +24,8 @@ from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.runtime.container import Container
 from memvault.capture.extract import says_little
 from tests.benchmarks.bench_calibration import fitted
-from tests.benchmarks.run_sets import SETS
-from tests.benchmarks.vaults import opened_set
+from tests.benchmarks.measured_vaults import opened_set
+from tests.benchmarks.run_question_sets import SETS
 
 HERE = Path(__file__).parent
 REWORDED = 40  # questions of each set that are asked in other forms, too

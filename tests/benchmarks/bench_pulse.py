@@ -18,8 +18,8 @@ from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.stores.graph_view import GraphView
 from tests.benchmarks.bench_engine import questions
-from tests.benchmarks.measure import Figure, median, percentile, show, timed
-from tests.benchmarks.vaults import opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show, timed
+from tests.benchmarks.measured_vaults import opened, parser_for
 
 CHANGES = 30
 PAUSE = 0.3  # seconds between them

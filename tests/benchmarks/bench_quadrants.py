@@ -29,7 +29,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import JohariQuadrant
 from memvault.reasoning.entailment import Hierarchy
-from tests.benchmarks.measure import percentile
+from tests.benchmarks.figures import percentile
 
 QUESTIONS = 100
 CHECKS = 2_000

@@ -21,9 +21,9 @@ from fastmcp import Client
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from tests.benchmarks.bench_engine import questions
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.generated_vault import generate
+from tests.benchmarks.measured_vaults import opened, parser_for
 
 WARMING_SECONDS = 15.0  # in which the states of all memories are measured
 ASKED = 90

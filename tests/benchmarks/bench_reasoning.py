@@ -22,9 +22,9 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.settings import LimitSettings
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import SETTINGS, opened, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.generated_vault import generate
+from tests.benchmarks.measured_vaults import SETTINGS, opened, parser_for
 
 FOLDER = "causes"
 RELATIONS = ("causes", "leads to", "caused by", "depends on", "blocked by", "supports")

@@ -31,8 +31,8 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.bench_engine import questions
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, percentile, show
+from tests.benchmarks.figures import Figure, percentile, show
+from tests.benchmarks.generated_vault import generate
 from tests.servers import neo4j, redis
 from tests.servers.process import ServerProcess
 

@@ -36,7 +36,7 @@ from memvault.search.context.note_text import NoteText
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.text.units import Unit
-from tests.benchmarks.measure import Figure, show
+from tests.benchmarks.figures import Figure, show
 from tests.chunk_hits import chunk_hits
 
 DIMENSION = 384

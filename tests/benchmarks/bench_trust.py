@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from mcp_server.runtime.container import Container
-from tests.benchmarks.measure import Figure, percentile, show, timed
+from tests.benchmarks.figures import Figure, percentile, show, timed
 from tests.benchmarks.trust_attempts import (
     ATTEMPTS,
     CLAIMS,

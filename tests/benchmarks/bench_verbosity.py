@@ -27,8 +27,8 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import VerbosityLevel
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, show, timed
+from tests.benchmarks.figures import Figure, median, show, timed
+from tests.benchmarks.generated_vault import generate
 
 AIMS = {0: "100", 1: "200", 2: "800"}  # core REQ-CORE-005
 CALLS: list[tuple[str, dict[str, Any]]] = [

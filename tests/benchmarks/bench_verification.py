@@ -17,14 +17,14 @@ from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import Hit, Status
-from tests.benchmarks import contradictions, contradictions_held
-from tests.benchmarks.claims import written_by_client
+from tests.benchmarks import contradictions, contradictions_held_out
+from tests.benchmarks.client_notes import written_by_client
 from tests.benchmarks.contradictions import Case
 
-SETS = {"first": contradictions, "held": contradictions_held}
-CONTRADICTED = contradictions_held.CONTRADICTED
+SETS = {"first": contradictions, "held": contradictions_held_out}
+CONTRADICTED = contradictions_held_out.CONTRADICTED
 MUST_NOT_BE_VERIFIED = (
-    contradictions.MUST_NOT_BE_VERIFIED | contradictions_held.MUST_NOT_BE_VERIFIED
+    contradictions.MUST_NOT_BE_VERIFIED | contradictions_held_out.MUST_NOT_BE_VERIFIED
 )
 
 # A denial and another unit speak against the candidate too, but need not be understood.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.benchmarks import immunity_more
+from tests.benchmarks import immunity_sentences
 
 SLOTS: dict[str, tuple[str, ...]] = {
     "ai": ("AI assistant", "assistant", "language model", "AI", "chatbot", "LLM", "AI agent", "model", "automated assistant", "virtual assistant", "copilot", "AI system"),
@@ -567,8 +567,8 @@ def make_texts(seed: int, per_template: int) -> Iterator[Labelled]:
     """Windows of one or two sentences, of every template as often; an attack stands alone, next to
     an ordinary sentence, or next to another attack."""
     rng = random.Random(seed)
-    attacks = _together(ATTACKS, immunity_more.ATTACKS)
-    benign = _together(BENIGN, immunity_more.BENIGN)
+    attacks = _together(ATTACKS, immunity_sentences.ATTACKS)
+    benign = _together(BENIGN, immunity_sentences.BENIGN)
     ordinary = [(kind, t) for kind, all_ in benign.items() for t in all_]
     for kind, templates in attacks.items():
         for template in templates:

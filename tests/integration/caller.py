@@ -56,8 +56,19 @@ class Caller:
         assert result.is_error, result.structured_content
         return result.structured_content["error"]
 
+    def notes(self) -> dict[str, bytes]:
+        """The bytes of every note, by path."""
+        vault = self.container.vault
+        return {stat.path: vault.read(stat.path) for stat in vault.walk()}
+
     def id_of(self, title: str) -> str:
         return next(m.id for m in self.container.live.catalogue.all() if m.title == title)
+
+
+async def read_resource(client: Client[Any], uri: str) -> dict[str, Any]:
+    [content] = await client.read_resource(uri)
+    assert content.mime_type == "application/json"
+    return dict(json.loads(content.text))
 
 
 def listed(server: FastMCP[Any]):

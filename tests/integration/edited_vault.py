@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.entity_cache import EntityCache
@@ -23,6 +21,7 @@ from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.integration.vault_moves import Hand, moves, tellings, vaults
+from tests.property_examples import slow_property
 
 Start = dict[str, bytes]  # notes by path
 Steps = list[tuple[list[tuple[object, ...]], str]]  # some moves, and how they are told
@@ -33,13 +32,7 @@ def edits(few: int, most_steps: int) -> Callable[[Callable[..., None]], Callable
     longer, and elsewhere."""
     step = st.tuples(st.lists(moves, min_size=1, max_size=3), tellings)
     drawn: Any = given(start=vaults, steps=st.lists(step, min_size=2, max_size=most_steps))
-    often = examples(
-        max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", few)),
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize="MEMVAULT_EXAMPLES" not in os.environ,
-        database=None,
-    )
+    often = slow_property(few)
     return lambda test: often(drawn(test))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from indexer.indexer import Indexer
+from mcp_server.runtime.container import Container
 from memvault.model.state import Background
 from memvault.search.candidates import CandidateFinder
 from memvault.search.fallback import AnswerCache
@@ -15,6 +16,11 @@ from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
 from memvault.verification.vault_names import names_in
 from memvault.verification.verifier import Verifier
+
+
+def found_paths(container: Container, query: str) -> list[str]:
+    """The paths of the notes that the query finds, the best first."""
+    return [hit.memory.path for hit in container.live.searcher.find(query, 5)]
 
 
 def viewed(indexer: Indexer) -> GraphView:

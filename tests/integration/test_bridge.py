@@ -27,15 +27,16 @@ from tests.integration.tiny_engine import command, environment
 from tests.waiting import PATIENCE_SECONDS, until
 
 IDLE_SECONDS = 3.0
+WRITTEN = ("asked", "words", "kept")  # by the tools of the tiny engine
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class RawBridge:
     """A bridge and both its pipes, spoken to in lines."""
 
-    def __init__(self, state: Path, **variables: str) -> None:
+    def __init__(self, state: Path, idle_seconds: float = IDLE_SECONDS, **variables: str) -> None:
         self.process = subprocess.Popen(
-            command("bridge", state, IDLE_SECONDS),
+            command("bridge", state, idle_seconds),
             env=environment() | variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -75,18 +76,38 @@ class RawBridge:
         return self.process.wait(timeout=PATIENCE_SECONDS)
 
 
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path
-    address = read_address(StateFolder(tmp_path))
+def end_the_engine(state: Path) -> None:
+    address = read_address(StateFolder(state))
     if address is not None:
         with suppress(OSError):
             os.kill(address.pid, signal.SIGTERM)
 
 
 @pytest.fixture
-def bridge(state: Path) -> Iterator[RawBridge]:
-    raw = RawBridge(state)
+def state(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    end_the_engine(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("engine")
+    yield folder
+    end_the_engine(folder)
+
+
+@pytest.fixture
+def shared_state(engine_folder: Path) -> Path:
+    """The state folder of an engine that tests share, since starting one takes seconds. Whoever
+    kills it leaves the start of the next one to a bridge."""
+    for name in WRITTEN:
+        (engine_folder / name).unlink(missing_ok=True)
+    return engine_folder
+
+
+@pytest.fixture
+def bridge(shared_state: Path) -> Iterator[RawBridge]:
+    raw = RawBridge(shared_state, idle_seconds=PATIENCE_SECONDS)
     raw.shake_hands()
     yield raw
     raw.close()
@@ -134,16 +155,16 @@ def test_three_bridges_at_the_same_instant_start_one_engine_and_survive_its_deat
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_real_client_works_in_the_old_and_the_newest_protocol_and_after_a_crash(
-    state: Path, mode: str
+    shared_state: Path, mode: str
 ) -> None:
-    argv = command("bridge", state, IDLE_SECONDS)
+    argv = command("bridge", shared_state, PATIENCE_SECONDS)
 
     async def use() -> tuple[list[str], object, object]:
         transport = StdioTransport(argv[0], argv[1:], env=environment(), keep_alive=False)
         async with Client(transport, mode=mode) as client:
             tools = [tool.name for tool in await client.list_tools()]
             before = (await client.call_tool("who")).data
-            kill_the_engine(state)
+            kill_the_engine(shared_state)
             after = (await client.call_tool("who")).data
             return tools, before, after
 
@@ -185,31 +206,31 @@ def test_a_request_that_is_not_valid_is_answered_with_what_is_wrong(bridge: RawB
 
 
 def test_a_question_under_way_when_the_engine_dies_is_asked_again(
-    bridge: RawBridge, state: Path
+    bridge: RawBridge, shared_state: Path
 ) -> None:
     bridge.ask("tools/list", 1)
     before = bridge.who(2)
-    kill_the_engine_amid_a_question(state)
+    kill_the_engine_amid_a_question(shared_state)
     assert bridge.who(3, pause=1.0) != before
 
 
 def test_a_question_is_asked_again_even_for_a_client_that_never_listed_the_tools(
-    bridge: RawBridge, state: Path
+    bridge: RawBridge, shared_state: Path
 ) -> None:
     before = bridge.who(2)
-    kill_the_engine_amid_a_question(state)
+    kill_the_engine_amid_a_question(shared_state)
     assert bridge.who(3, pause=1.0) != before
 
 
 def test_a_call_under_way_when_the_engine_dies_is_sent_again_under_its_key(
-    bridge: RawBridge, state: Path
+    bridge: RawBridge, shared_state: Path
 ) -> None:
     """To a tool that says that it knows a call by its key; every call has another key."""
-    kill_the_engine_amid_a_question(state)
+    kill_the_engine_amid_a_question(shared_state)
     answer = bridge.ask("tools/call", 3, name="keep", arguments={"word": "once", "pause": 1.0})
     assert answer["result"]["structuredContent"] == {"result": "once"}
     bridge.ask("tools/call", 4, name="keep", arguments={"word": "other"})
-    kept = [line.split() for line in (state / "kept").read_text().splitlines()]
+    kept = [line.split() for line in (shared_state / "kept").read_text().splitlines()]
     assert [word for word, _ in kept] == ["once", "once", "other"]
     keys = [key for _, key in kept]
     assert keys[0] == keys[1] != keys[2] and "None" not in keys
@@ -220,15 +241,20 @@ def test_the_bridges_own_question_is_not_answered_to_the_client(bridge: RawBridg
         assert bridge.who(id_) > 0
 
 
-def test_a_bridge_may_ask_for_all_tools(state: Path) -> None:
+def test_a_bridge_may_ask_for_all_tools(shared_state: Path) -> None:
     def listed(raw: RawBridge) -> list[str]:
         raw.shake_hands()
         tools = [tool["name"] for tool in raw.ask("tools/list", 1)["result"]["tools"]]
         raw.close()
         return tools
 
-    assert listed(RawBridge(state)) == ["who", "write", "keep"]
-    assert listed(RawBridge(state, TINY_TOOLS="full")) == ["who", "write", "keep", "caller"]
+    assert listed(RawBridge(shared_state, PATIENCE_SECONDS)) == ["who", "write", "keep"]
+    assert listed(RawBridge(shared_state, PATIENCE_SECONDS, TINY_TOOLS="full")) == [
+        "who",
+        "write",
+        "keep",
+        "caller",
+    ]
 
 
 def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:
@@ -262,13 +288,13 @@ def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(sta
 
 
 def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
-    bridge: RawBridge, state: Path
+    bridge: RawBridge, shared_state: Path
 ) -> None:
     bridge.ask("tools/list", 1)
     bridge.send("tools/call", 2, name="write", arguments={"word": "once", "pause": 5})
-    words = state / "words"
+    words = shared_state / "words"
     until(words.exists)
-    kill_the_engine(state)
+    kill_the_engine(shared_state)
     answer = bridge.receive()
     assert answer["id"] == 2
     assert "may or may not have been done" in answer["error"]["message"]
@@ -276,15 +302,16 @@ def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
     assert words.read_text() == "once\n"
 
 
-def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(
-    bridge: RawBridge, state: Path
-) -> None:
+def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(state: Path) -> None:
+    bridge = RawBridge(state)
+    bridge.shake_hands()
     before = bridge.who(1)
     os.kill(before, signal.SIGTERM)
     until(lambda: not psutil.pid_exists(before))  # the bridge that started it leaves no zombie
     time.sleep(0.7)
     assert psutil.Process(bridge.process.pid).children() == []
     assert bridge.who(2) != before
+    assert bridge.close() == 0
 
 
 def test_the_bridge_ends_when_its_client_does_and_the_engine_later(state: Path) -> None:
@@ -303,7 +330,9 @@ def test_a_bridge_without_a_client_ends_without_a_word(state: Path, closed: str)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state: Path) -> None:
+def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(
+    shared_state: Path,
+) -> None:
     lines = [
         {
             "jsonrpc": "2.0",
@@ -319,7 +348,7 @@ def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state:
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     ]
     done = subprocess.run(
-        command("bridge", state, IDLE_SECONDS),
+        command("bridge", shared_state, PATIENCE_SECONDS),
         env=environment(),
         input="".join(json.dumps(line) + "\n" for line in lines),
         capture_output=True,

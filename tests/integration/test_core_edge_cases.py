@@ -1,12 +1,13 @@
 """The edge cases (EC-CORE) and errors (ERR-CORE) of **core**, adapted to these stores, as a real
 client meets them and in the document's words.
 
-Here, by the test's id or name: EC-CORE-001 to -008 and -011 to -017, ERR-CORE-001 to -007, -009 and
+Here, by the test's id or name: EC-CORE-001 to -008, -011 to -013 and -015 to -017, ERR-CORE-001 to -007, -009 and
 -010. Elsewhere:
 
 - EC-CORE-009, a full disk: test_full_disk.py, on a real one that is full.
 - EC-CORE-010, the bounded cache of memories: test_memory_nodes.py.
 - EC-CORE-011, no tool and no resource shows it: test_forgetting.py.
+- EC-CORE-014, kills while an engine recovers: test_crash.py.
 - EC-CORE-015, by the clock: test_client_sessions.py.
 - EC-CORE-018 and ERR-CORE-008, old, future and broken formats: test_memory_nodes.py.
 """
@@ -14,13 +15,11 @@ Here, by the test's id or name: EC-CORE-001 to -008 and -011 to -017, ERR-CORE-0
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -29,11 +28,8 @@ from filelock import FileLock
 
 from indexer.doctor import examine
 from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import Settings
 from memvault.vault.journal import FOLDER
 from tests.integration.caller import Caller
-from tests.integration.crash_child import live
 from tests.integration.small_vault import KELP as NOTES
 from tests.integration.small_vault import opened
 from tests.integration.tiny_engine import environment
@@ -41,8 +37,6 @@ from tests.integration.tiny_engine import environment
 REASON = "Long enough to be a reason."
 LONG = {"content": "x" * 65_537, "rationale": REASON}
 WRITERS = 50
-KILLS = 4
-EARLIEST, LATEST = 0.02, 0.4  # seconds after which an opening engine is killed
 
 
 # -- arguments ----------------------------------------------------------------------------------
@@ -229,40 +223,6 @@ def test_ec_core_013_fifty_clients_that_write_at_once_all_succeed(writer):
         text = (writer.container.vault.root / path).read_text(encoding="utf-8")
         assert f"Tide mark {number} was read at noon." in text
     assert [f for f in examine(writer.container.live.indexer) if f.severity == "error"] == []
-
-
-def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_start(
-    tmp_path: Path, settings: Settings
-) -> None:
-    """Killed amid its writing, then again and again while it opens what that left behind."""
-    forks = multiprocessing.get_context("forkserver")
-    forks.set_forkserver_preload(["tests.integration.crash_child"])
-    vault, state = tmp_path / "vault", tmp_path / "state"
-    vault.mkdir()
-    acknowledged: dict[str, str] = {}
-    for run in range(KILLS):
-        theirs, ours = forks.Pipe(duplex=False)
-        child = forks.Process(target=live, args=(vault, state, run, ours))
-        child.start()
-        ours.close()
-        if run == 0:
-            assert theirs.recv() == ("started", "")
-            acknowledged.update([theirs.recv() for _ in range(3)])
-        else:
-            time.sleep(EARLIEST + (LATEST - EARLIEST) * run / KILLS)
-        child.kill()
-        child.join()
-    container = Container(vault, settings, StateFolder(state))
-    try:
-        container.indexing.scan()
-        caller = Caller(container)
-        for path, marker in acknowledged.items():
-            assert f"{marker} ends here." in caller.ok("get_memory", path=path)["content"]
-            found = caller.ok("recall_memory", query=f"memory {marker}", top_k=100)["nodes"]
-            assert path in [node["path"] for node in found]
-        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
-    finally:
-        container.close()
 
 
 def test_err_core_001_a_write_that_fails_says_what_failed_and_why(writer):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -19,22 +18,24 @@ from mcp_server.engine.launcher import EngineAddress, read_address
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from tests.forks import forks_of
+from tests.integration.caller import Caller
 from tests.integration.crash_child import BODY, live, serve
 
 LANES = 2  # vaults beside each other, one for each core
-KILLS = 12  # in each
-ENGINE_KILLS = 8
+KILLS = 8  # in each
+ENGINE_KILLS = 6
+OPENING_KILLS = 4
+EARLIEST, LATEST = 0.02, 0.4  # seconds after which an opening engine is killed
 LONGEST_DELAY = 0.3  # seconds
 PATIENCE = 60.0  # seconds in which a process that does not hang says something
 CLIENTS = 3  # that store at once
 
 
 @pytest.fixture(scope="module")
-def forks() -> ForkServerContext:
+def forks() -> BaseContext:
     """Processes are forked from one that has imported what takes long."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.integration.crash_child"])
-    return context
+    return forks_of("tests.integration.crash_child")
 
 
 def assert_nothing_is_lost(
@@ -63,7 +64,7 @@ def received(pipe: Connection) -> tuple[str, str]:
     return pipe.recv()
 
 
-def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> dict[str, str]:
+def kill_again_and_again(context: BaseContext, home: Path, seed: int) -> dict[str, str]:
     """The memories that were stored and indexed before their process died, by path."""
     dice = random.Random(seed)
     acknowledged: dict[str, str] = {}
@@ -90,7 +91,7 @@ def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> d
 
 @pytest.mark.timeout(600)
 def test_kills_while_indexing_lose_no_acknowledged_memory(
-    forks: ForkServerContext, tmp_path: Path, settings: Settings
+    forks: BaseContext, tmp_path: Path, settings: Settings
 ) -> None:
     homes = [tmp_path / f"lane{number}" for number in range(LANES)]
     for home in homes:
@@ -128,7 +129,7 @@ async def store_until_killed(
 
 @pytest.mark.timeout(600)
 def test_killing_the_engine_loses_no_memory_that_it_reported_as_stored(
-    forks: ForkServerContext, tmp_path: Path, settings: Settings
+    forks: BaseContext, tmp_path: Path, settings: Settings
 ) -> None:
     dice = random.Random(3)
     vault, state = tmp_path / "vault", StateFolder(tmp_path / "state")
@@ -158,3 +159,35 @@ def test_killing_the_engine_loses_no_memory_that_it_reported_as_stored(
         asyncio.run(kill_one(run))
     assert len(stored) > ENGINE_KILLS / 2
     assert_nothing_is_lost(vault, state, settings, stored)
+
+
+def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_start(
+    forks: BaseContext, tmp_path: Path, settings: Settings
+) -> None:
+    """Killed amid its writing, then again and again while it opens what that left behind."""
+    vault, state = tmp_path / "vault", tmp_path / "state"
+    vault.mkdir()
+    acknowledged: dict[str, str] = {}
+    for run in range(OPENING_KILLS):
+        theirs, ours = forks.Pipe(duplex=False)
+        child = forks.Process(target=live, args=(vault, state, run, ours))
+        child.start()
+        ours.close()
+        if run == 0:
+            assert received(theirs) == ("started", "")
+            acknowledged.update([received(theirs) for _ in range(3)])
+        else:
+            time.sleep(EARLIEST + (LATEST - EARLIEST) * run / OPENING_KILLS)
+        child.kill()
+        child.join()
+    container = Container(vault, settings, StateFolder(state))
+    try:
+        container.indexing.scan()
+        caller = Caller(container)
+        for path, marker in acknowledged.items():
+            assert f"{marker} ends here." in caller.ok("get_memory", path=path)["content"]
+            found = caller.ok("recall_memory", query=f"memory {marker}", top_k=100)["nodes"]
+            assert path in [node["path"] for node in found]
+        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
+    finally:
+        container.close()

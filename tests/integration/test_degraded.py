@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastmcp import Client
 
 from mcp_server.runtime.container import Container
-from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
 from memvault.model.errors import StoreUnavailable
 from memvault.search.fallback import AnswerCache
 from memvault.search.hybrid import HybridSearch
+from tests.integration.caller import Caller
 from tests.waiting import PATIENCE_SECONDS
 
 NOTES = {
@@ -38,18 +36,7 @@ TOOLS = {
 }
 
 
-class Caller:
-    def __init__(self, container: Container) -> None:
-        self.container = container
-        self._server = build_server(container)
-
-    def raw(self, name: str, **arguments: Any) -> Any:
-        async def run() -> Any:
-            async with Client(self._server) as client:
-                return await client.call_tool_mcp(name, arguments)
-
-        return asyncio.run(run())
-
+class Outages(Caller):
     def start_without_graph(self) -> None:
         """The state after a start while the graph does not answer: nothing of it is in memory."""
         self.container.live.stores.graph.close()
@@ -78,8 +65,8 @@ def container(tmp_path: Path) -> Iterator[Container]:
 
 
 @pytest.fixture
-def caller(container: Container) -> Caller:
-    return Caller(container)
+def caller(container: Container) -> Outages:
+    return Outages(container)
 
 
 @pytest.mark.parametrize("tool", list(TOOLS))
@@ -178,7 +165,8 @@ def test_what_takes_too_long_gives_way_to_what_can_be_had(caller, monkeypatch):
         stuck.let_go.set()
 
 
-def test_the_limit_is_ten_seconds_unless_set():
+def test_the_limit_is_ten_seconds_unless_set(monkeypatch):
+    monkeypatch.delenv("MEMVAULT_LIMITS__ANSWER_SECONDS")
     assert Settings().limits.answer_seconds == 10.0
     assert LimitSettings(answer_seconds=3).answer_seconds == 3.0
 

@@ -23,6 +23,7 @@ from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
+from memvault.vault.version_store import KEPT_BYTES
 from tests.benchmarks.trust_attempts import WHY, Caller, Pages, opened
 
 number = itertools.count(1)
@@ -206,7 +207,7 @@ def rewritten(curator: Curator, text: bytes, *paths: str) -> Change:
 
 
 def test_however_large_a_note_is_what_a_client_does_to_it_can_be_undone(tmp_path: Path) -> None:
-    text = b"All that was ever said.\n" * 100_000
+    text = b"All that was ever said.\n" + b" " * KEPT_BYTES
     (tmp_path / "Large.md").write_bytes(text)
     curator = Curator(Vault(tmp_path), Journal(Vault(tmp_path)))
     change = rewritten(curator, b"x", "Large.md")

@@ -187,13 +187,13 @@ def test_a_name_that_two_notes_bear_is_not_guessed_at(caller: Caller):
     assert not (caller.vault / "a/Plan.md").exists() and (caller.vault / "b/Plan.md").exists()
 
 
-def test_a_name_that_nothing_bears_is_said(caller: Caller):
+def test_an_unknown_name_is_reported(caller: Caller):
     assert "Nobody" in caller.error("forget_concept", target="Nobody", **WHY)["message"]
     assert "Nobody" in caller.error("restore_concept", target="Nobody", **WHY)["message"]
     assert caller.error("restore_concept", **WHY)["code"] == -32602
 
 
-def test_a_preview_tells_what_would_go_and_changes_nothing(caller: Caller):
+def test_a_preview_lists_what_would_be_forgotten_and_changes_nothing(caller: Caller):
     before = snapshot(caller.container.live.indexer)
     answer = caller.ok("forget_concept", target="Ada", preview=True, **WHY)
     assert answer["preview"] is True and answer["paths"] == ["people/Ada Berg.md"]

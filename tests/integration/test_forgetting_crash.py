@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import time
 from collections import Counter
 from pathlib import Path
 
 from tests.desk import Desk
+from tests.forks import forks_of
 from tests.integration.forget_child import forget_and_restore
 
 KILLS = 20
@@ -22,8 +22,7 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def test_kills_while_forgetting_and_restoring_lose_and_double_no_note(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.integration.forget_child"])
+    context = forks_of("tests.integration.forget_child")
     dice = random.Random(5)
     notes = {f"{folder}/Note {n}.md": f"{folder} {n}\n" * 50 for folder in "ab" for n in range(3)}
     for path, text in notes.items():

@@ -233,7 +233,7 @@ def test_without_an_engine_one_is_started_and_the_capture_is_made_then(
 ) -> None:
     given = hooks.stop_input(tmp_path)
     with ThreadPoolExecutor(16) as pool:
-        runs = list(pool.map(lambda _: hooks.run("Stop", given), range(100)))
+        runs = list(pool.map(lambda _: hooks.run("Stop", given), range(40)))
     assert {(run.returncode, run.stdout) for run in runs} == {(0, b"")}
     assert hooks.log().count("the engine is being started") == 1
     until(lambda: read_address(hooks.state) is not None and hooks.notes() != [])
@@ -270,7 +270,7 @@ def test_a_session_that_began_without_an_engine_gets_its_start_with_the_next_pro
 def test_an_engine_killed_at_any_moment_loses_nothing_that_it_took(
     hooks: Hooks, tmp_path: Path
 ) -> None:
-    sentences = [f"Fact number {n} is that box {n} stands on shelf {n * 7}." for n in range(12)]
+    sentences = [f"Fact number {n} is that box {n} stands on shelf {n * 7}." for n in range(8)]
     for n, sentence in enumerate(sentences):
         (tmp_path / str(n)).mkdir()
         given = hooks.stop_input(tmp_path / str(n), sentence) | {"session_id": f"s-{n}"}

@@ -388,7 +388,7 @@ def test_a_model_that_refuses_leaves_the_notes_own_sentences(reader):
     assert "gave no summary" in answer["notice"]
 
 
-def test_nobodys_model_is_asked_unless_the_call_says_so(reader):
+def test_the_clients_model_is_not_asked_unless_the_call_requests_it(reader):
     def model(*_: Any) -> str:
         raise AssertionError("asked")
 

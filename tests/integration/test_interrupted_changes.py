@@ -4,14 +4,12 @@ knows which."""
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
 import re
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.desk import WHY, Desk
+from tests.forks import forks_of
 from tests.integration.change_child import CHANGES, COMPRESS, change_and_die, prepared, stepping
 from tests.integration.small_vault import opened
 from tests.waiting import until
@@ -31,18 +30,8 @@ _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)  # differ from run 
 
 
 @pytest.fixture(scope="module")
-def context() -> ForkServerContext:
-    found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["tests.integration.change_child"])
-    return found
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where the system has a folder for that, since every step flushes."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as home:
-        yield Path(home)
+def context() -> BaseContext:
+    return forks_of("tests.integration.change_child")
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -87,12 +76,12 @@ def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_killed_at_any_step_is_made_or_not_made_and_the_history_knows(
-    folder: Path, context: ForkServerContext, change: str
+    tmp_path: Path, context: BaseContext, change: str
 ) -> None:
-    start, before, after = vault_of(folder, change)
+    start, before, after = vault_of(tmp_path, change)
     old, outcomes = known(Desk(start)), []
     for step in range(200):
-        root = folder / f"killed {step}"
+        root = tmp_path / f"killed {step}"
         shutil.copytree(start, root)
         child = context.Process(target=change_and_die, args=(root, change, step))
         child.start()
@@ -106,12 +95,12 @@ def test_a_change_killed_at_any_step_is_made_or_not_made_and_the_history_knows(
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
-    folder: Path, change: str
+    tmp_path: Path, change: str
 ) -> None:
-    start, before, after = vault_of(folder, change)
+    start, before, after = vault_of(tmp_path, change)
     old, failed = known(Desk(start)), 0
     for number in range(200):
-        root = folder / f"full {number}"
+        root = tmp_path / f"full {number}"
         shutil.copytree(start, root)
         desk = Desk(root)
         steps = iter(range(number))
@@ -132,37 +121,37 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
     assert failed > 3
 
 
-def test_a_journal_that_is_compressed_and_killed_at_any_step_tells_the_same(
-    folder: Path, context: ForkServerContext
+def test_a_journal_whose_compression_is_killed_at_any_step_keeps_its_history(
+    tmp_path: Path, context: BaseContext
 ) -> None:
-    prepared(Desk(folder), "bring back")
+    prepared(Desk(tmp_path), "bring back")
     for change in ("store", "first preference", "import", "restore", "bring back", "forget"):
-        CHANGES[change](Desk(folder))
+        CHANGES[change](Desk(tmp_path))
 
     def reported() -> list[object]:
-        desk, found = Desk(folder), []
+        desk, found = Desk(tmp_path), []
         origins = Provenances(Journal(desk.vault), desk.vault)
         found += [origins.of(path, "", data) for path, data in sorted(desk.tree().items())]
         return [desk.curator.history.changes(limit=None), *found]
 
     before = reported()
     for step in range(20):
-        child = context.Process(target=change_and_die, args=(folder, COMPRESS, step))
+        child = context.Process(target=change_and_die, args=(tmp_path, COMPRESS, step))
         child.start()
         child.join()
         assert reported() == before
         if child.exitcode == 0:
             break
     assert step > 4
-    assert [file.suffix for file in Journal(Vault(folder)).files()] == [".gz"]
-    done = Desk(folder).curator.undo([before[0][0].reversal_hash], WHY)  # type: ignore[index]
+    assert [file.suffix for file in Journal(Vault(tmp_path)).files()] == [".gz"]
+    done = Desk(tmp_path).curator.undo([before[0][0].reversal_hash], WHY)  # type: ignore[index]
     assert done.change is not None
 
 
 def test_a_change_whose_outcome_could_not_be_recorded_is_in_the_history_before_the_next_one(
-    folder: Path,
+    tmp_path: Path,
 ) -> None:
-    desk = Desk(folder)
+    desk = Desk(tmp_path)
     desk.write("permanent/preferences.md", "- Tone: dry\n")
     full = [False]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,17 +43,17 @@ def test_a_note_twice_as_long_takes_at_most_about_twice_as_long(
     write("n.md", "A note.")
     indexer.scan()
 
+    versions = itertools.count()
+
     def seconds(characters: int) -> float:
-        best = []
-        for number in range(2):
-            write("Big.md", f"{number}\n\n" + unit * (characters // len(unit)))
-            began = time.process_time()
-            indexer.index(["Big.md"])
-            best.append(time.process_time() - began)
-        return min(best)
+        write("Big.md", f"{next(versions)}\n\n" + unit * (characters // len(unit)))
+        began = time.process_time()
+        indexer.index(["Big.md"])
+        return time.process_time() - began
 
     seconds(1_000)  # loads what is loaded once
-    assert seconds(2 * HALF) < 3.0 * seconds(HALF) + 0.1
+    # A machine with much else to do slows one of two runs at times, but not always the longer one.
+    assert any(seconds(2 * HALF) < 3.0 * seconds(HALF) + 0.1 for _ in range(3))
 
 
 def test_more_links_than_the_graph_store_can_take_at_once_are_written_in_parts(

@@ -305,7 +305,7 @@ def test_use_moves_no_memory_past_one_that_is_clearly_more_relevant(
                 assert bounded[id(one)] * (1 + share) >= bounded[id(other)] * (1 - share)
 
 
-def test_without_anything_learnt_the_order_is_the_same_object() -> None:
+def test_without_rewards_the_order_is_returned_unchanged() -> None:
     hits = [hit(k, 1 / (k + 1)) for k in range(5)]
     assert preferred(hits, (), 0.1) is hits
     assert preferred(hits, [0.0] * 5, 0.1) is hits

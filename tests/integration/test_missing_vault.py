@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,54 +16,47 @@ from tests.waiting import until
 WHY = "The person asked to keep this."
 
 
-@pytest.fixture
-def caller(tmp_path: Path) -> Iterator[Caller]:
-    container = opened(tmp_path)
-    yield Caller(container)
-    container.close()
-
-
 def test_answers_say_that_the_vault_is_missing_and_nothing_is_written(
-    caller: Caller, tmp_path: Path
+    writer: Caller, tmp_path: Path
 ) -> None:
-    vault = caller.container.vault.root
+    vault = writer.container.vault.root
     vault.rename(tmp_path / "away")
-    answer = caller.ok("recall_memory", query="Who leads the kelp census?")
+    answer = writer.ok("recall_memory", query="Who leads the kelp census?")
     assert answer["nodes"] and '"My vault" is missing' in answer["notice"]
-    refused = caller.error("store_memory", content="Low tide is at six.", rationale=WHY)
+    refused = writer.error("store_memory", content="Low tide is at six.", rationale=WHY)
     assert "is missing" in refused["message"] and refused["code"] == -32002
-    caller.error("forget_concept", target="Clay oven", rationale=WHY)
-    caller.container.activity.checkpoint()
+    writer.error("forget_concept", target="Clay oven", rationale=WHY)
+    writer.container.activity.checkpoint()
     assert not vault.exists()
-    assert any("is missing" in problem for problem in caller.container.status()["problems"])
-    findings = caller.container.indexing.doctor(fix=True)
+    assert any("is missing" in problem for problem in writer.container.status()["problems"])
+    findings = writer.container.indexing.doctor(fix=True)
     assert len(findings) == 1 and not findings[0].repaired_by_scan
     (tmp_path / "away").rename(vault)
-    stored = caller.ok("store_memory", content="Low tide is at six.", rationale=WHY)
+    stored = writer.ok("store_memory", content="Low tide is at six.", rationale=WHY)
     assert (vault / stored["path"]).exists()
-    assert "notice" not in caller.ok("recall_memory", query="kelp")
-    assert not [p for p in caller.container.status()["problems"] if "is missing" in p]
+    assert "notice" not in writer.ok("recall_memory", query="kelp")
+    assert not [p for p in writer.container.status()["problems"] if "is missing" in p]
 
 
 def test_an_empty_folder_in_the_vaults_place_is_a_mount_point_without_its_drive(
-    caller: Caller, tmp_path: Path
+    writer: Caller, tmp_path: Path
 ) -> None:
-    vault = caller.container.vault.root
+    vault = writer.container.vault.root
     vault.rename(tmp_path / "away")
     vault.mkdir()
-    notes = caller.container.live.catalogue.paths()
-    assert "is missing" in caller.error("store_memory", content="Tide.", rationale=WHY)["message"]
+    notes = writer.container.live.catalogue.paths()
+    assert "is missing" in writer.error("store_memory", content="Tide.", rationale=WHY)["message"]
     with pytest.raises(VaultMissing):
-        caller.container.indexing.scan()
+        writer.container.indexing.scan()
     assert not list(vault.iterdir())
-    assert caller.container.live.catalogue.paths() == notes
+    assert writer.container.live.catalogue.paths() == notes
 
 
 @pytest.mark.parametrize("is_mount_point", [False, True])
 def test_no_note_is_called_missing_where_the_whole_vault_is(
-    caller: Caller, tmp_path: Path, is_mount_point: bool
+    writer: Caller, tmp_path: Path, is_mount_point: bool
 ) -> None:
-    oven, root = "projects/oven/Clay oven.md", caller.container.vault.root
+    oven, root = "projects/oven/Clay oven.md", writer.container.vault.root
     root.rename(tmp_path / "away")
     if is_mount_point:
         root.mkdir()
@@ -76,7 +68,7 @@ def test_no_note_is_called_missing_where_the_whole_vault_is(
         ("annotate_node", {"target": "Clay oven", "note": "x", "rationale": WHY}),
         ("get_memory", {"path": oven}),
     ):
-        assert "is missing" in caller.error(tool, **arguments)["message"], tool
+        assert "is missing" in writer.error(tool, **arguments)["message"], tool
 
 
 @pytest.mark.parametrize("is_mount_point", [False, True])
@@ -115,8 +107,8 @@ def test_an_engine_that_started_without_the_vault_knows_when_it_has_read_it(tmp_
         again.close()
 
 
-def test_the_log_stays_within_bounds(caller: Caller) -> None:
-    log = caller.container.state.log
+def test_the_log_stays_within_bounds(writer: Caller) -> None:
+    log = writer.container.state.log
     log.write_bytes(b"x" * 6_000_000)
-    trim_log(caller.container.state.log)
+    trim_log(writer.container.state.log)
     assert log.stat().st_size == 0 and log.with_suffix(".log.1").stat().st_size == 6_000_000

@@ -153,7 +153,9 @@ def test_a_note_whose_properties_have_the_words_of_a_question_answers_it_itself(
         assert found[0].memory.path == f"boats/{boat}.md"
 
 
-def test_the_way_back_tells_roles_apart_too(boatyard: Callable[..., list[str]]) -> None:
+def test_relations_followed_backwards_keep_roles_apart_too(
+    boatyard: Callable[..., list[str]],
+) -> None:
     found = boatyard("Which boats have a skipper who works for Baltic Sails?", 2)
     assert set(found) == {"boats/Heron.md", "boats/Plover.md"}
 
@@ -381,7 +383,7 @@ def test_a_sentence_written_only_once_is_no_relation(
     assert "log/Tea.md" in asking(searcher)(query)
 
 
-def test_things_of_one_year_are_not_related_by_it(tmp_path: Path) -> None:
+def test_notes_of_one_year_are_not_related_by_it(tmp_path: Path) -> None:
     notes = {f"{name}.md": f"{name} (born 1937) is a retired bishop.\n" for name in BISHOPS}
     for film, director in FILMS.items():
         notes[f"{film}.md"] = f"{film} is a 1937 Danish drama film directed by [[{director}]].\n"
@@ -406,7 +408,7 @@ def test_things_of_one_year_are_not_related_by_it(tmp_path: Path) -> None:
     ]
 
 
-def test_a_project_hears_nothing_from_another(
+def test_relations_of_another_project_are_not_followed(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     vault(CHOIR)

@@ -19,18 +19,13 @@ def root(caller: Caller) -> Path:
     return caller.container.vault.root
 
 
-def tree(caller: Caller) -> dict[str, bytes]:
-    vault = caller.container.vault
-    return {stat.path: vault.read(stat.path) for stat in vault.walk()}
-
-
 def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: Caller) -> None:
-    writer, before = writer.person, tree(writer)
+    writer, before = writer.person, writer.notes()
     boat, drone = (writer.id_of(f"Counting by {what}") for what in ("boat", "drone"))
     shown = writer.ok(
         "merge_concepts", sources=[boat, drone], target=drone, rationale=WHY, preview=True
     )
-    assert tree(writer) == before and "reversal_hash" not in shown
+    assert writer.notes() == before and "reversal_hash" not in shown
     assert any(line.get("after") == "# From Counting by boat" for line in shown["lines"])
     done = writer.ok("merge_concepts", sources=[boat, drone], target=drone, rationale=WHY)
     assert done["merged_from"] == [boat] and done["node_id"] == drone
@@ -57,7 +52,7 @@ def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: C
 
     undone = writer.ok("undo_change", change=entry["reversal_hash"], rationale=WHY)
     assert [each["kind"] for each in undone["undone"]] == ["merged"] and not undone["conflicts"]
-    assert tree(writer) == before
+    assert writer.notes() == before
     assert writer.ok("get_memory", id=boat)["title"] == "Counting by boat"
     assert writer.ok("get_node_lineage", node_id=drone)["merged_from"] == []
     assert "undone already" in writer.error(
@@ -68,7 +63,7 @@ def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: C
 def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_together(
     writer: Caller,
 ) -> None:
-    before = tree(writer)
+    before = writer.notes()
     path = "permanent/Harbour Lab.md"
     noted = writer.ok("annotate_node", target="Harbour Lab", note="Moved to Faro.", rationale=WHY)
     assert noted["path"] == path and noted["after"].endswith("· Moved to Faro.")
@@ -90,7 +85,7 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     assert kinds == {
         "annotated", "boosted", "lifecycle_set", "forgotten", "created", "preference_set",
     }  # fmt: skip
-    assert undone["conflicts"] == [] and tree(writer) == before
+    assert undone["conflicts"] == [] and writer.notes() == before
     assert writer.error("get_memory", path=stored["path"])
     again = writer.ok("undo_change", change=undone["reversal_hash"], rationale=WHY)
     assert again["conflicts"] == []
@@ -100,11 +95,11 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
 
 
 def test_a_preference_that_was_set_can_be_undone_by_what_its_answer_says(writer: Caller) -> None:
-    before = tree(writer)
+    before = writer.notes()
     done = writer.ok("set_preference", key="reply language", value="Welsh", rationale=WHY)
     undone = writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
     assert [each["kind"] for each in undone["undone"]] == ["preference_set"]
-    assert tree(writer) == before
+    assert writer.notes() == before
 
 
 def test_a_name_may_be_given_without_its_accents(writer: Caller) -> None:
@@ -141,13 +136,13 @@ def test_merged_names_without_notes_stay_one_node_after_a_rebuild(
     note.write_text("[[JWT]] is what we use. [[Json Web Token]] is its name. [[JWT]] again.\n")
     container.indexing.scan()
     first = snapshot(container.live.indexer)
-    before = tree(writer)
+    before = writer.notes()
     names = {node.name for node in graph().all_nodes()}
     assert {"JWT", "Json Web Token"} <= names
     done = writer.ok(
         "merge_concepts", sources=["JWT", "Json Web Token"], target="Json Web Token", rationale=WHY
     )
-    assert done["notes_changed"] == [] and "path" not in done and tree(writer) == before
+    assert done["notes_changed"] == [] and "path" not in done and writer.notes() == before
     assert "JWT" not in {node.name for node in graph().all_nodes()}
     edges = [e for e in graph().neighbours([done["node_id"]]) if e.target == done["node_id"]]
     assert len(edges) >= 3 and len({edge.id for edge in edges}) == len(edges)
@@ -199,7 +194,7 @@ def test_quarantine_is_logged_and_a_brief_of_the_person_is_no_dream(writer: Call
 
 
 def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> None:
-    before = tree(writer)
+    before = writer.notes()
     lab = "Harbour Lab"
     for tool, arguments, says in (
         ("merge_concepts", {"sources": [lab], "target": lab}, "sources"),
@@ -222,7 +217,7 @@ def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> 
         "message"
     ] or writer.error("verify_memory", target=lab, rationale="no")  # fmt: skip
     assert writer.error("get_node_lineage", node_id="11111111-2222-4333-8444-555555555555")
-    assert tree(writer) == before
+    assert writer.notes() == before
 
 
 def test_a_note_deleted_for_good_leaves_no_version_behind(writer: Caller) -> None:
@@ -269,13 +264,13 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     )
     (vault / "projects/kelp/Tides.md").write_text("Beside [the census](Kelp%20census.md).\n")
     writer.container.indexing.scan()
-    before = tree(writer)
+    before = writer.notes()
     shown = writer.ok("archive_project", project="kelp", rationale=WHY, preview=True)
-    assert tree(writer) == before and len(shown["moved"]) == 4
+    assert writer.notes() == before and len(shown["moved"]) == 4
     claim = writer.ok("archive_project", project="Kelp", rationale=WHY)
-    assert claim["moved"] == {} and "only they move" in claim["notice"] and tree(writer) == before
+    assert claim["moved"] == {} and "only they move" in claim["notice"] and writer.notes() == before
     undo = accept_newest_proposal(writer)
-    after = tree(writer)
+    after = writer.notes()
     assert "archive/projects/kelp/Tides.md" in after
     assert not [path for path in after if path.startswith("projects/kelp/")]
     assert after["Plan.md"].decode() == (
@@ -290,28 +285,28 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     assert writer.ok("get_memory", path=census["path"])["lifecycle"] == "temporary"
     assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
     accept_newest_proposal(writer)
-    assert tree(writer) == before
+    assert writer.notes() == before
     assert "no note in projects/atlantis/" in writer.error(
         "archive_project", project="atlantis", rationale=WHY
     )["message"]  # fmt: skip
 
 
 def test_a_lifecycle_proposes_its_folder_and_the_note_moves_only_when_asked(writer: Caller) -> None:
-    key, before = writer.id_of("Counting by boat"), tree(writer)
+    key, before = writer.id_of("Counting by boat"), writer.notes()
     path = "projects/kelp/Counting by boat.md"
     claim = writer.ok("set_lifecycle", target=key, lifecycle="permanent", rationale=WHY)
-    assert claim["proposed_path"] == "permanent/Counting by boat.md" and tree(writer) == before
+    assert claim["proposed_path"] == "permanent/Counting by boat.md" and writer.notes() == before
     done = writer.ok("set_lifecycle", target=key, lifecycle="ephemeral", rationale=WHY)
     assert done["path"] == path and done["proposed_path"].startswith("sessions/20")
     writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
-    assert tree(writer) == before
+    assert writer.notes() == before
     claim = writer.ok("set_lifecycle", target=path, lifecycle="ephemeral", rationale=WHY, move=True)
-    assert "only they move" in claim["notice"] and tree(writer) == before
+    assert "only they move" in claim["notice"] and writer.notes() == before
     undo = accept_newest_proposal(writer)
     assert (root(writer) / done["proposed_path"]).exists() and not (root(writer) / path).exists()
     assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
     accept_newest_proposal(writer)
-    assert tree(writer) == before
+    assert writer.notes() == before
 
 
 def accept_newest_proposal(writer: Caller) -> str:
@@ -332,13 +327,13 @@ def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
     assert moved["path"] != stored["path"] and (root(writer) / moved["path"]).exists()
     assert writer.ok("edit_memory", target="Mine", content="reef", **why)["after"] == "reef"
 
-    before = tree(writer)
+    before = writer.notes()
     lasting = {**why, "property": "lifecycle", "content": "permanent"}
     assert "set_lifecycle" in writer.error("edit_memory", target="Mine", **lasting)["message"]
     claim = writer.ok("edit_memory", target="Counting by boat", content="reef", **why)
-    assert (claim["before"], claim["after"]) == ("kelp", "kelp") and tree(writer) == before
+    assert (claim["before"], claim["after"]) == ("kelp", "kelp") and writer.notes() == before
     accept_newest_proposal(writer)
-    assert b"project: reef\n" in tree(writer)["projects/kelp/Counting by boat.md"]
+    assert b"project: reef\n" in writer.notes()["projects/kelp/Counting by boat.md"]
 
 
 def test_an_undo_of_many_notes_lists_the_first_hundred_and_counts_the_rest(

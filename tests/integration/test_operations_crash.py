@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
-import tempfile
-from collections.abc import Iterator
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
 
 from tests.desk import Desk
+from tests.forks import forks_of
 from tests.integration.merge_child import INTO, merge_and_die
 
-KILLS = 10  # at steps drawn from those that a merge of so many notes takes
+KILLS = 10
+NOTES = 40  # of the large merge
+STEPS = 180  # that it takes
 
 
 def vault_of(desk: Desk, notes: int) -> None:
@@ -24,7 +25,7 @@ def vault_of(desk: Desk, notes: int) -> None:
             desk.write(f"links/Link {number}.md", f"See [[Old {number}]] and ![[Old 1]].\n")
 
 
-def killed_at(context: multiprocessing.context.BaseContext, root: Path, step: int) -> bool:
+def killed_at(context: BaseContext, root: Path, step: int) -> bool:
     """Whether it was killed, and did not end before that step."""
     child = context.Process(target=merge_and_die, args=(root, step))
     child.start()
@@ -33,18 +34,8 @@ def killed_at(context: multiprocessing.context.BaseContext, root: Path, step: in
 
 
 @pytest.fixture(scope="module")
-def context() -> multiprocessing.context.BaseContext:
-    found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["tests.integration.merge_child"])
-    return found
-
-
-@pytest.fixture
-def quick_folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where the system has a folder for that: flushing 900 times takes seconds."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as home:
-        yield Path(home)
+def context() -> BaseContext:
+    return forks_of("tests.integration.merge_child")
 
 
 def whole(desk: Desk, before: dict[str, bytes], merged: dict[str, bytes]) -> str:
@@ -59,7 +50,7 @@ def whole(desk: Desk, before: dict[str, bytes], merged: dict[str, bytes]) -> str
 
 @pytest.mark.parametrize("taking_back", [False, True], ids=["merge", "undo"])
 def test_a_small_merge_killed_at_every_step_is_wholly_done_or_wholly_undone(
-    tmp_path: Path, context: multiprocessing.context.BaseContext, taking_back: bool
+    tmp_path: Path, context: BaseContext, taking_back: bool
 ) -> None:
     desk = Desk(tmp_path)
     vault_of(desk, 3)
@@ -79,19 +70,19 @@ def test_a_small_merge_killed_at_every_step_is_wholly_done_or_wholly_undone(
     assert found == {"merged", "as before"} and step > 10
 
 
-def test_a_merge_of_200_notes_killed_anywhere_is_wholly_done_or_wholly_undone(
-    quick_folder: Path, context: multiprocessing.context.BaseContext
+def test_a_merge_of_many_notes_killed_anywhere_is_wholly_done_or_wholly_undone(
+    tmp_path: Path, context: BaseContext
 ) -> None:
-    desk = Desk(quick_folder)
-    vault_of(desk, 200)
+    desk = Desk(tmp_path)
+    vault_of(desk, NOTES)
     before = desk.tree()
-    assert not killed_at(context, quick_folder, 10_000)
+    assert not killed_at(context, tmp_path, 10_000)
     desk.open()
     merged = desk.tree()
-    assert len(before) - len(merged) == 200
+    assert len(before) - len(merged) == NOTES
     dice = random.Random(3)
     found = []
     for _ in range(KILLS):
-        killed_at(context, quick_folder, dice.randrange(900))
+        killed_at(context, tmp_path, dice.randrange(STEPS))
         found.append(whole(desk, before, merged))
     assert set(found) == {"merged", "as before"}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fastmcp import Client
 
 from mcp_server.runtime.container import Container
-from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
+from tests.integration.caller import Caller
 
 FERRY = "---\ntype: event\nproject: ferry\n---\n"
 NOTES = {
@@ -42,35 +40,13 @@ NOTES = {
 BUDGET = "What is the budget of the Ferry launch?"
 
 
-class Caller:
-    def __init__(self, container: Container) -> None:
-        self.container = container
-        self._server = build_server(container, tools="full")
-
-    def raw(self, name: str, **arguments: Any) -> Any:
-        async def run() -> Any:
-            async with Client(self._server) as client:
-                return await client.call_tool_mcp(name, arguments)
-
-        return asyncio.run(run())
-
-    def ok(self, name: str, **arguments: Any) -> dict[str, Any]:
-        result = self.raw(name, **arguments)
-        assert not result.is_error, result.content
-        assert set(result.structured_content["pulse"]) >= {"entropy", "coherence"}
-        return result.structured_content
-
-    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
-        result = self.raw(name, **arguments)
-        assert result.is_error, result.structured_content
-        return result.structured_content["error"]
-
+class Chances(Caller):
     def chance(self, **arguments: Any) -> float:
         return self.ok("probabilistic_query", **arguments)["distribution"]["true"]
 
 
 @pytest.fixture(scope="module")
-def caller(tmp_path_factory) -> Iterator[Caller]:
+def caller(tmp_path_factory) -> Iterator[Chances]:
     load_pgmpy()
     base = tmp_path_factory.mktemp("chances")
     for path, text in NOTES.items():
@@ -80,7 +56,7 @@ def caller(tmp_path_factory) -> Iterator[Caller]:
     state = StateFolder.of_vault(base / "vault", base / "state")
     container = Container(base / "vault", settings, state)
     container.indexing.scan()
-    yield Caller(container)
+    yield Chances(container, tools="full")
     container.close()
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fastmcp import Client
 
 from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
-from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.tasks.questions import open_questions
@@ -57,19 +54,8 @@ def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
 
 
 @pytest.fixture(scope="module")
-def call(container: Container) -> Any:
-    server = build_server(container, tools="full")
-
-    def one(name: str, **arguments: Any) -> dict[str, Any]:
-        async def run() -> Any:
-            async with Client(server) as client:
-                return await client.call_tool_mcp(name, arguments)
-
-        result = asyncio.run(run())
-        assert not result.is_error, result.content
-        return dict(result.structured_content or {})
-
-    return one
+def call(container: Container) -> Callable[..., dict[str, Any]]:
+    return Caller(container, tools="full").ok
 
 
 def test_a_chain_of_kinds_is_followed_and_cited(call: Any) -> None:

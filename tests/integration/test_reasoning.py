@@ -155,7 +155,7 @@ def test_a_folder_note_is_more_general_than_its_folder_and_a_tag_than_its_subtag
     assert vault.special("Sea") == {"Tides": "in its folder Sea"}
 
 
-def test_what_is_said_both_ways_says_nothing(vault):
+def test_notes_that_are_part_of_each_other_are_neither_general_nor_special(vault):
     vault.notes(Hen="part of:: [[Egg]]", Egg="part of:: [[Hen]]").scan()
     assert vault.general("Hen") == {} and vault.special("Hen") == {}
 

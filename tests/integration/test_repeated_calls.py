@@ -27,11 +27,6 @@ def call(caller: Caller, key_: str, tool: str, **arguments: Any) -> dict[str, An
     return asyncio.run(run())
 
 
-def notes(caller: Caller) -> dict[str, bytes]:
-    vault = caller.container.vault
-    return {stat.path: vault.read(stat.path) for stat in vault.walk()}
-
-
 def same(first: dict[str, Any], second: dict[str, Any]) -> bool:
     """Whether two answers say the same, apart from the state of the whole vault."""
     moving = ("pulse", "utl_state", "related", "johari_quadrant", "notice")
@@ -49,13 +44,13 @@ def same(first: dict[str, Any], second: dict[str, Any]) -> bool:
 def test_an_edit_is_made_once_and_answered_twice(writer: Caller, arguments: Any) -> None:
     writer.ok("store_memory", title="Trip", content="We take the ferry.", rationale=WHY)
     first = call(writer, "one", "edit_memory", target="Trip", **arguments)
-    made = notes(writer)
+    made = writer.notes()
     second = call(writer, "one", "edit_memory", target="Trip", **arguments)
-    assert notes(writer) == made
+    assert writer.notes() == made
     assert same(first, second) and first["reversal_hash"]
     other = call(writer, "two", "edit_memory", target="Trip", **arguments)
     assert other["reversal_hash"] != first["reversal_hash"]
-    assert notes(writer) != made
+    assert writer.notes() != made
 
 
 def test_a_later_engine_knows_what_an_earlier_one_did(tmp_path: Path) -> None:
@@ -67,7 +62,7 @@ def test_a_later_engine_knows_what_an_earlier_one_did(tmp_path: Path) -> None:
         caller = Caller(container)
         stored = call(caller, "store", "store_memory", **texts)
         edited = call(caller, "edit", "edit_memory", **edit)
-        answers.append((stored, edited, notes(caller)))
+        answers.append((stored, edited, caller.notes()))
         container.close()
     (stored, edited, made), (stored_again, edited_again, made_again) = answers
     assert made == made_again

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -28,6 +27,7 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import UTLState
+from tests.integration.caller import read_resource
 from tests.integration.tiny_engine import environment
 from tests.waiting import until, until_seen
 
@@ -79,12 +79,6 @@ def edit(container: Container, path: str, text: str) -> None:
     container.live.indexer.index([path])
 
 
-async def read(client: Client[Any], uri: str) -> dict[str, Any]:
-    [content] = await client.read_resource(uri)
-    assert content.mime_type == "application/json"
-    return dict(json.loads(content.text))
-
-
 def with_client(
     container: Container, talk: Callable[[Client[Any]], Any], mode: str = "auto"
 ) -> Any:
@@ -95,8 +89,8 @@ def with_client(
     return asyncio.run(run())
 
 
-def test_the_pulse_tells_stage_and_what_waits(container: Container) -> None:
-    pulse = with_client(container, lambda client: read(client, PULSE_URI))
+def test_the_pulse_gives_the_stage_and_the_waiting_tasks(container: Container) -> None:
+    pulse = with_client(container, lambda client: read_resource(client, PULSE_URI))
     assert set(pulse) == {
         "entropy", "coherence", "suggested_action", "lifecycle", "curation_tasks_pending",
         "thought_loop_warning",
@@ -108,9 +102,9 @@ def test_the_pulse_tells_stage_and_what_waits(container: Container) -> None:
 
 def test_the_pulse_is_of_what_the_session_was_shown(container: Container) -> None:
     async def talk(client: Client[Any]) -> None:
-        of_vault = await read(client, PULSE_URI)
+        of_vault = await read_resource(client, PULSE_URI)
         answer = await client.call_tool("get_memory", {"path": "Tide mill.md"})
-        of_session = await read(client, PULSE_URI)
+        of_session = await read_resource(client, PULSE_URI)
         assert of_session["entropy"] != of_vault["entropy"]
         assert of_session["entropy"] == answer.structured_content["pulse"]["entropy"]
 
@@ -121,23 +115,25 @@ def test_reading_the_pulse_again_and_again_without_a_tool_call_warns_of_a_loop(
     container: Container,
 ) -> None:
     async def talk(client: Client[Any]) -> None:
-        warned = [(await read(client, PULSE_URI))["thought_loop_warning"] for _ in range(6)]
+        warned = [
+            (await read_resource(client, PULSE_URI))["thought_loop_warning"] for _ in range(6)
+        ]
         assert warned == [False, False, False, False, True, True]
         await client.call_tool("recall_memory", {"query": "mill"})
-        assert not (await read(client, PULSE_URI))["thought_loop_warning"]
+        assert not (await read_resource(client, PULSE_URI))["thought_loop_warning"]
 
     with_client(container, talk)
 
 
 def test_the_state_of_a_session_is_that_of_its_working_set(container: Container) -> None:
     async def talk(client: Client[Any]) -> None:
-        before = await read(client, "utl://current_session/state")
+        before = await read_resource(client, "utl://current_session/state")
         assert (before["memories"], before["learning_score"]) == (0, 0.0)
         answer = await client.call_tool(
             "recall_memory", {"query": "who built the tide mill?", "session_id": "work"}
         )
         shown = [node["id"] for node in answer.structured_content["nodes"]]
-        state = await read(client, "utl://work/state")
+        state = await read_resource(client, "utl://work/state")
         assert state["memories"] == len(shown) == sum(state["johari"].values())
         assert set(state["johari"]) == {"open", "blind", "hidden", "unknown"}
         expected = services_pulse(container, shown)
@@ -147,7 +143,7 @@ def test_the_state_of_a_session_is_that_of_its_working_set(container: Container)
         assert state["learning_score"] == pytest.approx(learnt.learning_score, abs=1e-3)
         assert learnt.delta_s == state["entropy"]
         assert 0.0 < learnt.phi < 1.5 and learnt.w_e == 1.0
-        own = await read(client, "utl://current_session/state")
+        own = await read_resource(client, "utl://current_session/state")
         assert own["memories"] == 0
 
     with_client(container, talk)
@@ -163,13 +159,13 @@ def test_the_context_is_what_was_shown_last_or_what_the_vault_is_about(
     container: Container,
 ) -> None:
     async def talk(client: Client[Any]) -> None:
-        assert (await read(client, "context://current"))["memories"] == []
+        assert (await read_resource(client, "context://current"))["memories"] == []
         await client.call_tool("get_memory", {"path": "Bees.md"})
         await client.call_tool("get_memory", {"path": "Sluice.md"})
-        current = await read(client, "context://current")
+        current = await read_resource(client, "context://current")
         assert [memory["path"] for memory in current["memories"]] == ["Sluice.md", "Bees.md"]
-        assert await read(client, "context://session") == {**current, "scope": "session"}
-        whole = await read(client, "context://global")
+        assert await read_resource(client, "context://session") == {**current, "scope": "session"}
+        whole = await read_resource(client, "context://global")
         assert (whole["notes"], whole["lifecycle"]) == (4, "infancy")
         assert {"Bees", "Sluice"} <= {concept["name"] for concept in whole["concepts"]}
         [shown] = await client.read_resource("context://current?format=markdown")
@@ -184,7 +180,7 @@ def test_a_node_shows_its_relations_with_their_sentences_and_its_state(
 ) -> None:
     mill, runa, _ = (container.live.catalogue.by_path(path) for path in NOTES if path != "Bees.md")
     assert mill is not None and runa is not None
-    node = with_client(container, lambda client: read(client, f"graph://{mill.id}"))
+    node = with_client(container, lambda client: read_resource(client, f"graph://{mill.id}"))
     assert (node["title"], node["path"], node["kind"]) == ("Tide mill", "Tide mill.md", "project")
     assert "grinds rye" in node["content"]
     assert 0 < node["state"]["entropy"] < 1 and node["johari_quadrant"]
@@ -197,7 +193,7 @@ def test_a_node_shows_its_relations_with_their_sentences_and_its_state(
 
 def test_an_entity_without_a_note_is_a_node_too(container: Container) -> None:
     lane = next(n for n in container.live.stores.graph.all_nodes() if n.name == "Orchard Lane")
-    node = with_client(container, lambda client: read(client, f"graph://{lane.id}"))
+    node = with_client(container, lambda client: read_resource(client, f"graph://{lane.id}"))
     assert node["title"] == "Orchard Lane" and "path" not in node and "content" not in node
     assert node["edges"][0]["sentence"] == "They came from Orchard Lane."
 
@@ -269,17 +265,17 @@ def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Contain
                 edit(edited, "Runa Holt.md", "Somebody else altogether.\n")
             await until_seen(lambda: len(updates) > 1)
             assert updates[1] - updates[0] >= 4.9
-            pulse = await read(client, PULSE_URI)
+            pulse = await read_resource(client, PULSE_URI)
             await asyncio.sleep(1.2)
             assert len(updates) == 2
-            if pulse["entropy"] != (await read(client, PULSE_URI))["entropy"]:
+            if pulse["entropy"] != (await read_resource(client, PULSE_URI))["entropy"]:
                 await until_seen(lambda: len(updates) > 2)  # what is measured later is told later
 
     async def run() -> None:
         server = build_server(edited)
         await until_seen(edited.curation.pending)  # found in the background after the start
         async with Client(server) as first:
-            await read(first, PULSE_URI)
+            await read_resource(first, PULSE_URI)
             await asyncio.gather(watch(server, "legacy"), watch(server, "auto"))
 
     asyncio.run(run())
@@ -348,7 +344,7 @@ def test_updates_come_over_http_and_through_the_bridge(
 
     async def run() -> None:
         async with subscribed(connect, mode) as (client, updates):
-            await read(client, PULSE_URI)
+            await read_resource(client, PULSE_URI)
             (vault / f"From {way} {mode}.md").write_text(OTHER + way + mode, encoding="utf-8")
             assert await until_seen(lambda: updates)
 

@@ -17,6 +17,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.stores.vectors import qdrant
 from tests.integration.caller import Caller
+from tests.integration.searching import found_paths
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.servers.qdrant import LocalQdrant
 from tests.waiting import until
@@ -49,10 +50,6 @@ def index_until_killed(settings: Settings, vault: Path, state: Path) -> None:
     multiprocessing.Event().wait()
 
 
-def found(container: Container, query: str) -> list[str]:
-    return [hit.memory.path for hit in container.live.searcher.find(query, 5)]
-
-
 def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_saved_meanwhile(
     open_one: Callable[..., Container],
     shared: Settings,
@@ -79,7 +76,7 @@ def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_save
     indexer.join()
     write("Oven.md", "The clay oven is dry.\n")
     until(lambda: reader.status()["watching"] != "elsewhere")
-    until(lambda: found(reader, "clay oven")[:1] == ["Oven.md"])
+    until(lambda: found_paths(reader, "clay oven")[:1] == ["Oven.md"])
     assert reader.live.catalogue.paths() == {"Boats.md", "Oven.md"}
     assert present("memvault_indexer_present") == 1
 

@@ -14,6 +14,7 @@ from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from tests.integration.caller import Caller
+from tests.integration.searching import found_paths
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.waiting import until
 
@@ -41,10 +42,6 @@ def open_shared(
     return open_on
 
 
-def found(container: Container, query: str) -> list[str]:
-    return [hit.memory.path for hit in container.live.searcher.find(query, 5)]
-
-
 def test_who_follows_finds_what_another_indexed(
     open_shared: Callable[..., Container], write: Callable[..., Path]
 ) -> None:
@@ -52,9 +49,9 @@ def test_who_follows_finds_what_another_indexed(
     open_shared("indexer")
     reader = open_shared("reader", watch=False)
     assert reader.status()["watching"] == "elsewhere"
-    assert found(reader, "varnish") == ["Boats.md"]
+    assert found_paths(reader, "varnish") == ["Boats.md"]
     write("Oven.md", "---\naliases: [Baker]\n---\nThe clay oven is dry.\n")
-    until(lambda: "Oven.md" in found(reader, "clay oven"))
+    until(lambda: "Oven.md" in found_paths(reader, "clay oven"))
     assert reader.live.indexer.links.resolve("Baker", "") == "Oven.md"
     file.unlink()
     until(lambda: reader.live.catalogue.paths() == {"Oven.md"})
@@ -82,10 +79,10 @@ def test_a_rebuild_takes_the_followers_along(
     old = reader.live.folder
     indexer.indexing.rebuild()
     until(lambda: reader.live.folder.name == indexer.live.folder.name)
-    assert found(reader, "varnish") == ["Boats.md"]
+    assert found_paths(reader, "varnish") == ["Boats.md"]
     until(lambda: not old.exists())
     write("Oven.md", "The clay oven is dry.\n")
-    until(lambda: "Oven.md" in found(reader, "clay oven"))
+    until(lambda: "Oven.md" in found_paths(reader, "clay oven"))
 
 
 def test_one_indexes_at_a_time_and_another_takes_over(
@@ -99,4 +96,4 @@ def test_one_indexes_at_a_time_and_another_takes_over(
     first.close()
     write("Boats.md", "The [[Heron]] is varnished.\n")
     until(lambda: second.status()["watching"] != "elsewhere")
-    until(lambda: found(second, "varnish") == ["Boats.md"])
+    until(lambda: found_paths(second, "varnish") == ["Boats.md"])

@@ -308,7 +308,7 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
 ) -> None:
     # A slow machine needs longer to end the notes that are under way.
     monkeypatch.setattr("mcp_server.runtime.container.LAST_WAIT_SECONDS", PATIENCE_SECONDS)
-    fill(write, 160)
+    fill(write, 100)
     began = threading.Event()
 
     def report(progress: Progress) -> None:
@@ -334,8 +334,8 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
     ]
     with opened(vault_folder, settings, state) as container:
         kept = len(container.live.catalogue)
-        assert 16 <= kept < 160
-        assert container.indexing.scan().indexed == 160 - kept
+        assert 16 <= kept < 100
+        assert container.indexing.scan().indexed == 100 - kept
         assert container.indexing.doctor() == []
 
 
@@ -487,10 +487,16 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
 def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_on(
     vault_folder: Path, state: StateFolder, write: Write
 ) -> None:
-    fill(write, 200)
+    fill(write, 100)
     process = serve(vault_folder, state)
     with client_of(state) as client:
-        until(lambda: (client.status()["indexing"] or {}).get("stage") == "indexing")
+
+        def has_begun() -> bool:
+            status = client.status()
+            stage = (status["indexing"] or {}).get("stage")
+            return stage == "indexing" or bool(status["last_scan"])
+
+        until(has_begun)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=PATIENCE_SECONDS) == 0  # a few seconds where nothing else runs
     assert "Traceback" not in state.log.read_text()
@@ -499,7 +505,7 @@ def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_o
     with client_of(state) as client:
         until(lambda: client.status()["last_scan"])
         status = client.status()
-        assert status["notes"] == 200
+        assert status["notes"] == 100
         assert client.doctor(fix=False) == []
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=PATIENCE_SECONDS) == 0

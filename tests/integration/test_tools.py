@@ -341,7 +341,7 @@ def test_a_familiar_memory_surprises_less_than_a_new_one(writer):
     assert familiar < surprise("Grandmother's violin has a crack in its scroll.")
 
 
-def test_the_status_tells_what_is_indexed_and_what_waits_for_a_person(reader):
+def test_the_status_lists_what_is_indexed_and_what_waits_for_a_person(reader):
     status = reader.ok("get_memetic_status")
     assert status["indexed"]["notes"] == len(NOTES)
     assert status["indexed"]["chunks"] >= len(NOTES)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fastmcp import Client
 
 from mcp_server.runtime.container import Container
-from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks import bench_verification, contradictions
-from tests.benchmarks import contradictions_held as planted
-from tests.benchmarks.claims import written_by_client
+from tests.benchmarks import contradictions_held_out as planted
+from tests.benchmarks.client_notes import written_by_client
+from tests.integration.caller import Caller
 
 NOTES = {
     "projects/Aurora.md": "---\ntype: project\n---\n# Aurora\n\nA new ferry pier in the harbour.\n\n"
@@ -90,19 +88,8 @@ def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
 
 
 @pytest.fixture(scope="module")
-def call(container: Container):
-    server = build_server(container, tools="full")
-
-    def one(name: str, **arguments: Any) -> dict[str, Any]:
-        async def run():
-            async with Client(server) as client:
-                return await client.call_tool_mcp(name, arguments)
-
-        result = asyncio.run(run())
-        assert not result.is_error, result.content
-        return result.structured_content
-
-    return one
+def call(container: Container) -> Callable[..., dict[str, Any]]:
+    return Caller(container, tools="full").ok
 
 
 def node(answer: dict[str, Any], path: str) -> dict[str, Any]:
@@ -355,7 +342,7 @@ def test_execution_gives_only_what_is_sure(call):
     assert all(each["confidence"] >= 0.8 for each in answer["nodes"])  # use moves it from 0.85
 
 
-def test_execution_says_so_when_nothing_is_sure_enough(call):
+def test_execution_mode_reports_that_no_memory_is_confident_enough(call):
     answer = call("recall_memory", query="summer party decorations", mode="execution")
     assert answer["nodes"] == []
     assert "execution mode requires" in answer["notice"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +12,7 @@ from fastmcp import Client
 from mcp import MCPError
 
 from mcp_server.server import build_server
-from tests.integration.caller import Caller
+from tests.integration.caller import Caller, read_resource
 from tests.integration.small_vault import opened
 
 NOTES = {
@@ -32,16 +31,10 @@ HUB = {
 }
 
 
-async def _read(client: Client[Any], uri: str) -> dict[str, Any]:
-    [content] = await client.read_resource(uri)
-    assert content.mime_type == "application/json"
-    return dict(json.loads(content.text))
-
-
 def drawn(caller: Caller, path: str) -> dict[str, Any]:
     async def run() -> dict[str, Any]:
         async with Client(caller.server) as client:
-            return await _read(client, "visualize://" + path)
+            return await read_resource(client, "visualize://" + path)
 
     return asyncio.run(run())
 
@@ -128,9 +121,9 @@ def test_a_hub_is_drawn_with_at_most_sixty_nodes_unless_more_are_asked_for(mill:
 def test_a_session_is_drawn_around_what_it_was_shown(mill: Caller) -> None:
     async def run() -> tuple[dict[str, Any], ...]:
         async with Client(build_server(mill.container)) as client:
-            before = await _read(client, "visualize://session/current")
+            before = await read_resource(client, "visualize://session/current")
             await client.call_tool("get_memory", {"path": "Bees.md"})
-            after = await _read(client, "visualize://session/current_session?depth=1")
+            after = await read_resource(client, "visualize://session/current_session?depth=1")
             return before, after
 
     before, after = asyncio.run(run())

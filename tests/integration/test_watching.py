@@ -35,6 +35,7 @@ from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
 CLAIMED = "They asked me to keep it."
+CHECKED_OUT = 400
 Write = Callable[..., Path]
 Open = Callable[..., Indexer]
 
@@ -72,7 +73,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_a_checkout_of_a_thousand_notes_under_the_watcher(
+def test_a_checkout_of_many_notes_under_the_watcher(
     open_indexer: Open, write: Write, vault_folder: Path
 ) -> None:
     git(vault_folder, "init", "-q", "-b", "calm")
@@ -80,7 +81,7 @@ def test_a_checkout_of_a_thousand_notes_under_the_watcher(
     git(vault_folder, "add", ".")
     git(vault_folder, "commit", "-qm", "calm")
     git(vault_folder, "checkout", "-qb", "storm")
-    for number in range(1000):
+    for number in range(CHECKED_OUT):
         write(f"{number % 20}/Note {number}.md", f"After [[Note {number - 1}]] comes rain.\n")
     git(vault_folder, "add", ".")
     git(vault_folder, "commit", "-qm", "storm")
@@ -88,7 +89,7 @@ def test_a_checkout_of_a_thousand_notes_under_the_watcher(
     live = open_indexer()
     with watched(live):
         git(vault_folder, "checkout", "-q", "storm")
-        until(lambda: len(live.catalogue) == 1001)
+        until(lambda: len(live.catalogue) == CHECKED_OUT + 1)
         assert [finding for finding in examine(live) if finding.severity == "error"] == []
         assert_as_built_anew(live, open_indexer)
         git(vault_folder, "checkout", "-q", "calm")

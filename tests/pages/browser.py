@@ -14,6 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 SECONDS = 8.0
+Do = Callable[[str, str], None]  # presses the button of this text, or this key
 _FIND_BUTTON = """
 const all = ["#bar button", "main button, main a, main summary"].flatMap(
   (css) => [...document.querySelectorAll(css)]);

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.pages import browser as browsers
-from tests.pages.browser import Browser
+from tests.pages.browser import Browser, Do
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
 
@@ -37,3 +37,16 @@ def browser(window: Browser) -> Browser:
     window.complaints()
     window.requests()
     return window
+
+
+@pytest.fixture(params=["click", "key"])
+def do(request: pytest.FixtureRequest, browser: Browser) -> Do:
+    """Act as a person would: by the button's text, or by its key."""
+
+    def act(text: str, key: str) -> None:
+        if request.param == "click":
+            browser.click(text)
+        else:
+            browser.press(key)
+
+    return act

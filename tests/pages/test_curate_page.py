@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,10 @@ import pytest
 from mcp_server.pages.page_actions import line_to_link
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.change import TaskType
-from tests.pages.browser import Browser, wait_until
+from tests.pages.browser import Browser, Do, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
 
-Do = Callable[[str, str], None]
 OPPOSED = {
     "permanent/Pier depth of spring.md": "---\ntype: fact\n---\nThe water at the pier head is "
     "four metres deep.\n\ncontradicts:: [[Pier depth of autumn]]\n",
@@ -31,17 +30,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             type="fact", project="kelp", rationale="The person spoke of it.",
         )  # fmt: skip
         yield running
-
-
-@pytest.fixture(params=["click", "key"])
-def do(request: pytest.FixtureRequest, browser: Browser) -> Do:
-    def act(text: str, key: str) -> None:
-        if request.param == "click":
-            browser.click(text)
-        else:
-            browser.press(key)
-
-    return act
 
 
 def show(browser: Browser, site: Served, kind: str) -> None:

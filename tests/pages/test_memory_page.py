@@ -4,27 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.pages.browser import Browser, wait_until
+from tests.pages.browser import Browser, Do, wait_until
 from tests.pages.served import Served
-
-Do = Callable[[str, str], None]
-
-
-@pytest.fixture(params=["click", "key"])
-def do(request: pytest.FixtureRequest, browser: Browser) -> Do:
-    """Act as a person would: by the button's text, or by its key."""
-
-    def act(text: str, key: str) -> None:
-        if request.param == "click":
-            browser.click(text)
-        else:
-            browser.press(key)
-
-    return act
 
 
 def show(browser: Browser, site: Served, title: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
 import threading
 import time
@@ -18,6 +17,7 @@ from memvault.model.memory import UTLState
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from tests.forks import forks_of
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STATE = UTLState(delta_s=0.25, delta_c=0.75, w_e=1.0, phi=0.0)
@@ -223,11 +223,11 @@ def _count_until_killed(home: Path, told: Connection) -> None:
 
 
 def test_a_killed_process_loses_only_what_it_counted_since_it_last_wrote(desk, tmp_path):
-    context = multiprocessing.get_context("spawn")
+    forks = forks_of(__name__)
     reached = 0
     for _ in range(3):
-        theirs, ours = context.Pipe(duplex=False)
-        child = context.Process(target=_count_until_killed, args=(tmp_path, ours))
+        theirs, ours = forks.Pipe(duplex=False)
+        child = forks.Process(target=_count_until_killed, args=(tmp_path, ours))
         child.start()
         ours.close()
         for _ in range(3):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given
-from hypothesis import settings as examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memvault.curation.operations.edit import EditOperation, EditResult, NoteEdit, stage_edit
@@ -21,6 +19,7 @@ from memvault.model.errors import (
 )
 from memvault.vault.parse import frontmatter_of
 from tests.desk import WHY, Desk
+from tests.property_examples import slow_property
 from tests.unit.test_undo import a_desk
 
 NOTE = "---\ntags: [a]  # kept\n---\n# Plan\n\nIntro.\n\n## Tasks\n\n- One\n- Two\n\n## Notes\n\nEnd.\n"
@@ -154,13 +153,7 @@ _heads = st.sampled_from(["", "---\ntags: [a]\n---\n", "---\r\nid: x\r\n---\r\n"
 _contents = st.sampled_from(["New.", "- item", "## Own\n\nText.", "```\ncode", "a\n\nb\n", "~~~"])
 
 
-@examples(
-    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
-    database=None,
-)
+@slow_property(60)
 @given(
     head=_heads,
     body=_bodies,

@@ -77,9 +77,24 @@ class Held(Counting):
         return finished
 
 
+@pytest.fixture(autouse=True)
+def computed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run computes the vectors of a window once elsewhere."""
+    for name in ("begin", "encode"):
+        monkeypatch.setattr(OpenVinoModel, name, getattr(OpenVinoModel, name).__wrapped__)
+
+
 @pytest.fixture(scope="module")
 def model() -> OpenVinoModel:
     return OpenVinoModel(exported_model(DEFAULT))
+
+
+@pytest.fixture(scope="module")
+def windowed(model: OpenVinoModel) -> Tokenizer:
+    """The model's tokenizer, which cuts a text into windows itself."""
+    tokenizer = Tokenizer.from_str(model.tokenizer.to_str())
+    tokenizer.enable_truncation(model.meta.window)
+    return tokenizer
 
 
 def unit(seed: int, dimension: int = 384) -> Vector:
@@ -119,16 +134,14 @@ def test_nothing_falls_past_the_window(embedder: Embedder) -> None:
 
 @settings(max_examples=60)
 @given(
-    st.lists(
-        st.sampled_from(["oak ", "ferry-", "ñandú ", "東京", "\n", "unbelievably "]), max_size=700
-    )
+    st.lists(st.sampled_from(["oak ", "ferry-", "ñandú ", "東京", "\n", "unbelievably "])),
+    st.integers(1, 200),
 )
-def test_windows_are_those_of_the_tokenizer(pieces: list[str]) -> None:
-    model = OpenVinoModel(exported_model(DEFAULT))
-    text = "".join(pieces)
-    expected = Tokenizer.from_str(model.tokenizer.to_str())
-    expected.enable_truncation(model.meta.window)
-    whole = expected.encode(text)
+def test_windows_are_those_of_the_tokenizer(
+    model: OpenVinoModel, windowed: Tokenizer, pieces: list[str], repeats: int
+) -> None:
+    text = "".join(pieces) * repeats
+    whole = windowed.encode(text)
     windows = Embedder(model, "m")._windows([text])
     assert windows == [[whole.ids, *(more.ids for more in whole.overflowing)]]
 
@@ -236,15 +249,15 @@ def test_without_a_cache_the_vectors_are_the_same(model: OpenVinoModel, embedder
 
 def test_questions_are_answered_while_much_is_embedded(model: OpenVinoModel) -> None:
     busy = Embedder(model, "m")
-    texts = [f"{i} {'words to keep the encoder busy ' * 12}" for i in range(150)]
+    texts = [f"{i} {'words to keep the encoder busy ' * 12}" for i in range(100)]
     work = threading.Thread(target=busy.embed, args=(texts,))
     work.start()
     answered = 0
-    while work.is_alive() and answered < 1000:
+    while work.is_alive() and answered < 5:
         busy.embed_query(f"how are you, number {answered}?")
         answered += work.is_alive()
     work.join()
-    assert answered >= 5
+    assert answered == 5
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads share the niceness of their process")

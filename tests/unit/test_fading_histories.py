@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -46,6 +45,7 @@ from memvault.vault.parse import content_hash, parse_note
 from memvault.vault.version_store import VersionStore
 from tests.desk import MORNING, Desk
 from tests.integration.change_child import stepping
+from tests.property_examples import slow_property
 
 SYSTEM = Attribution("memvault", "Old sessions fade", kind="system")
 NAMES = [f"sessions/2026-03-01/{name}.md" for name in "AB"]
@@ -111,8 +111,7 @@ class Killed(BaseException):
 class Sessions(RuleBasedStateMachine):
     @initialize(both=st.tuples(texts(), texts()))
     def begin(self, both: tuple[bytes, bytes]) -> None:
-        memory = Path("/dev/shm")
-        self.home = tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
+        self.home = tempfile.TemporaryDirectory()
         self.desk = Desk(Path(self.home.name))
         self.log = FadingLog(self.desk.journal)
         self.archive = VersionStore(self.desk.vault)
@@ -323,13 +322,7 @@ class Sessions(RuleBasedStateMachine):
         return True
 
 
-Sessions.TestCase.settings = examples(
-    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "15")),
-    stateful_step_count=14,
-    deadline=None,
-    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
-    database=None,
-)
+Sessions.TestCase.settings = examples(slow_property(15), stateful_step_count=14)
 test_sessions = Sessions.TestCase
 
 

@@ -27,6 +27,7 @@ from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers, remove_own_leftovers
 from memvault.vault.writer_lock import WriterLock
+from tests.forks import forks_of
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 
@@ -300,17 +301,19 @@ def test_a_taken_name_is_numbered_and_the_manifest_is_never_taken(tmp_path: Path
     assert create(vault, "", "manifest", b"") == "manifest 2.md"
 
 
+def create_same(root: Path, writer: int) -> None:
+    for number in range(20):
+        create(Vault(root), "", "same", f"{writer} {number}".encode())
+
+
 def test_many_writers_of_one_title_each_get_their_own_note(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from memvault.vault.files import Vault\n"
-        "from tests.unit.test_files import create\n"
-        "vault = Vault(Path(sys.argv[1]))\n"
-        "for n in range(20): create(vault, '', 'same', f'{sys.argv[2]} {n}'.encode())\n"
-    )
-    writers = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(n)]) for n in range(3)
-    ]
-    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    forks = forks_of(__name__)
+    writers = [forks.Process(target=create_same, args=(tmp_path, writer)) for writer in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
     texts = {path.read_text() for path in tmp_path.glob("*.md")}
     assert texts == {f"{writer} {n}" for writer in range(3) for n in range(20)}
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import shutil
 import threading
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from memvault.model.errors import OutsideVault
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from tests.forks import forks_of
 from tests.integration.change_child import stepping
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -98,10 +98,9 @@ def test_a_sync_tools_conflicted_copy_adds_what_only_it_has(tmp_path: Path) -> N
 
 
 def test_threads_and_processes_append_at_once_without_mixing_lines(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
+    forks = forks_of(__name__)
     processes = [
-        context.Process(target=append_many, args=(str(tmp_path), 1000 * each, 25))
-        for each in (1, 2)
+        forks.Process(target=append_many, args=(str(tmp_path), 1000 * each, 25)) for each in (1, 2)
     ]
     threads = [
         threading.Thread(target=append_many, args=(str(tmp_path), 100_000 * each, 25))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import tempfile
 import time
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given
-from hypothesis import settings as examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memvault.curation.changes.history import History
@@ -31,10 +29,9 @@ from memvault.model.memory import Lifecycle
 from memvault.vault.version_store import VersionStore
 from tests.desk import MORNING, WHY, Desk
 from tests.integration.vault_moves import PATHS, notes
+from tests.property_examples import slow_property
 
 TODAY = MORNING.date()
-MEMORY = Path("/dev/shm")  # where there is one, flushing to disk costs nothing
-HOME = MEMORY if MEMORY.is_dir() else None
 _path = st.sampled_from(PATHS[:6])  # few, so that one note is changed many times
 vaults = st.dictionaries(_path, notes(), min_size=2, max_size=5)
 _moves = st.one_of(
@@ -51,19 +48,13 @@ _moves = st.one_of(
 )
 _edits = st.tuples(st.just("edit"), _path, notes())
 _taking_back = st.tuples(st.just("take back"), st.integers(0, 2))
-_many = examples(
-    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "25")),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
-    database=None,
-)
+_many = slow_property(25)
 
 
 @contextmanager
 def a_desk(start: Mapping[str, bytes]) -> Iterator[Desk]:
     """A vault of these notes, with a curator."""
-    with tempfile.TemporaryDirectory(dir=HOME) as home:
+    with tempfile.TemporaryDirectory() as home:
         desk = Desk(Path(home))
         for path, data in start.items():
             desk.write(path, data)

@@ -7,7 +7,7 @@ in six wordings. A vault is made of it, and every wording is asked of another no
 Each world is judged with weights of paths that were fitted on the other worlds; ``--in-use`` asks
 with those of the product.
 
-``python -m tests.benchmarks.bench_worlds [--worlds NAME …] [--keep DIR] [--in-use] [--missed]``
+``python -m tests.benchmarks.bench_relation_questions [--worlds NAME …] [--keep DIR] [--in-use] [--missed]``
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """memsearch and memvault side by side: the same vault, questions, model and machine, in turn.
 
-usage: python -m tests.benchmarks.bench_memsearch --python MEMSEARCH/bin/python
+usage: python -m tests.benchmarks.bench_against_memsearch --python MEMSEARCH/bin/python
                                                   [--vault DIR] [--questions FILE] [--limit 150]
 
 memsearch (``pip install memsearch``) runs in a process of its own interpreter, which finds
@@ -25,9 +25,9 @@ from memvault.config.paths import StateFolder
 from memvault.model.search import Mode
 from memvault.text.openvino_model import BUNDLED, model_source
 from tests.benchmarks.bench_indexing import EVAL
-from tests.benchmarks.bench_ratios import spent
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import SETTINGS
+from tests.benchmarks.bench_relative_times import spent
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.measured_vaults import SETTINGS
 
 THEIRS = """
 import asyncio, json, sys, time

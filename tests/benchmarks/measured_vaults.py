@@ -14,7 +14,7 @@ from pathlib import Path
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from tests.benchmarks.generate import generate
+from tests.benchmarks.generated_vault import generate
 
 SETTINGS = Settings(index=IndexSettings(ner="off"))
 
@@ -65,7 +65,7 @@ def opened(
 
 
 def vault_of(folder: Path) -> Path:
-    """The vault of a question set (`run_sets` tells its format), or that of Obsidian's help."""
+    """The vault of a question set (`run_question_sets` tells its format), or that of Obsidian's help."""
     own = folder / "vault"
     return own if own.is_dir() else folder.parent / "obsidian-help"
 

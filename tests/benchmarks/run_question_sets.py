@@ -1,5 +1,5 @@
 """Ask every question set beside the repository, through MCP, and print the tables: each set as a
-client sees it, then the constants of search with each set left out (`leave_one_out`).
+client sees it, then the constants of search with each set left out (`search_constants`).
 
 A set is a folder with ``vault/`` (a link to one serves as well) and ``queries.json``: a list of
 ``{"id": …, "question": …, "gold": [paths]}``, where no gold means that the vault has no answer; with
@@ -7,7 +7,7 @@ A set is a folder with ``vault/`` (a link to one serves as well) and ``queries.j
 answerable ones, those without gold, and those of other vaults. Each vault is copied first, so
 nothing is written to it, and every set is asked with the default configuration.
 
-usage: python -m tests.benchmarks.run_sets [--sets DIR …] [--limit N]
+usage: python -m tests.benchmarks.run_question_sets [--sets DIR …] [--limit N]
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pathlib import Path
 from mcp_server.engine.client import connect
 from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
-from tests.benchmarks.leave_one_out import Measured, measured, table
-from tests.benchmarks.vaults import vault_of
+from tests.benchmarks.measured_vaults import vault_of
+from tests.benchmarks.search_constants import Measured, measured, table
 
 FOREIGN = 12  # questions of each other vault
 SETS = Path(__file__).resolve().parents[3] / "shared" / "eval"

@@ -7,7 +7,7 @@ nothing; with ``--new`` also `recall_memory` while so many new notes are indexed
 against a smaller one, run it with both, and ``--library``, which leaves HTTP out. Where others use
 the machine, compare processor times.
 
-``python -m tests.benchmarks.bench_ratios [--notes N] [--texts T] [--new N] [--library] [--keep DIR]``
+``python -m tests.benchmarks.bench_relative_times [--notes N] [--texts T] [--new N] [--library] [--keep DIR]``
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from tests.benchmarks.bench_engine import (
     wait_until_quiet,
 )
 from tests.benchmarks.bench_questions import relation_questions
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
+from tests.benchmarks.figures import Figure, median, percentile, show
+from tests.benchmarks.generated_vault import generate
+from tests.benchmarks.measured_vaults import SETTINGS, made_vault, parser_for
 
 CANDIDATES = 50
 SHARED_BY = 3  # ways of asking that take turns with the questions, so that none is asked twice

@@ -1,10 +1,10 @@
 """The time of search for the questions of question sets, in units of b: embedding a question and
-the two searches, in the same run (`bench_ratios` does it for a made vault). Each question is asked
+the two searches, in the same run (`bench_relative_times` does it for a made vault). Each question is asked
 once, after a few of the others.
 
-Sets are folders as `run_sets` asks them; each vault is copied first.
+Sets are folders as `run_question_sets` asks them; each vault is copied first.
 
-usage: python -m tests.benchmarks.bench_set_times SET … [--limit N]
+usage: python -m tests.benchmarks.bench_question_set_times SET … [--limit N]
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from mcp_server.runtime.curation_tasks import FIND
 from memvault.model.search import Mode
 from tests.benchmarks.bench_engine import wait_until_quiet
-from tests.benchmarks.bench_ratios import CANDIDATES, spent
-from tests.benchmarks.measure import median, percentile
-from tests.benchmarks.vaults import opened_set
+from tests.benchmarks.bench_relative_times import CANDIDATES, spent
+from tests.benchmarks.figures import median, percentile
+from tests.benchmarks.measured_vaults import opened_set
 
 WARMING = 10  # questions asked before, in other words
 QUIET_SECONDS = 120.0

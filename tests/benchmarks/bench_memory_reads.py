@@ -1,6 +1,6 @@
 """How fast memories are read when at hand, and what counting their use costs.
 
-``python -m tests.benchmarks.bench_cognition [--notes N]``
+``python -m tests.benchmarks.bench_memory_reads [--notes N]``
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.vault.journal import Journal
-from tests.benchmarks.generate import generate
-from tests.benchmarks.measure import Figure, median, percentile, show, timed
+from tests.benchmarks.figures import Figure, median, percentile, show, timed
+from tests.benchmarks.generated_vault import generate
 
 READS = 5_000
 SHOWN = 10  # memories in a usual answer

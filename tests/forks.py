@@ -1,0 +1,22 @@
+"""Processes that are forked from one that has already imported what takes long to import."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.context import BaseContext
+
+
+def forks_of(module: str) -> BaseContext:
+    """Starts processes from one that has imported the module; on Windows, new processes.
+
+    A run has one process to fork from, and it imports nothing more once it runs: one that other
+    tests started is ended here.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    from multiprocessing import forkserver
+
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload([module])
+    return forks
