@@ -43,6 +43,7 @@ from memvault.search.context.scoring import scores
 from memvault.text.words import name_key
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import items_by_heading
+from memvault.verification.claim_sources import is_outdating
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -199,11 +200,12 @@ class HookRecall:
         ]
 
     def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
-        conflicts = stated_conflicts(self._container.live.graph_view, ids)
+        live = self._container.live
         return frozenset(
             conflict.sides[1].node.id
-            for conflict in conflicts
+            for conflict in stated_conflicts(live.graph_view, ids)
             if conflict.kind is ConflictKind.SUPERSESSION
+            and is_outdating(conflict, live.catalogue.by_id)
         )
 
     def for_project(

@@ -19,6 +19,7 @@ from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 
+_ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
 CUT = "…"
 OTHERS_SHARE = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
@@ -128,7 +129,7 @@ class Excerpts:
         named = [self._shown(hit.memory, self._chooser.asked(hit.memory, query)) for hit in found]
         excerpts = [
             _excerpt(
-                hit.memory.title,
+                hit.memory,
                 outline,
                 [
                     _of_the_time(time, hit.memory, outline, _own(*each))
@@ -217,7 +218,8 @@ def _of_the_time(
     ]
 
 
-def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limit: int) -> Excerpt:
+def _excerpt(memory: Memory, outline: Outline, owns: _ByQuestion, limit: int) -> Excerpt:
+    outline = outline.of_best_author(memory, owns)
     statements = outline.statements
     chosen = _best(statements, owns, limit)
     left = limit - sum(_size(statements[place]) for place in chosen)
@@ -236,7 +238,7 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:
         text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
     else:
-        text = _joined(title, statements, sorted(chosen), code)
+        text = _joined(memory.title, statements, sorted(chosen), code)
     lines = [statements[place].lines for place in chosen] + [each.lines for each in code]
     first, last = min(each.first for each in lines), max(each.last for each in lines)
     return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
@@ -264,9 +266,7 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _best(
-    statements: Sequence[Statement], owns: Sequence[Sequence[float]], limit: int
-) -> list[int]:
+def _best(statements: Sequence[Statement], owns: _ByQuestion, limit: int) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
     worth = [

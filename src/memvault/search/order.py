@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 
 from memvault.model.memory import Memory
-from memvault.model.search import ConflictKind, Hit
+from memvault.model.search import Hit
 from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
@@ -86,7 +86,7 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
         for evidence in hit.verification.contradicted_by:
             newer = waiting.get(evidence.note_id)
             if newer is not None and (
-                evidence.said == ConflictKind.SUPERSESSION.value
+                evidence in hit.verification.superseding
                 or (contradicting and newer.verification.verified and not hit.verification.verified)
             ):
                 put(newer)
