@@ -32,7 +32,7 @@ from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOption
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.routing import BaseRoute
 
-from memvault.verification.immunity.folding import fold
+from memvault.verification.immunity.folding import lookalike_key
 
 ACCESS_SECONDS = 3_600
 
@@ -89,10 +89,21 @@ class ClientRegistry:
         """Every approved client by its id."""
         return self._contents.clients
 
+    def names(self) -> set[str]:
+        """The keys (`lookalike_key`) of the names of approved clients."""
+        return {lookalike_key(client.name) for client in self.clients.values()}
+
     def approve(self, client_id: str, info: dict[str, Any]) -> None:
-        """Add an approved client. Raises OSError: the file cannot be written."""
+        """Add an approved client, with a number behind a name that another one has.
+
+        Raises OSError: the file cannot be written.
+        """
         now = time.time()
-        self.clients[client_id] = ApprovedClient(info, now, now)
+        self.clients.pop(client_id, None)
+        name, known = shown_name(info.get("client_name")), self.names()
+        numbered = (name, *(f"{name[:50]} ({number})" for number in range(2, len(known) + 3)))
+        distinct = next(each for each in numbered if lookalike_key(each) not in known)
+        self.clients[client_id] = ApprovedClient({**info, "client_name": distinct}, now, now)
         self._write()
 
     def revoke(self, client_id: str) -> bool:
@@ -207,11 +218,6 @@ def shown_name(name: object) -> str:
     return " ".join(visible.split())[:60] or "Unnamed client"
 
 
-def _lookalike_key(name: str) -> str:
-    """A key that is equal for names that look the same."""
-    return "".join(fold(name).text.split())
-
-
 class ApprovalProvider(OAuthProvider):
     """The authorisation server of one engine.
 
@@ -247,11 +253,11 @@ class ApprovalProvider(OAuthProvider):
 
     def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
         """An approved client whose name looks the same, or None."""
-        key_of_name = _lookalike_key(waiting.name)
+        key_of_name = lookalike_key(waiting.name)
         others = (
             each
             for key, each in self.registry.clients.items()
-            if key != waiting.client.client_id and _lookalike_key(each.name) == key_of_name
+            if key != waiting.client.client_id and lookalike_key(each.name) == key_of_name
         )
         return next(others, None)
 

@@ -116,6 +116,11 @@ def fold(text: str) -> Folded:
     return Folded(_latinised(joined), places)
 
 
+def lookalike_key(name: str) -> str:
+    """A key that is equal for names that look the same."""
+    return "".join(fold(name).text.split())
+
+
 @lru_cache(maxsize=4096)
 def _folded(char: str) -> str:
     if _INVISIBLE.match(char):
