@@ -53,11 +53,12 @@ def conflict_tasks(
     """
     notes = list(stated_by_notes)
     conflicts = [conflict for note in notes for conflict in note.conflicts]
-    outdated = {
-        conflict.sides[1].node.id
+    outdating = {
+        (conflict.sides[0].node.id, conflict.sides[1].node.id)
         for conflict in conflicts
         if conflict.kind is ConflictKind.SUPERSESSION and is_outdating(conflict, memory_of)
     }
+    outdated = {older for _, older in outdating}
     statements = [statement for note in notes for statement in note.statements]
     conflicts += different_values(statements, edges, memory_of)
     seen: set[frozenset[str]] = set()
@@ -66,7 +67,7 @@ def conflict_tasks(
         if first is None or second is None or first.id == second.id:
             continue
         if conflict.kind is ConflictKind.SUPERSESSION:
-            if not is_outdating(conflict, memory_of):
+            if (first.id, second.id) not in outdating:
                 yield _superseded(
                     second, first, f"not confirmed by you: {first.path} replaces this note"
                 )
