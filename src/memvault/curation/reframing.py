@@ -11,6 +11,8 @@ from typing import NamedTuple
 from memvault.curation.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
 
 _SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
+_MAX_CHANGED = 20  # words
+_LONGEST_WORD = 40  # letters of a word whose spelling is compared
 _SAME_SPELLING = 0.8  # share of the letters that a word with its spelling corrected keeps
 _WORD = re.compile(r"\w+")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(\1[ \t]*){2,}")
@@ -146,6 +148,8 @@ def _keeps_words(old: Unit, new: Unit) -> bool:
     gone, come = list((before - after).elements()), list((after - before).elements())
     if first.casefold() != new_first.casefold():
         gone, come = [*gone, first.casefold()], [*come, new_first.casefold()]
+    if len(gone) + len(come) > _MAX_CHANGED:  # and else the time would be quadratic
+        return False
     return all(
         _is_value(word) or any(_is_respelt(word, other) for other in others)
         for words, others in ((gone, come), (come, gone))
@@ -158,8 +162,9 @@ def _is_value(word: str) -> bool:
 
 
 def _is_respelt(word: str, other: str) -> bool:
-    alike = SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SAME_SPELLING
-    return alike and word[0] == other[0] and abs(len(word) - len(other)) <= 1
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(word) > _LONGEST_WORD:
+        return False
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SAME_SPELLING
 
 
 def _is_rule(unit: Unit) -> bool:

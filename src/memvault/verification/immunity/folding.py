@@ -29,7 +29,7 @@ _LATIN = re.compile(r"[a-z]")
 # Longer runs of marks and spaces say no more than their ends, and take quadratic time to match.
 _LONG_RUN = re.compile(r"[\W_]{13,}")
 _RUN_ENDS = 6
-_REPEATED_WORD = re.compile(r"\b(\w{1,20})(?:\W{1,3}\1\b)+")
+_REPEATED_WORD = re.compile(r"\b(\w{2,20})(?:[ \t,;]{1,3}\1\b)+")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
