@@ -127,6 +127,16 @@ def test_a_note_keeps_its_origin_where_the_person_moves_it(desk: Desk) -> None:
     assert desk.of("Moved.md").origin.name == "eve"
 
 
+def test_a_note_whose_words_a_client_replaced_stays_the_clients_under_another_name(
+    desk: Desk,
+) -> None:
+    desk.write("Bank.md", "The card is blue.\n")
+    desk.edit_as_client("Bank.md", "The card is green.\n")
+    (desk.vault.root / "Bank.md").rename(desk.vault.root / "Money.md")
+    (desk.vault.root / "Money.md").write_text("# Money\nThe card is green.\n")
+    assert [span.origin.name for span in desk.of("Money.md").spans] == ["eve"]
+
+
 def test_what_a_client_added_stays_the_clients_where_the_person_renames_the_note(
     desk: Desk,
 ) -> None:

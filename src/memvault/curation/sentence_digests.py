@@ -208,7 +208,9 @@ def increasing(numbers: Sequence[int]) -> set[int]:
     return found
 
 
-def fingerprint(before: bytes) -> tuple[str, ...]:
-    """The digests of the note's longest sentences, which identify it after a rename."""
-    longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
+def fingerprint(before: bytes, after: bytes) -> tuple[str, ...]:
+    """The digests of the longest sentences that a change keeps: they identify a renamed note."""
+    kept = {unit.written for unit in units(after)}
+    found = (unit for unit in units(before) if unit.is_body and unit.written in kept)
+    longest = sorted(found, key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
