@@ -47,6 +47,7 @@ from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex
 
 FEW = 64  # notes for which a tool may wait
+QUICK_BYTES = 16_000  # of notes; to embed more takes seconds, for which others need not wait
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 Listener = Callable[[NotesIndexed], None]
 BatchListener = Callable[[int, float], object]  # takes how many notes, and the seconds they took
@@ -164,7 +165,7 @@ class Indexer:
                 notes whose text has a changed name, and flushing.
         """
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
-        with self._lock if few else nullcontext():
+        with self._lock if few and self._are_quick(paths) else nullcontext():
             present = set(filter(self._reader.is_there, paths))
             were_there = {p for p in paths if self._names.memory(p) or p in self._due}
             gone = were_there - present
@@ -179,6 +180,10 @@ class Indexer:
                     others = {p: why for p, why in self._unread.items() if p not in paths}
                     self._unread = {**others, **result.problems}
             return result
+
+    def _are_quick(self, paths: Collection[str]) -> bool:
+        stats = map(self.vault.stat, paths)
+        return sum(stat.size for stat in stats if stat is not None) <= QUICK_BYTES
 
     @contextmanager
     def _noting_full_disk(self) -> Iterator[None]:

@@ -205,7 +205,7 @@ class MemoryAnswer(Answer, Named):
     type: str
     faded: str | None = optional(description=FADED)
     importance: float
-    verified: bool
+    verified: bool = taken("is_trusted")
     created_at: Moment
     johari_quadrant: JohariQuadrant
     utl_state: UTLState

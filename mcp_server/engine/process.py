@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from mcp_server.app import engine_app
 from mcp_server.engine.administration import Backend
 from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
-from mcp_server.middleware.client_identity import accept_person
+from mcp_server.middleware.client_identity import accept_person, reserve_names
 from mcp_server.runtime.activity_tracker import ActivityTracker, CountRunningCalls
 from mcp_server.security.access_policy import (
     AccessPolicy,
@@ -153,6 +153,8 @@ def _new_server(
 
     sign_in = _oauth_provider(settings, state)
     accept_person(address.token)
+    if sign_in is not None:
+        reserve_names(sign_in.registry.names)
     app = engine_app(
         mcp,
         backend,

@@ -36,6 +36,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
+from memvault.verification.claim_sources import is_outdating
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -186,11 +187,12 @@ class HookRecall:
 
     def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
         """Ids of the notes that another one replaces."""
-        conflicts = stated_conflicts(self._container.live.graph_view, ids)
+        live = self._container.live
         return frozenset(
             conflict.sides[1].node.id
-            for conflict in conflicts
+            for conflict in stated_conflicts(live.graph_view, ids)
             if conflict.kind is ConflictKind.SUPERSESSION
+            and is_outdating(conflict, live.catalogue.by_id)
         )
 
     def for_project(

@@ -7,7 +7,7 @@ with ``/bridge?tools=full`` or ``/mcp?tools=full``. A tool that is not listed ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
@@ -29,7 +29,7 @@ from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from mcp_server.security.access_policy import WEB_CLIENT
 from memvault.cognition.sessions import Sessions
 from memvault.verification.immunity import Immunity
-from memvault.verification.immunity.folding import fold
+from memvault.verification.immunity.folding import fold, lookalike_key
 
 ToolSet = Literal["core", "full"]
 _requested_tools: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=None)
@@ -122,11 +122,18 @@ _POSING = frozenset(
 _WORD = re.compile(r"[^\W_]+")
 _persons_names: set[frozenset[str]] = set()
 _proofs: set[str] = set()
+_approved_names: Callable[[], Set[str]] = frozenset
 
 
 def accept_person(engine_token: str) -> None:
     """Accept the proof made with this engine's token as the person's."""
     _proofs.add(proof_of_person(engine_token))
+
+
+def reserve_names(approved: Callable[[], Set[str]]) -> None:
+    """Mark other clients whose names have one of these keys, those of approved clients."""
+    global _approved_names  # noqa: PLW0603 - one engine runs in a process
+    _approved_names = approved
 
 
 def reserve_name(person: str) -> None:
@@ -147,12 +154,15 @@ def is_person() -> bool:
 
 def client_name() -> str | None:
     """The calling client's name: for a web client, the name that the person approved; else the name
-    that it gave in the handshake."""
+    that it gave in the handshake, marked if it is that of an approved client."""
     with suppress(RuntimeError):  # not over HTTP
         if approved := getattr(get_http_request().state, WEB_CLIENT, None):
             return _safe_name(approved)
     parameters = get_context().session.client_params
-    return _safe_name(parameters.client_info.name) if parameters is not None else None
+    if parameters is None:
+        return None
+    name = _safe_name(parameters.client_info.name)
+    return f"{name} (not signed in)" if lookalike_key(name) in _approved_names() else name
 
 
 @lru_cache(maxsize=256)

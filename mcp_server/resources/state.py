@@ -282,7 +282,7 @@ class Resources:
             "content": excerpt.text,
             "lifecycle": memory.lifecycle,
             "importance": memory.importance,
-            "verified": memory.verified,
+            "verified": memory.is_trusted,
             "created_at": utc(memory.created_at),
             "access_count": node.access_count,
             "johari_quadrant": state.quadrant,

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from memvault.vault.write import write_whole
+from memvault.verification.immunity.folding import lookalike_key
 
 logger = logging.getLogger(__name__)
 ACCESS_SECONDS = 3_600
@@ -70,10 +71,21 @@ class ClientRegistry:
         """Every approved client by its id."""
         return self._contents.clients
 
+    def names(self) -> set[str]:
+        """The keys (`lookalike_key`) of the names of approved clients."""
+        return {lookalike_key(client.name) for client in self.clients.values()}
+
     def approve(self, client_id: str, info: dict[str, Any]) -> None:
-        """Add an approved client. Raises OSError: the file cannot be written."""
+        """Add an approved client, with a number behind a name that another one has.
+
+        Raises OSError: the file cannot be written.
+        """
         now = time.time()
-        self.clients[client_id] = ApprovedClient(info, now, now)
+        self.clients.pop(client_id, None)
+        name, known = shown_name(info.get("client_name")), self.names()
+        numbered = (name, *(f"{name[:50]} ({number})" for number in range(2, len(known) + 3)))
+        distinct = next(name for name in numbered if lookalike_key(name) not in known)
+        self.clients[client_id] = ApprovedClient({**info, "client_name": distinct}, now, now)
         self._write()
 
     def revoke(self, client_id: str) -> bool:

@@ -33,7 +33,7 @@ from mcp_server.security.client_registry import (
     Grant,
     shown_name,
 )
-from memvault.verification.immunity.folding import fold
+from memvault.verification.immunity.folding import lookalike_key
 
 CONSENT_PATH = "/consent"
 _MCP_PATH = "/mcp"
@@ -77,11 +77,6 @@ class WaitingClient:
         return urlsplit(str(self.params.redirect_uri)).netloc
 
 
-def _lookalike_key(name: str) -> str:
-    """A key that is equal for names that look the same."""
-    return "".join(fold(name).text.split())
-
-
 class ApprovalProvider(OAuthProvider):
     """The authorisation server of one engine.
 
@@ -117,12 +112,11 @@ class ApprovalProvider(OAuthProvider):
 
     def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
         """An approved client whose name looks the same, or None."""
-        lookalike_key = _lookalike_key(waiting.name)
+        key_of_name = lookalike_key(waiting.name)
         namesakes = (
             client
             for client_id, client in self.registry.clients.items()
-            if client_id != waiting.client.client_id
-            and _lookalike_key(client.name) == lookalike_key
+            if client_id != waiting.client.client_id and lookalike_key(client.name) == key_of_name
         )
         return next(namesakes, None)
 

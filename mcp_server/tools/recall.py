@@ -164,7 +164,7 @@ def _metadata(memory: Memory) -> dict[str, str]:
         "tags": ", ".join(memory.tags),
         "origin": str(origin.kind),
         "written_by": origin.name,
-        "verified": "" if origin.is_person else str(memory.verified).lower(),
+        "verified": str(memory.is_trusted).lower(),
     }
     return {key: value for key, value in values.items() if value}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from indexer.doctor import known_problems
 from indexer.indexer import Indexer
 from memvault.model.graph import NodeKind
 from memvault.text.names import MAX_TAG_LEVELS
+from memvault.vault.parse import MAX_TAGS
 
 Write = Callable[..., Path]
 HALF = 30_000  # characters
@@ -30,6 +32,9 @@ HALF = 30_000  # characters
         pytest.param("[[Ada Berg]] Berg Ada ", id="links and names in one line"),
         pytest.param("berg_ada_", id="names in one long word"),
         pytest.param("#a/b ", id="tags"),
+        pytest.param("> ", id="marks of quotations"),
+        pytest.param("- ", id="marks of lists"),
+        pytest.param("*a **a ", id="marks of emphasis"),
         pytest.param("a:: b\n", id="fields"),
         pytest.param("[a](", id="open brackets"),
         pytest.param("Ada ^x\n\n", id="blocks"),
@@ -79,6 +84,46 @@ def test_a_note_with_too_many_links_is_indexed_with_its_first_ones_and_says_so(
     targets = indexer.stores.graph.nodes({e.target for e in indexer.stores.graph.all_edges()})
     assert {node.name for node in targets.values()} == {f"Thing {n}" for n in range(100)}
     assert any("too many links" in problem for problem in known_problems(indexer))
+
+
+def test_of_a_note_with_too_many_tags_the_first_are_indexed_and_it_says_so(
+    indexer: Indexer, write: Write
+) -> None:
+    write("Big.md", " ".join(f"#t{number}" for number in range(2 * MAX_TAGS)))
+    indexer.scan()
+    nodes = indexer.stores.graph.all_nodes()
+    assert sum(node.kind == NodeKind.TAG for node in nodes) == MAX_TAGS
+    assert any("tags are indexed" in problem for problem in known_problems(indexer))
+
+
+def test_a_small_note_is_indexed_while_the_text_of_a_large_one_is_embedded(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    embed = indexer._embedder.embed
+
+    def slow(texts: Sequence[str]) -> object:
+        if any(text.startswith("Large") for text in texts):
+            begun.set()
+            assert may_end.wait(60)
+        return embed(texts)
+
+    monkeypatch.setattr(indexer._embedder, "embed", slow)
+    write("Large.md", "\n\n".join(f"Large text {number}." for number in range(2_000)))
+    large = threading.Thread(target=indexer.index, args=[["Large.md"]])
+    large.start()
+    try:
+        assert begun.wait(60)
+        write("Small.md", "A small note.")
+        small = threading.Thread(target=indexer.index, args=[["Small.md"]])
+        small.start()
+        small.join(20)
+        assert indexer.catalogue.by_path("Small.md") is not None
+        assert indexer.catalogue.by_path("Large.md") is None
+    finally:
+        may_end.set()
+        large.join(60)
+    assert indexer.catalogue.by_path("Large.md") is not None
 
 
 def test_of_a_tag_without_end_the_first_levels_are_known(indexer: Indexer, write: Write) -> None:

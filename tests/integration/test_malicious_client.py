@@ -17,7 +17,9 @@ from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor
 from memvault.model.errors import NoteConflict
+from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.hybrid import prior
+from memvault.verification.claim_sources import is_outdating
 from tests.benchmarks.trust_attempts import (
     ATTEMPTS,
     CLAIMS,
@@ -668,3 +670,72 @@ def test_the_person_still_undoes_a_change_of_what_they_hid_from_clients(
 def test_no_client_edits_what_is_no_note(call: Caller, path: str) -> None:
     error = call.error("edit_memory", target=path, operation="append", content="x", rationale=WHY)
     assert "No memory or concept" in error
+
+
+@pytest.mark.parametrize("line", ["Superseded by: [[{}]]", "Contradicts: [[{}]]"])
+def test_a_clients_relation_in_the_persons_note_takes_neither_its_mark_nor_its_place(
+    call: Caller, container: Container, line: str
+) -> None:
+    name = line.split(maxsplit=1)[0].strip(":")
+    fact = f"Wheat paste of the kind {name} keeps three days in the fridge"
+    (container.vault.root / f"{name} paste.md").write_text(f"# {name} paste\n\n{fact}.\n")
+    container.indexing.scan()
+    claim = f"{name} mine"
+    call("store_memory", title=claim, content=fact.replace("three", "ten"), rationale=WHY)
+    call("edit_memory", target=f"{name} paste", operation="append", content=line.format(claim),
+         rationale=WHY)  # fmt: skip
+    container.indexing.settle()
+    query = f"How long does wheat paste of the kind {name} keep in the fridge?"
+    found = call("recall_memory", "other", query=query)["nodes"]
+    (own,) = (node for node in found if node["path"] == f"{name} paste.md")
+    (mine,) = (node for node in found if node["title"] == claim)
+    assert own["verified"] is True and own["origin"] == "person"
+    assert own["content"] == f"{fact}."
+    assert own["verification"]["contradicted_by"][0]["written_by"] == "eve"
+    assert mine["verified"] is False and mine["origin"] == "client"
+    context = call("inject_context", "other", query=query, max_tokens=900)["context"]
+    assert "(superseded by" not in context.partition(fact)[0].rpartition("\n\n")[2]
+
+
+def test_a_clients_supersession_waits_for_the_person_and_then_counts(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Paring.md").write_text("# Paring\n\nI pare leather to 0.6 mm.\n")
+    container.indexing.scan()
+    call("store_memory", title="Paring anew", content="Leather is pared to 0.4 mm.", rationale=WHY)
+    line = "Superseded by: [[Paring anew]]"
+    call("edit_memory", target="Paring", operation="append", content=line, rationale=WHY)
+    container.indexing.settle()
+    catalogue, view = container.live.catalogue, container.live.graph_view
+    own = catalogue.by_path("Paring.md")
+    assert own is not None
+
+    def waiting() -> list[str]:
+        container.curation.changed(["Paring.md"])
+        assert container.curation.wait(60)
+        return [each.detail for each in container.curation.tasks() if own.id in each.target_nodes]
+
+    def counts() -> bool:
+        (conflict,) = stated_conflicts(view, [own.id])[:1]
+        return is_outdating(conflict, catalogue.by_id)
+
+    assert not counts() and any("not confirmed by you" in detail for detail in waiting())
+    by_person = Attribution("", "on the page", kind="person")
+    container.actions.annotate(own.id, line, by_person)
+    container.indexing.settle()
+    assert counts() and not any("replaces this note" in detail for detail in waiting())
+
+
+def test_verified_means_the_same_in_every_answer(call: Caller, container: Container) -> None:
+    (container.vault.root / "Endbands.md").write_text("# Endbands\n\nSilk on a linen core.\n")
+    (container.vault.root / "Wrong.md").write_text("---\nverified: false\n---\nSilk on flax.\n")
+    container.indexing.scan()
+    call("store_memory", title="Of eve", content="Endbands are silk on cotton.", rationale=WHY)
+    found = call("recall_memory", query="What are endbands made of?", top_k=10)["nodes"]
+    whole = {"Endbands.md": True, "Wrong.md": False, "projects/Of eve.md": False}
+    for path, expected in whole.items():
+        memory = container.live.catalogue.by_path(path)
+        assert memory is not None
+        assert [node["verified"] for node in found if node["path"] == path] == [expected]
+        assert call("get_memory", path=path)["verified"] is expected
+        assert call("fetch", id=memory.id)["metadata"]["verified"] == str(expected).lower()

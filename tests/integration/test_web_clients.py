@@ -23,6 +23,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from fastmcp import Client
 from fastmcp.client.auth import OAuth
+from fastmcp.client.transports import StdioTransport
+from mcp_types import Implementation
 
 from mcp_server.engine.launcher import read_address
 from memvault.cli.app import run
@@ -141,6 +143,22 @@ def test_a_client_that_the_person_approves_can_ask_until_it_is_revoked(
 def test_the_history_names_a_client_as_the_person_approved_it(web: Web) -> None:
     auth = OAuth(client_name="Claude")
     assert connect_from_the_web(web, auth, "caller") == "Claude"
+
+
+def test_no_client_passes_for_an_approved_one_by_its_name(web: Web) -> None:
+    first = connect_from_the_web(web, OAuth(client_name="Notes of May"), "caller")
+    assert first == "Notes of May"
+    second = connect_from_the_web(web, OAuth(client_name="Notes of M\u0430y"), "caller")
+    assert second != first and str(second).endswith("(2)")
+
+    async def named_over_the_bridge() -> object:
+        bridge, *arguments = command("bridge", web.state.root)
+        transport = StdioTransport(bridge, arguments, env=environment())
+        info = Implementation(name="Notes of May", version="1")
+        async with Client(transport, client_info=info) as client:
+            return (await client.call_tool("caller")).data
+
+    assert asyncio.run(named_over_the_bridge()) == "Notes of May (not signed in)"
 
 
 @pytest.mark.parametrize("name", ["Claude", "\u0421laude", "Cla\u200bude", "\u202eClaude\n"])

@@ -115,6 +115,8 @@ def test_a_note_that_links_to_everything_is_refused(desk: Desk) -> None:
     links = " ".join(f"[[{word}]]" for word in WORDS)
     with pytest.raises(RateLimited, match="links_per_note"):
         desk.store(links, title="Hub")
+    with pytest.raises(RateLimited, match="links and tags"):
+        desk.store(links.replace("[[", "#").replace("]]", ""), title="Tagged")
     desk.vault.create_at("Map.md", links.encode())  # the person's own
     desk.write("Map.md", f"{links}\n\nAnd more of it.\n")
 

@@ -127,6 +127,16 @@ def test_a_note_keeps_its_origin_where_the_person_moves_it(desk: Desk) -> None:
     assert desk.of("Moved.md").origin.name == "eve"
 
 
+def test_a_note_whose_words_a_client_replaced_stays_the_clients_under_another_name(
+    desk: Desk,
+) -> None:
+    desk.write("Bank.md", "The card is blue.\n")
+    desk.edit_as_client("Bank.md", "The card is green.\n")
+    (desk.vault.root / "Bank.md").rename(desk.vault.root / "Money.md")
+    (desk.vault.root / "Money.md").write_text("# Money\nThe card is green.\n")
+    assert [span.origin.name for span in desk.of("Money.md").spans] == ["eve"]
+
+
 def test_what_a_client_added_stays_the_clients_where_the_person_renames_the_note(
     desk: Desk,
 ) -> None:
@@ -389,10 +399,10 @@ def test_a_client_that_changes_a_sign_or_a_target_wrote_that_sentence(
     tmp_path: Path, own: str, changed: str
 ) -> None:
     desk = Desk(tmp_path)
-    desk.write("Own.md", f"The kite is red.\n\n{own}\n")
-    desk.edit_as_client("Own.md", f"The kite is red.\n\n{changed}\n")
-    assert [(span.first, span.origin.name) for span in desk.of("Own.md").spans] == [(3, "eve")]
-    assert desk.of("Own.md").of_sentence(changed, LineRange(3, 3)).name == "eve"
+    desk.write("Own.md", f"The kite is red.\n\n# Rest\n{own}\n")
+    desk.edit_as_client("Own.md", f"The kite is red.\n\n# Rest\n{changed}\n")
+    assert [(span.first, span.origin.name) for span in desk.of("Own.md").spans] == [(4, "eve")]
+    assert desk.of("Own.md").of_sentence(changed, LineRange(4, 4)).name == "eve"
 
 
 @pytest.mark.parametrize("line", [f"[]({ORDER})", f"[[{ORDER}|]]", f"![]({ORDER})"])
@@ -463,7 +473,7 @@ def test_what_is_added_is_new_or_in_another_order(lines: list[str], data: st.Dat
 
 
 RENTS = "## Cellar\n\nThe rent is 60 euros.\n\n## Attic\n\nThe rent is 95 euros.\n"
-KITES = "# Kites\n\nThe kite is red.\n\n"
+KITES = "# Kites\n\nThe kite is red.\n\n# Rest\n\n"
 FEE = "The fee is 9 euros."
 
 
@@ -498,6 +508,13 @@ def lines_of_eve(desk: Desk, path: str = "Own.md") -> list[str]:
                      id="middle of what was struck out"),
         pytest.param(f"I took it. {FEE} I never pay.\n", f"I took it. {FEE}\n", FEE,
                      id="the rest of a paragraph deleted"),
+        pytest.param(f"{FEE}\n\nPaid in May.\n\nNone of this is true.\n", f"{FEE}\n\nPaid in May.\n",
+                     FEE, id="denial in another paragraph deleted"),
+        pytest.param(f"{FEE}\n\nPaid in May.\n\nThis is not true.\n",
+                     f"{FEE}\n\nPaid in May.\n\nThis is true.\n",
+                     FEE, id="denial in another paragraph reversed"),
+        pytest.param(f"Kein Wort davon gilt.\n\n- {FEE}\n", f"Jedes Wort davon gilt.\n\n- {FEE}\n",
+                     FEE, id="denial above a list reversed"),
         pytest.param(f"| not due | due |\n|---|---|\n| {FEE} | 2 |\n",
                      f"| due | not due |\n|---|---|\n| {FEE} | 2 |\n", f"| {FEE} | 2 |",
                      id="columns of a table renamed"),
@@ -520,6 +537,36 @@ def test_a_sentence_of_the_persons_in_another_frame_is_the_clients(
     desk.edit_as_client("Own.md", KITES + changed if not own.startswith("---") else changed)
     assert any(reframed_sentence in line for line in lines_of_eve(desk))
     assert "The kite is red." not in lines_of_eve(desk)
+
+
+@pytest.mark.parametrize(
+    ("own", "changed"),
+    [
+        ("The fee is 9 euros, says Ada.", "The fee is 12 euros, says Tom."),
+        ("I recieve it on Tuesday.", "I receive it on Friday."),
+        ("- Buy milk\n- Buy bread", "- Buy milk\n- Buy oat bread"),
+        ("- [ ] Buy milk", "- [x] Buy milk"),
+        ("- Buy milk", "- Buy flour"),
+        ("| Ada | 9 |\n|---|---|\n| Tom | 7 |", "| Ada | 9 |\n|---|---|\n| Tom | 8 |"),
+    ],
+)
+def test_a_corrected_value_or_list_leaves_the_other_paragraphs_the_persons(
+    desk: Desk, own: str, changed: str
+) -> None:
+    desk.write("Own.md", f"The kite is red.\n\n{own}\n\nThe wood is dark.\n")
+    desk.edit_as_client("Own.md", f"The kite is red.\n\n{changed}\n\nThe wood is dark.\n")
+    assert not {"The kite is red.", "The wood is dark."} & set(lines_of_eve(desk))
+
+
+def test_a_paragraph_that_the_person_types_again_makes_the_section_theirs_again(
+    desk: Desk,
+) -> None:
+    own = f"{FEE}\n\nNone of this is true.\n"
+    desk.write("Own.md", own)
+    desk.edit_as_client("Own.md", f"{FEE}\n")
+    assert lines_of_eve(desk) == [FEE]
+    (desk.vault.root / "Own.md").write_text(own)
+    assert desk.of("Own.md").is_person
 
 
 def test_swapping_two_sentences_in_two_edits_states_nothing_in_the_persons_name(

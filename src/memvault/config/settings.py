@@ -225,7 +225,9 @@ class LimitSettings(BaseModel):
         description="times that AI clients may write the same into a note again; 0 means no limit",
     )
     links_per_note: int = Field(
-        500, ge=0, description="links that an AI client may add to a note; 0 means no limit"
+        500,
+        ge=0,
+        description="links and tags that an AI client may add to a note; 0 means no limit",
     )
     answer_seconds: float = Field(
         10.0, gt=0, description="seconds after which a partial answer is returned"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from memvault.curation.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
 
 _SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
+_MAX_CHANGED = 20  # words
+_LONGEST_WORD = 40  # letters of a word whose spelling is compared
+_SAME_SPELLING = 0.8  # share of the letters that a word with its spelling corrected keeps
+_WORD = re.compile(r"\w+")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(\1[ \t]*){2,}")
 
 
@@ -30,8 +35,8 @@ class Reframed(NamedTuple):
 def reframed(before: bytes | None, after: bytes | None) -> Reframed:
     """The sentences that a change does not leave in their frame and in their order.
 
-    Includes the rest of a paragraph, list or table that the change deleted a sentence of: its
-    meaning may depend on that sentence.
+    Includes the rest of a paragraph, list or table that the change deleted a sentence of, and the
+    rest of the section if that was prose: their meaning may depend on that sentence.
     """
     if not before or not after or b"\0" in after[:SNIFFED]:
         return Reframed()
@@ -54,8 +59,9 @@ def reframed(before: bytes | None, after: bytes | None) -> Reframed:
 def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
     """The places of the new sentences that are not kept, or in a block that lost a sentence."""
     kept, corrected = _alignment(old, new)
-    staying = {unit for unit, _ in kept} | corrected
+    staying = {unit for unit, _ in kept} | corrected.keys()
     lost = {unit.block for at, unit in enumerate(old) if at not in staying and not _is_rule(unit)}
+    cut = _cut_sections(old, new, staying, corrected)
     places = {at: was for was, at in kept}
     opened = {
         unit.block
@@ -65,17 +71,35 @@ def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
     return [
         at
         for at, unit in enumerate(new)
-        if at not in places or old[places[at]].block in lost or unit.block in opened
+        if at not in places
+        or old[places[at]].block in lost
+        or (unit.is_body and old[places[at]].section in cut)
+        or unit.block in opened
     ]
 
 
-def _alignment(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[tuple[int, int]], set[int]]:
-    """The pairs of places of the sentences that are kept, and the old ones that are corrected.
+def _cut_sections(
+    old: Sequence[Unit], new: Sequence[Unit], staying: Set[int], corrected: Mapping[int, int]
+) -> set[int]:
+    """The sections that lost prose, or in which the words of a sentence were changed."""
+    remaining = {unit.written for unit in new}
+    return {
+        unit.section
+        for at, unit in enumerate(old)
+        if unit.is_prose and unit.says_something and unit.written not in remaining
+        if at not in staying or (at in corrected and not _keeps_words(unit, new[corrected[at]]))
+    }
+
+
+def _alignment(
+    old: Sequence[Unit], new: Sequence[Unit]
+) -> tuple[list[tuple[int, int]], dict[int, int]]:
+    """The pairs of places of the sentences that are kept, and of those that are corrected.
 
     A patience diff: sentences that both versions have once divide the text, and so on in each part.
     """
     kept: list[tuple[int, int]] = []
-    corrected: set[int] = set()
+    corrected: dict[int, int] = {}
     parts = [(0, len(old), 0, len(new))]
     while parts:
         start, end, first, last = parts.pop()
@@ -92,7 +116,7 @@ def _alignment(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[tuple[int
             parts += [(a, a_end, b, b_end) for (a, b), (a_end, b_end) in ends]
         elif end - start == last - first:
             pairs = zip(range(start, end), range(first, last), strict=True)
-            corrected |= {was for was, at in pairs if _is_correction(old[was], new[at])}
+            corrected |= {was: at for was, at in pairs if _is_correction(old[was], new[at])}
     return kept, corrected
 
 
@@ -115,6 +139,32 @@ def _is_correction(old: Unit, new: Unit) -> bool:
         return False
     before, after = (Counter(unit.words.split()) for unit in (old, new))
     return (before & after).total() > _SAME_WORDS * max(before.total(), after.total())
+
+
+def _keeps_words(old: Unit, new: Unit) -> bool:
+    """Whether a correction changes only numbers, names and spellings: no denial is one of them."""
+    before, after = (Counter(_WORD.findall(unit.text)[1:]) for unit in (old, new))
+    first, new_first = ((_WORD.findall(unit.text) or [""])[0] for unit in (old, new))
+    gone, come = list((before - after).elements()), list((after - before).elements())
+    if first.casefold() != new_first.casefold():
+        gone, come = [*gone, first.casefold()], [*come, new_first.casefold()]
+    if len(gone) + len(come) > _MAX_CHANGED:  # and else the time would be quadratic
+        return False
+    return all(
+        _is_value(word) or any(_is_respelt(word, other) for other in others)
+        for words, others in ((gone, come), (come, gone))
+        for word in words
+    )
+
+
+def _is_value(word: str) -> bool:
+    return word[:1].isupper() or any(map(str.isdigit, word))
+
+
+def _is_respelt(word: str, other: str) -> bool:
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(word) > _LONGEST_WORD:
+        return False
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SAME_SPELLING
 
 
 def _is_rule(unit: Unit) -> bool:

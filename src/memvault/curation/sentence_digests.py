@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -30,7 +30,10 @@ class Unit(NamedTuple):
         text: as in the note.
         frame: see `sentence_frames`.
         block: the number of its paragraph, list or table.
+        section: the number of the part below one heading.
+        is_prose: see `sentence_frames.Line`.
         around: the digest of the block in written form.
+        below: the digest of the section in written form.
     """
 
     line: int
@@ -40,7 +43,10 @@ class Unit(NamedTuple):
     text: str
     frame: str = ""
     block: int = 0
+    section: int = 0
+    is_prose: bool = False
     around: str = ""
+    below: str = ""
 
     @property
     def words(self) -> str:
@@ -74,10 +80,15 @@ class Unit(NamedTuple):
         return self.frame, self.written
 
     @property
-    def places(self) -> tuple[str, str]:
-        """Short digests of the sentence in its frame, and in its frame, block and order."""
+    def places(self) -> tuple[str, str, str]:
+        """Short digests of the sentence in its frame, also in its block and order, and also in its
+        section and order."""
         place = "\0".join(self.framed)
-        return _place_digest(place), _place_digest(f"{place}\0{self.around}\0{self.before}")
+        return (
+            _place_digest(place),
+            _place_digest(f"{place}\0{self.around}\0{self.before}"),
+            _place_digest(f"{place}\0{self.below}\0{self.before}\0section"),
+        )
 
     @property
     def says_something(self) -> bool:
@@ -102,20 +113,27 @@ def units_and_marks(data: bytes) -> Iterator[Unit]:
     lines = bare_lines(data.decode("utf-8", "replace"))
     head = _frontmatter_lines(lines)
     places = frames(lines, head)
-    texts: dict[int, list[str]] = defaultdict(list)
+    blocks: dict[int, list[str]] = defaultdict(list)
+    sections: dict[int, list[str]] = defaultdict(list)
     for line, place in zip(lines, places, strict=True):
         if line.strip():
-            texts[place.block].append(written_form(line))
-    blocks = {number: _place_digest("\n".join(text)) for number, text in texts.items()}
+            written = written_form(line)
+            blocks[place.block].append(written)
+            sections[place.section].append(written)
+    arounds, belows = _digests(blocks), _digests(sections)
     before = ""
     for number, (line, place) in enumerate(zip(lines, places, strict=True), 1):
-        around = blocks.get(place.block, "")
+        around, below = arounds.get(place.block, ""), belows.get(place.section, "")
         for part in [line] if number <= head else sentences_in(line):
             if part.strip():
                 written = written_form(part)
-                unit = Unit(number, written, before, number > head, part, *place, around)
+                unit = Unit(number, written, before, number > head, part, *place, around, below)
                 yield unit
                 before = written if unit.says_something else before
+
+
+def _digests(texts: Mapping[int, Sequence[str]]) -> dict[int, str]:
+    return {number: _place_digest("\n".join(text)) for number, text in texts.items()}
 
 
 def _frontmatter_lines(lines: list[str]) -> int:
@@ -190,7 +208,9 @@ def increasing(numbers: Sequence[int]) -> set[int]:
     return found
 
 
-def fingerprint(before: bytes) -> tuple[str, ...]:
-    """The digests of the note's longest sentences, which identify it after a rename."""
-    longest = sorted((u for u in units(before) if u.is_body), key=lambda unit: -len(unit.words))
+def fingerprint(before: bytes, after: bytes) -> tuple[str, ...]:
+    """The digests of the longest sentences that a change keeps: they identify a renamed note."""
+    kept = {unit.written for unit in units(after)}
+    found = (unit for unit in units(before) if unit.is_body and unit.written in kept)
+    longest = sorted(found, key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]

@@ -33,10 +33,16 @@ _MARK = re.compile(
 
 
 class Line(NamedTuple):
-    """A line's frame, and the number of its paragraph, list, table or code block."""
+    """A line's frame, and the numbers of its block and of its section.
+
+    A block is a paragraph, list, table or code block; a section is what is below one heading.
+    ``is_prose`` is False in lists, tables, code, headings and properties.
+    """
 
     frame: str
     block: int
+    section: int = 0
+    is_prose: bool = False
 
 
 def frames(lines: Sequence[str], head: int) -> list[Line]:
@@ -53,6 +59,7 @@ def frames(lines: Sequence[str], head: int) -> list[Line]:
 class _Reader:
     def __init__(self) -> None:
         self._block = 0
+        self._section = 0
         self._after_blank = True
         self._headings: list[tuple[int, str]] = []
         self._items: list[tuple[int, str]] = []  # the open list items: indent, text
@@ -113,7 +120,8 @@ class _Reader:
         if item or (self._items and indent):
             while self._items and self._items[-1][0] >= indent:
                 self._items.pop()
-        line = self._framed(["code"] if is_code else [])
+        is_prose = not (self._items or item or is_code or "|" in text)
+        line = self._framed(["code"] if is_code else [], is_prose=is_prose)
         written = written_form(text)
         if item:
             self._items.append((indent, _CHECKBOX.sub("", written)))
@@ -128,9 +136,11 @@ class _Reader:
         self._begin_block(is_same=False)
         self._items.clear()
         self._lead = ""
+        self._section += 1
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
         line = self._framed([f"heading {level}"])
+        self._section += 1
         self._headings.append((level, written_form(text)))
         self._after_blank = True
         self._scan(text)
@@ -142,14 +152,15 @@ class _Reader:
         if not is_same:
             self._block += 1
 
-    def _framed(self, more: Sequence[str]) -> Line:
+    def _framed(self, more: Sequence[str], *, is_prose: bool = False) -> Line:
         is_led = bool(self._lead) and self._block <= self._lead_block + 1
         parts = [f"{level} {heading}" for level, heading in self._headings]
         parts += [f"> {self._quotes}", f": {self._lead if is_led else ''}"]
         parts += [f"| {self._columns}"] if self._block == self._columns_block else []
         parts += [f"- {text}" for _, text in self._items]
         parts += [f"{mark} {count}" for mark, count in sorted(self._open.items()) if count]
-        return Line("\n".join([*parts, *more]), self._block)
+        frame = "\n".join([*parts, *more])
+        return Line(frame, self._block, self._section, is_prose)
 
     def _scan(self, text: str) -> None:
         """Follow the marks of comments, formulas and HTML that the line opens or closes."""

@@ -104,6 +104,18 @@ class Memory(BaseModel):
         return day_of(self.created_at)
 
     @property
+    def is_marked_wrong(self) -> bool:
+        """Whether the person marked the memory as wrong."""
+        is_false = self.metadata.get("verified") is False
+        return is_false and self.provenance.of_property("verified: false").is_person
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether all of the memory counts as verified: the person wrote all of it and did not mark
+        it as wrong, or they marked it as verified."""
+        return self.verified or (self.provenance.is_person and not self.is_marked_wrong)
+
+    @property
     def is_claim(self) -> bool:
         """Whether the person wrote none of the memory and did not verify it."""
         return not (self.verified or self.provenance.is_person or self.provenance.own)

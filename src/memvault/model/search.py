@@ -287,17 +287,19 @@ class Verification:
         return self.status is Status.VERIFIED
 
     @property
-    def superseded_by(self) -> str | None:
-        """The title of the note that supersedes the memory, unless only another's claim says so of
-        the person's words."""
-        return next(
-            (
-                each.title
-                for each in self.contradicted_by
-                if each.said == ConflictKind.SUPERSESSION and not (each.is_claim and self.by_person)
-            ),
-            None,
+    def superseding(self) -> tuple[Evidence, ...]:
+        """The notes that supersede the memory, unless only another's claim says so of the person's
+        words."""
+        return tuple(
+            each
+            for each in self.contradicted_by
+            if each.said == ConflictKind.SUPERSESSION and not (each.is_claim and self.by_person)
         )
+
+    @property
+    def superseded_by(self) -> str | None:
+        """The title of the first of `superseding`."""
+        return next((each.title for each in self.superseding), None)
 
 
 FIRST_LINE = LineRange(1, 1)

@@ -19,6 +19,7 @@ from memvault.search.single_questions import questions_in
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 
+_ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
 CUT = "…"
 UNNAMED_SHARE = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
@@ -109,7 +110,7 @@ class Excerpts:
         named = [self._shown(hit.memory, self._chooser.asked(hit.memory, query)) for hit in found]
         excerpts = [
             _excerpt(
-                hit.memory.title,
+                hit.memory,
                 outline,
                 [
                     _with_days(time, hit.memory, outline, _with_code(question, each, outline))
@@ -195,10 +196,9 @@ def _with_days(
     ]
 
 
-def _excerpt(
-    title: str, outline: Outline, scores: Sequence[Sequence[float]], limit: int
-) -> Excerpt:
+def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
+    outline = outline.of_best_author(memory, scores)
     statements = outline.statements
     chosen = _best(statements, scores, limit)
     left = limit - sum(_size(statements[place]) for place in chosen)
@@ -217,7 +217,7 @@ def _excerpt(
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:
         text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
     else:
-        text = _joined(title, statements, sorted(chosen), code)
+        text = _joined(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
     first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
     return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
@@ -249,9 +249,7 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _best(
-    statements: Sequence[Statement], scores: Sequence[Sequence[float]], limit: int
-) -> list[int]:
+def _best(statements: Sequence[Statement], scores: _ByQuestion, limit: int) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
     by_question = [_relative(_worth(statements, of_question)) for of_question in scores]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 
 from memvault.model.memory import Memory
-from memvault.model.search import ConflictKind, FoundBy, Hit
+from memvault.model.search import FoundBy, Hit
 from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
@@ -87,7 +87,7 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
             newer = waiting.get(evidence.note_id)
             if newer is None or (_is_listed(hit) and not _is_listed(newer)):
                 continue
-            if evidence.said == ConflictKind.SUPERSESSION.value or (
+            if evidence in hit.verification.superseding or (
                 contradicting and newer.verification.verified and not hit.verification.verified
             ):
                 put(newer)

@@ -74,6 +74,7 @@ def _count_invalid(data: bytes) -> int:
 
 
 MAX_NOTE_BYTES = 16_000_000
+MAX_TAGS = 1_000  # different ones of a note: each is a name to be found in all notes
 
 _TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("aliases", "alias")
@@ -98,6 +99,12 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
     title = _header_title(header)
+    tags = [*_header_tags(header), *content.tags]
+    names = list(dict.fromkeys(tag.name for tag in tags))
+    if len(names) > MAX_TAGS:
+        warnings += (f"only the first {MAX_TAGS:,} of its {len(names):,} tags are indexed",)
+        read = set(names[:MAX_TAGS])
+        tags = [tag for tag in tags if tag.name in read]
     return ParsedNote(
         path=path,
         title=short_name(title) or content.title or name_of(path),
@@ -106,7 +113,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         blocks=tuple(content.blocks),
         headings=tuple(content.headings),
         links=(*_header_links(header), *content.links),
-        tags=(*_header_tags(header), *content.tags),
+        tags=tuple(tags),
         fields=tuple(content.fields),
         aliases=_distinct([*_header_aliases(header), *link_names(path, content, title)]),
         body_line=header.body_line,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind
+from memvault.model.search import Conflict
 from memvault.vault.frontmatter.properties import read_date
 from memvault.verification.claims import Claim, Source
 
@@ -44,3 +46,23 @@ def origin_of(claim: Claim, memory: Memory | None) -> Origin:
     if claim.source.is_property:
         return memory.provenance.of_property(claim.sentence)
     return memory.provenance.of_sentence(claim.sentence, claim.source.lines)
+
+
+def is_claimed(conflict: Conflict, memory_of: Callable[[str], Memory | None]) -> bool:
+    """Whether the person nowhere wrote the sentence that states a conflict."""
+    side = next(side for side in conflict.sides if side.line is not None)
+    memory = memory_of(side.node.id)
+    if memory is None or side.line is None:
+        return True
+    line = LineRange(side.line, side.line)
+    return not memory.provenance.of_sentence(side.text, line).is_person
+
+
+def is_outdating(conflict: Conflict, memory_of: Callable[[str], Memory | None]) -> bool:
+    """Whether a supersession outdates its second side.
+
+    What another states of the person's note does not, until the person confirms it.
+    """
+    outdated = memory_of(conflict.sides[1].node.id)
+    is_own = outdated is not None and not outdated.is_claim
+    return not (is_own and is_claimed(conflict, memory_of))

@@ -19,7 +19,7 @@ from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare, day_of
 from memvault.verification.claim_extraction import Passages
 from memvault.verification.claim_gate import Gate
-from memvault.verification.claim_sources import source_of
+from memvault.verification.claim_sources import is_claimed, source_of
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.evidence import EvidenceWeigher
 from memvault.verification.question_terms import QuestionTerms, terms_of
@@ -208,7 +208,7 @@ class Verifier:
         found: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
-            is_claim = self._is_claimed(conflict)
+            is_claim = is_claimed(conflict, self._memory_of)
             pairs = [(second, first)]
             if conflict.kind is ConflictKind.CONTRADICTION:
                 pairs.append((first, second))
@@ -224,14 +224,6 @@ class Verifier:
                         )
                     )  # fmt: skip
         return found
-
-    def _is_claimed(self, conflict: Conflict) -> bool:
-        """Whether somebody other than the person wrote the line that states a conflict."""
-        side = next(side for side in conflict.sides if side.line is not None)
-        memory = self._memory_of(side.node.id)
-        if memory is None or side.line is None:
-            return True
-        return not memory.provenance.of_lines(LineRange(side.line, side.line)).is_person
 
     # -- the verdict ----------------------------------------------------------------------------
 
@@ -266,7 +258,7 @@ class Verifier:
             supporting = len({evidence.note_id for evidence in confirming})
             score = DOUBT * (1 + supporting) / (1 + supporting + opposing)
             return Verification(Status.CONTRADICTED, score, is_own, answers, confirming, shown)
-        if (is_own or weighed.is_confirmed) and not _is_marked_wrong(memory):
+        if (is_own or weighed.is_confirmed) and not memory.is_marked_wrong:
             stated = tuple(dict.fromkeys(claim.sentence for claim in claims))
             return Verification(
                 Status.VERIFIED, 1.0, is_own, answers, confirming, shown, stated=stated
@@ -292,9 +284,3 @@ def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:
         if day_of(claim) is not None
         or all(compare(claim, other) is not Verdict.AGREES for other in dated)
     ]
-
-
-def _is_marked_wrong(memory: Memory) -> bool:
-    """Whether the person marked the note as wrong."""
-    is_false = memory.metadata.get("verified") is False
-    return is_false and memory.provenance.of_property("verified: false").is_person

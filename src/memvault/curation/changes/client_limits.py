@@ -39,7 +39,7 @@ MAX_PATHS = 2  # that are shown
 MAX_SEARCHED = 100  # of a client's latest memories, for such as are alike
 _HEADING = re.compile(r"^#[^\n]*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
-_LINK = re.compile(r"\[\[[^\[\]]+\]\]")
+_LINK = re.compile(r"\[\[[^\[\]]+\]\]|(?<![\w&/#])#[^\W\d][\w/-]*")  # or a tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ class ClientLimits:
             links = _links(edit.after) - _links(edit.before)
             if most and links > most:
                 raise RateLimited(
-                    f"This adds {links} links to {edit.path}, and {most} are the limit for an AI "
-                    "client. Nothing was changed. Link only to what the text speaks of; the person "
-                    "can raise limits.links_per_note in the configuration.",
+                    f"This adds {links} links and tags to {edit.path}, and {most} are "
+                    "the limit for an AI client. Nothing was changed. Link only to what the text "
+                    "speaks of; the person can raise limits.links_per_note in the configuration.",
                     path=edit.path,
                 )
 

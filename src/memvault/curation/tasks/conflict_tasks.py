@@ -19,6 +19,7 @@ from memvault.reasoning.conflicts import (
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.links import wikilink
+from memvault.verification.claim_sources import is_outdating
 
 MemoryOf = Callable[[str], Memory | None]
 
@@ -52,11 +53,12 @@ def conflict_tasks(
     """
     notes = list(stated_by_notes)
     conflicts = [conflict for note in notes for conflict in note.conflicts]
-    outdated = {
-        conflict.sides[1].node.id
+    outdating = {
+        (conflict.sides[0].node.id, conflict.sides[1].node.id)
         for conflict in conflicts
-        if conflict.kind is ConflictKind.SUPERSESSION
+        if conflict.kind is ConflictKind.SUPERSESSION and is_outdating(conflict, memory_of)
     }
+    outdated = {older for _, older in outdating}
     statements = [statement for note in notes for statement in note.statements]
     conflicts += different_values(statements, edges, memory_of)
     seen: set[frozenset[str]] = set()
@@ -65,8 +67,14 @@ def conflict_tasks(
         if first is None or second is None or first.id == second.id:
             continue
         if conflict.kind is ConflictKind.SUPERSESSION:
-            if not _names_successor(second, first, edges):
-                yield _superseded(second, first)
+            if (first.id, second.id) not in outdating:
+                yield _superseded(
+                    second, first, f"not confirmed by you: {first.path} replaces this note"
+                )
+            elif not _names_successor(second, first, edges):
+                yield _superseded(
+                    second, first, f"{first.path} replaces this note, which does not say so"
+                )
             continue
         pair = frozenset((first.id, second.id))
         is_decided = first.verified != second.verified or pair & outdated
@@ -103,13 +111,13 @@ def _names_successor(older: Memory, newer: Memory, edges: GraphView) -> bool:
     )
 
 
-def _superseded(older: Memory, newer: Memory) -> CurationTask:
+def _superseded(older: Memory, newer: Memory, detail: str) -> CurationTask:
     says = f"Superseded by: {wikilink(newer.path, older.path)}"
     return CurationTask.about(
         [older, newer],
         TaskType.SUPERSEDED,
         Priority.LOW,
-        f"{newer.path} replaces this note, which does not say so",
+        detail,
         TaskAction.by("annotate_node", target=older.id, note=says),
         TaskAction.by("edit_memory", target=older.id, operation="append", content=says),
     )

@@ -97,6 +97,35 @@ class Outline:
     bare: Vectors
     tokens: int
 
+    def of_best_author(self, memory: Memory, scores: Sequence[Sequence[float]]) -> Outline:
+        """Without the text of others, where the person wrote the best sentences of their note.
+
+        So nobody can put a sentence next to the person's to take its mark away.
+
+        Args:
+            scores: of the sentences, for each question.
+        """
+        whose = memory.provenance
+        if memory.verified or not whose.is_mixed:
+            return self
+        foreign = {
+            place
+            for place, each in enumerate(self.statements)
+            if not whose.of_sentence(each.text, each.lines).is_person
+        }
+        shown = [bool(each.shown) for each in self.statements]
+        bests = {max(range(len(shown)), key=lambda k: (shown[k], own[k])) for own in scores}
+        if not foreign or bests & foreign:
+            return self
+        return replace(
+            self,
+            statements=tuple(
+                each._replace(shown="") if place in foreign else each
+                for place, each in enumerate(self.statements)
+            ),
+            code=tuple(each for each in self.code if whose.of_lines(each.lines).is_person),
+        )
+
 
 class Outlines:
     """Reads notes and caches their outlines. Thread-safe.

@@ -29,6 +29,7 @@ _LATIN = re.compile(r"[a-z]")
 # Longer runs of marks and spaces say no more than their ends, and take quadratic time to match.
 _LONG_RUN = re.compile(r"[\W_]{13,}")
 _RUN_ENDS = 6
+_REPEATED_WORD = re.compile(r"\b(\w{2,20})(?:[ \t,;]{1,3}\1\b)+")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
@@ -49,16 +50,22 @@ class Folded:
 
 
 def readable(text: str) -> Folded:
-    """The folded text as a person sees it: entities of letters and spaces are these characters, and
-    of a long run of marks and spaces only the two ends are left."""
+    """The folded text as a person sees it: entities of letters and spaces are these characters, a
+    word is not repeated, and of a long run of marks and spaces only the two ends are left."""
     plain = _replaced(Folded(text, None), _ENTITY, _character) if "&" in text else None
     if plain is None or plain.places is None:
-        return _replaced(fold(text), _LONG_RUN, _ends)
+        return _shortened(fold(text))
     places = plain.places
     folded = fold(plain.text)
     if folded.places is not None:
         places = [places[place] for place in folded.places]
-    return _replaced(Folded(folded.text, places), _LONG_RUN, _ends)
+    return _shortened(Folded(folded.text, places))
+
+
+def _shortened(folded: Folded) -> Folded:
+    """The text without repetitions of a word, and with only the ends of long runs."""
+    once = _replaced(folded, _REPEATED_WORD, lambda match: match[1])
+    return _replaced(once, _LONG_RUN, _ends)
 
 
 def _character(match: re.Match[str]) -> str:
@@ -114,6 +121,11 @@ def fold(text: str) -> Folded:
         places.extend([place] * len(folded))
     joined = "".join(parts)
     return Folded(_latinised(joined), places)
+
+
+def lookalike_key(name: str) -> str:
+    """A key that is equal for names that look the same."""
+    return "".join(fold(name).text.split())
 
 
 @lru_cache(maxsize=4096)

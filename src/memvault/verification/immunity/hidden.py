@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from memvault.verification.immunity.ciphers import BRAILLE_RUN, deciphered, from_braille
+
 MAX_READ = 4  # most characters of hidden texts, as a multiple of the text's
 MIN_READ = 20_000  # the same for a short text
 LAYERS = "layers"  # kind of the sign of text hidden in more layers than are read
@@ -61,6 +63,7 @@ _BASE64 = re.compile(
 _BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}={0,6}(?!\w)")
 # Nothing is asked of what follows: of a run longer than this, every later part would be tried too.
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){12,4000}")
+_BASE85 = re.compile(r"(?<![!-~])(?:<~)?[!-~]{30,4000}")
 _BINARY = re.compile(r"(?<!\d)(?:[01]{8}[\s,]?){6,2000}")
 _DECIMAL = re.compile(r"(?<!\d)(?:\d{2,3}[\s,;-]{1,2}){11,2000}\d{2,3}(?!\d)")
 _PERCENT = re.compile(r"(?:[\w.~+-]{0,40}%[0-9a-fA-F]{2}){4,400}[\w.~+-]{0,80}")
@@ -78,11 +81,6 @@ _MORSE_CODES = (
     "-..- -.-- --.."
 )
 _MORSE = dict(zip(_MORSE_CODES.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
-# Words that most attacks contain, by which a rotated or reversed attack is recognised.
-_TELLING = (
-    "ignore", "instruction", "assistant", "system", "previous", "password", "prompt", "disregard",
-    "reveal", "forward",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,8 @@ def _all(text: str) -> Iterator[Hidden]:
     if not text.isascii():
         yield from _invisible(text)
     yield from _encoded(text)
-    yield from _rotated(text)
+    for decoded, start, end in deciphered(text):
+        yield Hidden("encoding", decoded[:_MAX_HIDDEN], start, end)
     if "<" in text:
         yield from _between(text, "<!--", "-->")
         yield from _elements(text)
@@ -286,6 +285,17 @@ def _from_base32(run: str) -> str:
         return ""
 
 
+def _from_base85(run: str) -> str:
+    for decode in (base64.a85decode, base64.b85decode):
+        try:
+            found = _readable(decode(run.removeprefix("<~").partition("~>")[0]))
+        except ValueError:
+            continue
+        if found:
+            return found
+    return ""
+
+
 def _from_hex(run: str) -> str:
     digits = re.sub(r"\\x|0x|[\s:,-]", "", run)
     try:
@@ -320,43 +330,11 @@ _DECODERS = (
     (_HEX, _from_hex),
     (_PERCENT, lambda run: unquote(unquote(run)).replace("+", " ")),
     (_BASE32, _from_base32),
+    (_BASE85, _from_base85),
+    (BRAILLE_RUN, from_braille),
     (_BINARY, _from_binary),
     (_DECIMAL, _from_numbers),
     (_ENTITIES, html.unescape),
     (_ESCAPES, _from_escapes),
     (_MORSE_RUN, _from_morse),
 )
-
-
-def _shift(text: str, by: int) -> str:
-    low, up = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    table = str.maketrans(low + up, low[by:] + low[:by] + up[by:] + up[:by])
-    return text.translate(table)
-
-
-def _atbash(text: str) -> str:
-    low = "abcdefghijklmnopqrstuvwxyz"
-    return text.translate(str.maketrans(low + low.upper(), low[::-1] + low[::-1].upper()))
-
-
-_ROTATED = {_shift(word, by): -by % 26 for word in _TELLING for by in range(1, 26)}
-_MIRRORED = {_atbash(word): "atbash" for word in _TELLING} | {w[::-1]: "reversed" for w in _TELLING}
-_DISGUISED = re.compile("|".join(sorted({*_ROTATED, *_MIRRORED}, key=len, reverse=True)), re.I)
-
-
-def _rotated(text: str) -> Iterator[Hidden]:
-    """Lines in a letter-by-letter cipher, or written backwards."""
-    seen: set[int] = set()
-    for match in _DISGUISED.finditer(text):
-        start = text.rfind("\n", 0, match.start()) + 1
-        if start in seen:
-            continue
-        seen.add(start)
-        end = text.find("\n", match.end())
-        line = text[start : len(text) if end < 0 else end][:_MAX_HIDDEN]
-        key = match[0].lower()
-        if key in _ROTATED:
-            decoded = _shift(line, _ROTATED[key])
-        else:
-            decoded = _atbash(line) if _MIRRORED[key] == "atbash" else line[::-1]
-        yield Hidden("encoding", decoded, start, start + len(line))
