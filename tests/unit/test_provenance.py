@@ -42,10 +42,10 @@ class Desk:
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
         self.provenances = Provenances(self.journal, self.vault)
-        self.guarded = GuardedVault(
-            self.vault, self.provenances, self.quarantine, Immunity(embed=None)
-        )
         self.curator = Curator(self.vault, self.journal)
+        self.guarded = GuardedVault(
+            self.vault, self.provenances, self.quarantine, Immunity(embed=None), self.curator.moved
+        )
 
     def store(self, content: str, title: str = "Rent", **more: object) -> str:
         draft = Draft.checked(
