@@ -43,6 +43,7 @@ from mcp_server.tools.curation import CurationTools, ManifestTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.history import HistoryTools
 from mcp_server.tools.learning import LearningTools
+from mcp_server.tools.listing import ListTools
 from mcp_server.tools.moving import MoveTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools, QuestionTools
@@ -103,6 +104,7 @@ GROUPS = (
     StatusTools,
     SessionTools,
     NavigationTools,
+    ListTools,
     PlanningTools,
     VerificationTools,
     ImmunityTools,
