@@ -140,9 +140,10 @@ class GuardedVault(Vault):
         return self.stamps([(path, note_id)])[0]
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        inherited_ids = self._moved.inherited_ids()
         paths, stated, marks = [], [], []
         for path, note_id in notes:
-            inherited = self._moved.inherited_id(path)
+            inherited = inherited_ids.get(path, "")
             paths.append(path)
             stated.append("" if note_id == inherited else note_id)
             marks.append(f"@{inherited}" if inherited else "")

@@ -7,7 +7,7 @@ keeps the id of its first path, so that what is known of it stays known.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from memvault.curation.changes.journal_decoder import JournalPhase, intended
 from memvault.curation.changes.staging import is_in_trash
@@ -25,6 +25,7 @@ class MovedPaths:
         self._begun: dict[str, Change] = {}  # changes that move files, by their hashes
         self._done: set[str] = set()  # hashes of all completed changes
         self._former: dict[str, tuple[str, ...]] = {}
+        self._ids: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def former(self, path: str) -> tuple[str, ...]:
@@ -35,8 +36,13 @@ class MovedPaths:
 
     def inherited_id(self, path: str) -> str:
         """The id of the first path of the note at this path; "" if it was not moved."""
-        former = self.former(path)
-        return id_of_path(former[0]) if former else ""
+        return self.inherited_ids().get(path, "")
+
+    def inherited_ids(self) -> Mapping[str, str]:
+        """The id of its first path for the path of each moved note."""
+        with self._lock:
+            self._refresh()
+            return self._ids
 
     def id_at(self, path: str) -> str:
         """The id of a note at this path whose frontmatter states none."""
@@ -58,6 +64,7 @@ class MovedPaths:
         if known != (len(self._begun), len(done)):
             changes = (self._begun[key] for key in done)
             self._former = _folded(sorted(changes, key=lambda c: (c.order, c.reversal_hash)))
+            self._ids = {path: id_of_path(former[0]) for path, former in self._former.items()}
 
 
 def _moves_files(entry: JournalEntry) -> bool:

@@ -315,7 +315,7 @@ class Curator:
 
     def _check(self, plan: Plan, why: Attribution) -> None:
         for edit in plan.edits:
-            if edit.before is not None:
+            if why.seen and edit.before is not None:
                 key = claimed_id(edit.before) or self.moved.id_at(edit.path)
                 files.check_seen(why.seen.get(key), edit.path, edit.before)
             if files.current_bytes(self.vault, edit.path) != edit.before:
