@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, ConfigDict
 
 from memvault.model.memory import Memory
+from memvault.search.note_list import ListedNote
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
 from memvault.text.words import name_key
@@ -33,7 +34,7 @@ class NoteRecord(BaseModel):
     memory: Memory
     size: int
     mtime_ns: int
-    claimed_id: str | None = None  # the id in its frontmatter
+    claimed_id: str | None = None  # the id in its frontmatter, or of its first path
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
     days: tuple[date, ...] = ()  # named in its text or its properties
@@ -199,6 +200,11 @@ class Catalogue:
 
     def all(self) -> Iterator[Memory]:
         return (record.memory for record in list(self._records.values()))
+
+    def listed(self) -> Iterator[ListedNote]:
+        """All memories, each with the time at which its file was last saved."""
+        for record in list(self._records.values()):
+            yield ListedNote(record.memory, datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC))
 
     def linking(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes with a link of one of these keys."""

@@ -29,7 +29,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NoteReading:
-    """A note as it was on disk when it was read; ``data`` are its bytes."""
+    """A note as it was on disk when it was read; ``data`` are its bytes.
+
+    ``claimed_id`` is the id in its frontmatter, else that of its first path, if it was moved.
+    """
 
     note: ParsedNote
     stat: NoteStat
@@ -96,7 +99,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     if not is_persons_title:
         note = replace(note, title=name_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    claimed_id = claimed if is_uuid(claimed) else None
+    claimed_id = claimed if is_uuid(claimed) else examined.inherited_id or None
     return NoteReading(note, stat, claimed_id, provenance, examined.data)
 
 

@@ -105,7 +105,8 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
     for record in indexer.catalogue.records():
         path = record.memory.path
         holder = indexer.catalogue.by_id(record.claimed_id) if record.claimed_id else None
-        if holder is not None and holder.path != path:
+        is_stated = not record.memory.provenance.stamp.endswith(f"@{record.claimed_id}")
+        if holder is not None and holder.path != path and is_stated:
             findings.append(
                 Finding(
                     "note",

@@ -71,7 +71,7 @@ class NameRegistry:
         self.version += 1
         self._memories: dict[str, Memory] = {}
         self._by_id: dict[str, Memory] = {}
-        self._claims: dict[str, str] = {}  # ids in frontmatter, by path
+        self._claims: dict[str, str] = {}  # ids in frontmatter, or of first paths, by path
         self._claimants: dict[str, set[str]] = defaultdict(set)
         self._paths: dict[str, str] = {}  # by the id derived from the path
         self.links = LinkIndex()
@@ -85,7 +85,7 @@ class NameRegistry:
         return memory_id in self._by_id
 
     def claim_of(self, path: str) -> str | None:
-        """The id in the note's frontmatter."""
+        """The id in the note's frontmatter, or of its first path."""
         return self._claims.get(path)
 
     def path_of(self, own_id: str) -> str | None:
@@ -93,7 +93,7 @@ class NameRegistry:
         return self._paths.get(own_id)
 
     def claimants(self, memory_id: str) -> set[str]:
-        """Paths of the notes whose frontmatter claims this id."""
+        """Paths of the notes that claim this id."""
         return set(self._claimants.get(memory_id, ()))
 
     def update(

@@ -43,6 +43,8 @@ from mcp_server.tools.curation import CurationTools, ManifestTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.history import HistoryTools
 from mcp_server.tools.learning import LearningTools
+from mcp_server.tools.listing import ListTools
+from mcp_server.tools.moving import MoveTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools, QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
@@ -95,12 +97,14 @@ GROUPS = (
     ConnectorTools,
     CurationTools,
     OperationTools,
+    MoveTools,
     UndoTools,
     HistoryTools,
     ManifestTools,
     StatusTools,
     SessionTools,
     NavigationTools,
+    ListTools,
     PlanningTools,
     VerificationTools,
     ImmunityTools,

@@ -11,6 +11,7 @@ from memvault.curation.changes.forgetting import Restored, stage_forgetting, sta
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.merge import MergeIndex, stage_merge
+from memvault.curation.operations.move import Move, stage_move
 from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import GraphNode
@@ -102,6 +103,13 @@ class Desk:
             ChangeKind.MERGED, target, lambda staging: stage_merge(staging, known, found, target)
         )
         return done.change
+
+    def move(self, path: str, destination: str, why: Attribution = WHY) -> ChangeResult[Move]:
+        known, target = self.known(), self.target(path)
+        return self.curator.perform(
+            lambda staging: stage_move(staging, known, target, destination),
+            ChangeKind.MOVED, (target.name,), target.node_ids, why,
+        )  # fmt: skip
 
     def forget(
         self, target: str | Target, why: Attribution = WHY, *, permanent: bool = False

@@ -10,7 +10,7 @@ from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.undo import UndoResult
 from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
-from memvault.model.memory import JohariQuadrant, UTLState
+from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.state import CognitivePulse
 
 MAX_PATHS = 100  # of a change
@@ -64,6 +64,18 @@ class ArchivedAnswer(Operated):
     """``moved`` has the new path of each note by its former one."""
 
     moved: dict[str, str]
+
+
+class MovedAnswer(Operated):
+    """``path`` is where the note is now, or would be in a preview; ``lifecycle`` and ``project``
+    are those that it has there. ``notes_changed`` are the notes whose links were rewritten."""
+
+    node_id: str
+    moved_from: str
+    path: str
+    lifecycle: Lifecycle
+    project: str | None = optional()
+    notes_changed: list[str]
 
 
 class ContradictedShape(Shape):

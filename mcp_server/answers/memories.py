@@ -141,6 +141,36 @@ class RecallAnswer(FullAnswer):
     mode: Mode
 
 
+class ListedShape(Shape):
+    """A note of a list; `get_memory` reads it. ``changed_at`` is when its file was last saved."""
+
+    id: str = taken("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
+    type: str = taken("memory.type")
+    lifecycle: Lifecycle = taken("memory.lifecycle")
+    project: str | None = optional("memory.project")
+    tags: Filled[list[str]] = optional("memory.tags")
+    faded: str | None = optional("memory.faded", description=FADED)
+    created_at: Moment = taken("memory.created_at")
+    changed_at: Moment
+
+
+class FolderShape(Shape):
+    path: str
+    notes: int
+
+
+class ListAnswer(Answer):
+    """``total`` counts all pages; with ``cursor`` the next one is asked for. ``folders`` are those
+    directly below the folder, with the number of these notes in and below each."""
+
+    memories: list[ListedShape]
+    total: int
+    folders: list[FolderShape]
+    cursor: str | None = optional()
+
+
 class GraphAnswer(FullAnswer):
     results: list[NodeShape]
 

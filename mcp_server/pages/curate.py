@@ -34,7 +34,7 @@ from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import Actor, CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.memory import Memory, id_of_path
+from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import parse_note
@@ -125,6 +125,8 @@ class CuratePage:
         match proposal.call.tool:
             case "archive_project":
                 return f"asks to move the project {arguments['project']} to the archive"
+            case "move_memory":
+                return f"asks to move this note to {arguments['destination']}"
             case "set_lifecycle":
                 return f"asks to move this note to the folder of {arguments['lifecycle']} notes"
             case "forget_concept" if arguments["soft_delete"]:
@@ -283,7 +285,7 @@ class CuratePage:
         if held is None or not held.whole:
             raise InvalidParams("Only a note that is in quarantine as a whole can be moved there.")
         note = parse_note(held.path, container.vault.read(held.path))
-        key = held.note_id or id_of_path(held.path)
+        key = held.note_id or container.curator.moved.id_at(held.path)
         memory = memory_of(note, fallback_time=datetime.now(UTC), id=key)
         why = by_person("moved from quarantine to the trash")
         container.actions.forget([Target(memory.title, memory)], why)

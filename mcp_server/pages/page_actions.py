@@ -85,9 +85,8 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
             actions.merge(arguments["sources"], arguments["target"], person("merged on the page"))
         case "archive_project":
             actions.archive_project(arguments["project"], person("archived on the page"))
-        case "set_lifecycle":
-            why, lifecycle = person("moved on the page"), Lifecycle(arguments["lifecycle"])
-            actions.set_lifecycle(arguments["target"], lifecycle, why, move=arguments["move"])
+        case "move_memory" | "set_lifecycle":
+            _run_move(actions, call, person("moved on the page"))
         case "edit_memory":
             edit = NoteEdit(
                 EditOperation(arguments["operation"]),
@@ -107,6 +106,15 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
             actions.store(Draft.checked(**arguments, rationale=PROMOTED), kind="person")
         case _:
             raise InvalidParams(f"The page cannot run {call.tool}.")
+
+
+def _run_move(actions: Actions, call: TaskAction, why: Attribution) -> None:
+    target, arguments = call.arguments["target"], call.arguments
+    if call.tool == "move_memory":
+        actions.move(target, arguments["destination"], why)
+    else:
+        lifecycle = Lifecycle(arguments["lifecycle"])
+        actions.set_lifecycle(target, lifecycle, why, move=arguments["move"])
 
 
 def accept_proposal(

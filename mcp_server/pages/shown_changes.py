@@ -83,7 +83,8 @@ def _lines(container: Container, change: Change) -> list[LineChange]:
     content = container.curator.history.content
     lines: list[LineChange] = []
     for file in change.files:
-        if file.moved_to is not None or len(lines) >= MAX_LINES:
+        is_only_moved = file.moved_to is not None and file.after is None
+        if is_only_moved or len(lines) >= MAX_LINES:
             continue
         before, after = (content(key) if key else b"" for key in (file.before, file.after))
         if before is not None and after is not None:

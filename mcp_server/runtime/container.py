@@ -154,7 +154,11 @@ class Container:
         self.reranker = Reranker(self.settings.rerank) if self.settings.rerank.model else None
         self.immunity = Immunity(self.phrase_embedder.embed_few)
         self.guarded = GuardedVault(
-            self.vault, Provenances(self.journal, self.vault), self.quarantine, self.immunity
+            self.vault,
+            Provenances(self.journal, self.vault),
+            self.quarantine,
+            self.immunity,
+            self.curator.moved,
         )
         self.curator.refuse = self._refuse
         self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)

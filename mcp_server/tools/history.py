@@ -207,8 +207,7 @@ class HistoryTools(Tools):
         file = next((each for each in change.files if paths & set(each.paths)), None)
         if file is None:
             return None, None
-        # A moved file keeps its content.
-        versions = (file.before, file.after or (file.before if file.moved_to else None))
+        versions = (file.before, file.left)
         found = [None if key is None else history.content(key) for key in versions]
         texts = [
             data.decode("utf-8", "replace")

@@ -43,7 +43,7 @@ class NodeLookup:
         """The memory with this id. Raises NoteNotFound, NoteQuarantined."""
         memory = self._container().live.indexer.catalogue.by_id(memory_id)
         if memory is None:
-            self._raise_if_quarantined(memory_id)
+            self.raise_if_quarantined(memory_id)
             raise NoteNotFound(
                 f"No memory has the id {memory_id}. Search for what it says.",
                 id=memory_id,
@@ -61,7 +61,7 @@ class NodeLookup:
         wanted = name.strip().lstrip("/")
         with suppress(NoteNotFound):
             return resolve_note(wanted, catalogue)
-        self._raise_if_quarantined(wanted)
+        self.raise_if_quarantined(wanted)
         nearest = nearest_names(wanted, catalogue)
         hint = f"the nearest are {', '.join(nearest)}" if nearest else "search for what it says"
         raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
@@ -90,7 +90,7 @@ class NodeLookup:
                 f"Storage error: Read failed for node {memory.id}: {error.message}", id=memory.id
             ) from error
 
-    def _raise_if_quarantined(self, name: str) -> None:
+    def raise_if_quarantined(self, name: str) -> None:
         """Raises NoteQuarantined: the note with this id or path is in quarantine."""
         for held in self._container().guarded.held():
             if held.whole and name in (held.note_id, held.path):

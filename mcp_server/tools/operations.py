@@ -1,4 +1,4 @@
-"""Tools that change notes: edit, merge, annotate, move, set properties."""
+"""Tools that change notes: edit, merge, annotate, set properties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pydantic import Field
 
 from mcp_server.answers.changes import (
     AnnotatedAnswer,
-    ArchivedAnswer,
     ContradictedShape,
     EditedAnswer,
     MergedAnswer,
@@ -275,34 +274,6 @@ class OperationTools(Tools):
             target, lifecycle, why_of(rationale), move=move, preview=preview
         )
         return self._answer(done, preview=preview)
-
-    @tool(annotations=SETS, tags=FULL, title="Archive a finished project")
-    def archive_project(
-        self,
-        project: Annotated[str, Field(min_length=1, max_length=255, description="Its folder.")],
-        *,
-        rationale: WhyChanged,
-        preview: Preview = False,
-        session_id: SessionId = None,
-    ) -> ArchivedAnswer:
-        """Move the notes of a finished project to archive/projects/; notes of the person's only
-        once they agree on the Curate page.
-
-        They stay searchable, links to them are kept, and undo_change moves them back.
-        """
-        self._box.touch(session_id)
-        actions = self._box.container.actions
-        planned = actions.archive_project(project, why_of(rationale), preview=True)
-        note = next(filter(None, map(self._persons_note, planned.result)), None)
-        if note is not None:
-            call = TaskAction.by("archive_project", project=project)
-            notice = self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview)
-            moved = planned.result if preview else {}
-            return ArchivedAnswer(moved=moved, notice=notice, **self._operated(planned, preview))
-        done = planned
-        if not preview:
-            done = actions.archive_project(project, why_of(rationale))
-        return ArchivedAnswer(moved=done.result, **self._operated(done, preview))
 
     @tool(annotations=SETS, tags=FULL, title="Mark a memory as verified or wrong")
     def verify_memory(

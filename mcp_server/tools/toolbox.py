@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 RETRY_SECONDS = 0.5  # until the similarity index is loaded
-_PERSON_DECIDES = {
+PERSON_DECIDES = {
     ProposalKind.MOVED: "{} is their own note, which only they move",
     ProposalKind.FORGOTTEN: "{} is their own note, which only they forget",
     ProposalKind.MERGED: "{} is their own note, which only they merge into another",
@@ -136,7 +136,7 @@ class Toolbox:
         """
         if not preview:
             self.container.proposals.propose_call(kind, call, about, why.actor, why.rationale)
-        reason = (reason or _PERSON_DECIDES[kind]).format(about[1])
+        reason = (reason or PERSON_DECIDES[kind]).format(about[1])
         return (
             f"This waits for the person: {reason}. Tell them that it is on the Curate page. "
             "Nothing is changed until they agree."

@@ -90,6 +90,10 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
             desk.curator.history.content,
         ),
     ),
+    "move": lambda desk: desk.move("seeds/Log.md", "jars"),
+    "undo a move": lambda desk: desk.curator.undo(
+        [desk.curator.history.changes()[0].reversal_hash], WHY
+    ),
     "undo": lambda desk: desk.curator.undo([desk.curator.history.changes()[0].reversal_hash], WHY),
 }
 
@@ -109,6 +113,11 @@ def prepared(desk: Desk, change: str) -> None:
         desk.write(PREFERENCES_NOTE, "- Tone: dry\n- Units: metric\n")
     if change == "bring back":
         fade(desk)
+    if "move" in change:
+        desk.write("seeds/Log.md", "# Log\n\nHere: [[seeds/Log]].\n")
+        desk.write("Index.md", "See [[seeds/Log|the log]].\n")
+    if change == "undo a move":
+        desk.move("seeds/Log.md", "jars")
     if change == "undo":
         desk.merge("Plan.md", into="Goal.md")
 

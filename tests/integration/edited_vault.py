@@ -16,9 +16,11 @@ from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
+from memvault.curation.moved_paths import MovedPaths
+from memvault.model.provenance import Provenance
 from memvault.stores.open import open_stores
 from memvault.text.embedding import Embedder
-from memvault.vault.files import Vault
+from memvault.vault.files import Examined, Vault
 from memvault.vault.journal import Journal
 from tests.integration.vault_moves import Hand, moves, tellings, vaults
 from tests.property_examples import slow_property
@@ -89,13 +91,28 @@ def edited_vault(start: Start, embedder: Embedder, settings: Settings) -> Iterat
             live.stores.close()
 
 
+class _IndexedVault(Vault):
+    """A vault whose moved notes keep their ids, as in the engine's."""
+
+    def __init__(self, vault: Vault, moved: MovedPaths) -> None:
+        super().__init__(vault.root)
+        self._moved = moved
+
+    def examined(self, path: str) -> Examined:
+        stamp, inherited = self.stamp(path, ""), self._moved.inherited_id(path)
+        return Examined(self.read(path), Provenance(stamp=stamp), inherited)
+
+    def stamp(self, path: str, note_id: str) -> str:
+        return self._moved.inherited_id(path)
+
+
 def _opened(
     vault: Vault, state: Path, curator: Curator, embedder: Embedder, settings: Settings
 ) -> Indexer:
     stores = open_stores(settings, state, embedder.dimension)
     found = EntityCache(state.parent / "found.sqlite")
     return Indexer(
-        vault,
+        _IndexedVault(vault, curator.moved),
         stores,
         embedder,
         found,

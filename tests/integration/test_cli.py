@@ -171,6 +171,44 @@ def test_notes_written_here_are_related_logged_and_undone(
     assert not note.exists()
 
 
+def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "boats").mkdir()
+    (vault / "boats/Skiff.md").write_text("---\ntype: boat\nstate: dry\n---\nAn old skiff.\n")
+    (vault / "boats/Fleet.md").write_text("We row the [[boats/Skiff]].\n")
+    until(lambda: run(["show", "Skiff.md"]) == 0 and run(["show", "Fleet.md"]) == 0)
+    capsys.readouterr()
+    assert run(["list", "boats", "--type", "boat", "--property", "state=dry"]) == 0
+    path, _, kind, title = capsys.readouterr().out.strip().split("\t")
+    assert (path, kind, title) == ("boats/Skiff.md", "boat", "Skiff")
+    assert run(["list", "--created-before", "2001-01-01", "--json"]) == 0
+    answer = printed(capsys)
+    assert isinstance(answer, dict) and answer["memories"] == [] and answer["total"] == 0
+    assert run(["list", "--folders"]) == 0
+    assert "boats\t2\n" in capsys.readouterr().out
+    assert run(["list", "--property", "state"]) == 2
+    assert run(["list", "--lifecycle", "forever"]) == 2
+    capsys.readouterr()
+
+    before = (vault / "boats/Fleet.md").read_bytes()
+    assert run(["move", "Skiff", "boats/Old skiff.md", "--preview"]) == 0
+    assert "+ We row the [[Old skiff]]." in capsys.readouterr().out
+    assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
+    assert run(["move", "Skiff", "boats/Old skiff.md"]) == 0
+    shown = capsys.readouterr().out
+    assert "boats/Skiff.md → boats/Old skiff.md\nLinks rewritten in 1 note.\n" in shown
+    assert (vault / "boats/Fleet.md").read_text() == "We row the [[Old skiff]].\n"
+    assert run(["move", "Old skiff", "../elsewhere"]) == 1
+    assert run(["move", "Old skiff", "sheds", "--json"]) == 0
+    moved = printed(capsys)
+    assert isinstance(moved, dict) and moved["path"] == "sheds/Old skiff.md"
+    assert moved["notes_changed"] == []
+    for key in (moved["reversal_hash"], shown.split()[-1]):
+        assert run(["undo", key]) == 0
+    assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
+
+
 def test_status_and_doctor_list_the_same_notes(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

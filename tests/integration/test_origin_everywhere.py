@@ -37,6 +37,7 @@ READING: dict[str, dict[str, Any]] = {
     "get_neighborhood": {"node_id": "{id}"},
     "get_graph_manifest": {},
     "get_recent_context": {},
+    "list_memories": {},
     "get_preference": {"key": "hut of {name}"},
     "get_node_lineage": {"node_id": "{id}", "include_content_diffs": True},
     "get_system_logs": {},

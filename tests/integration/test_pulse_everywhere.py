@@ -68,6 +68,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "annotate_node": {"target": "Frost", "note": "Every year.", "rationale": WHY},
     "boost_importance": {"target": "Frost", "importance": 0.8, "rationale": WHY},
     "set_lifecycle": {"target": "Frost", "lifecycle": "temporary", "rationale": WHY},
+    "move_memory": {"target": "Frost", "destination": "weather", "rationale": WHY},
     "archive_project": {"project": "mill", "rationale": WHY},
     "verify_memory": {"target": "Frost", "rationale": WHY},
     "merge_concepts": {"sources": ["Frost", "Old pier"], "target": "Frost", "rationale": WHY},

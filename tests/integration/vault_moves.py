@@ -27,6 +27,7 @@ from memvault.curation.operations.fade import (
     stage_reconstruction,
 )
 from memvault.curation.operations.merge import MergeIndex, stage_merge
+from memvault.curation.operations.move import stage_move
 from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.properties import (
     stage_importance,
@@ -144,6 +145,8 @@ moves = st.one_of(
     st.tuples(st.just("link"), _path, _path),
     st.tuples(st.just("delete"), _path),
     st.tuples(st.just("move"), _path, _path),
+    st.tuples(st.just("move note"), _thing, st.sampled_from(FOLDERS) | _path),
+    st.tuples(st.just("move note"), _path, st.sampled_from(FOLDERS) | _path),
     st.tuples(st.just("copy"), _path, _path),
     st.tuples(st.just("save again"), _path),
     st.tuples(st.just("key"), _path, key_changes()),
@@ -326,6 +329,15 @@ class Hand:
             return stage_merge(staging, known, found[1:], found[0])
 
         self._operate(ChangeKind.MERGED, [target, *sources], stage)
+
+    def _move_note(self, target: str, destination: str) -> None:
+        def stage(staging: Staging, found: list[Target]) -> object:
+            known = MergeIndex(
+                self.indexer.catalogue, self.indexer.links, self.indexer.catalogue.linking
+            )
+            return stage_move(staging, known, found[0], destination)
+
+        self._operate(ChangeKind.MOVED, [target], stage)
 
     def _merge_concepts(self, one: int, other: int) -> None:
         nodes = self.indexer.stores.graph.all_nodes()

@@ -73,7 +73,7 @@ def test_links_to_a_merged_note_lead_to_the_survivor_and_read_as_before(desk: De
     assert desk.read("Links.md") == (
         "---\r\nup: '[[New|Old]]'\r\n---\r\n"
         "[[New|Old]], [[New|shown]], [[New|Older]], [[New#Goals|Old > Goals]], [[New#^g|Old]], "
-        "![[New#From Old|Old]], [x](New.md#Goals), [y](New.md), [[Other]].\r\n\r\n"
+        "![[New#From Old|Old]], [x](New.md#Goals), [y](<New.md>), [[Other]].\r\n\r\n"
         "`[[Old]]` %% [[Old]] %%\r\n\r\n```\r\n[[Old]]\r\n```\r\n\r\n"
         "| a | b |\r\n|--|--|\r\n| [[New\\|Old]] | c |\r\n"
     )

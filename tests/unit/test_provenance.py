@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,10 +43,10 @@ class Desk:
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
         self.provenances = Provenances(self.journal, self.vault)
-        self.guarded = GuardedVault(
-            self.vault, self.provenances, self.quarantine, Immunity(embed=None)
-        )
         self.curator = Curator(self.vault, self.journal)
+        self.guarded = GuardedVault(
+            self.vault, self.provenances, self.quarantine, Immunity(embed=None), self.curator.moved
+        )
 
     def store(self, content: str, title: str = "Rent", **more: object) -> str:
         draft = Draft.checked(
@@ -285,6 +286,25 @@ def test_a_change_of_several_files_has_one_origin(desk: Desk) -> None:
     desk.curator.perform(stage, ChangeKind.ARCHIVED, ("it",), (), BY_PERSON)
     assert desk.of("z.md").is_person
     assert not desk.of("b.md").is_person
+
+
+def test_a_sentence_whose_link_follows_a_moved_note_stays_its_writers(desk: Desk) -> None:
+    desk.write("Own.md", "# Own\n\nIt follows from [[a/Rent]] that we pay.\n\nSee [[a/Rent]].\n")
+    desk.write("Theirs.md", "# Theirs\n")
+    desk.edit_as_client("Theirs.md", "# Theirs\n\nRead [[a/Rent]].\n")
+    for why, folder in ((BY_PERSON, "b"), (Attribution("eve", "moved it for them"), "c")):
+
+        def stage(staging: Staging, folder: str = folder) -> None:
+            for path in ("Own.md", "Theirs.md"):
+                text = re.sub(
+                    rb"\[\[./Rent", b"[[" + folder.encode() + b"/Rent", staging.read(path)
+                )
+                staging.write(path, text)
+
+        desk.curator.perform(stage, ChangeKind.MOVED, ("Rent",), (), why)
+        assert desk.of("Own.md").is_person
+        origin = desk.of("Theirs.md")
+        assert not origin.is_person and origin.spans[-1].origin.kind == "client"
 
 
 def test_what_the_person_types_that_a_client_says_elsewhere_is_theirs(desk: Desk) -> None:

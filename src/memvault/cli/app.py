@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from memvault import __version__
-from memvault.cli import ask, changes, clients, engine, hooks, vaults, web_clients
+from memvault.cli import ask, changes, clients, engine, hooks, notes, vaults, web_clients
 from memvault.cli.options import take_global_options
 from memvault.model.errors import InvalidParams, MemvaultError
 
@@ -48,7 +48,7 @@ def options(
     """Your Obsidian vault as the memory of every AI you use."""
 
 
-for _group in (vaults, clients, web_clients, hooks, ask, changes, engine):
+for _group in (vaults, clients, web_clients, hooks, ask, notes, changes, engine):
     _group.add_commands(app)
 
 

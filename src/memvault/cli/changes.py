@@ -17,6 +17,7 @@ from memvault.cli.terminal import (
     places_of,
     print_json,
     print_line,
+    print_lines_changed,
     print_table,
     print_text,
 )
@@ -235,20 +236,11 @@ def _print_undone(answer: dict[str, Any]) -> None:
         print_line(f"    {move['path']} → {move['to']}")
     if more := len(moved[_MAX_MOVED:]) + (answer.get("more_moved") or 0):
         print_line(f"    and {more:,} more")
-    _print_lines(answer.get("lines") or ())
+    print_lines_changed(answer.get("lines") or ())
     for conflict in answer["conflicts"]:
         short = conflict["reversal_hash"][:_HASH_DIGITS]
         print_line((f"{conflict['path']}: {conflict['reason']} ({short})", "yellow"))
-        _print_lines(conflict.get("lines") or ())
-
-
-def _print_lines(lines: Sequence[dict[str, Any]], path: str | None = None) -> None:
-    """Print each line before and after the change; without ``path``, also its path."""
-    for line in lines:
-        place = f"{line['line']:>4}" if path is not None else f"{line['path']}:{line['line']}"
-        for mark, key, style in (("-", "before", "red"), ("+", "after", "green")):
-            if str(line.get(key, "")).strip():
-                print_line((f"    {place} {mark} {line[key]}", style))
+        print_lines_changed(conflict.get("lines") or ())
 
 
 def forget(
@@ -376,7 +368,7 @@ def _print_manifest_change(change: dict[str, Any]) -> None:
         print_text(remark, indent=2, style="dim")
     for note in change["notes"]:
         print_line("  ", (note["path"], "cyan"), "" if "lines" in note else " → trash")
-        _print_lines(note.get("lines", ()), note["path"])
+        print_lines_changed(note.get("lines", ()), note["path"])
 
 
 def _print_outcome(answer: dict[str, Any]) -> None:

@@ -119,6 +119,15 @@ def print_table(rows: Iterable[Sequence[str | Text]], styles: Sequence[str] = ()
     console.print(table)
 
 
+def print_lines_changed(lines: Sequence[dict[str, Any]], path: str | None = None) -> None:
+    """Print each line before and after a change; without ``path``, also its path."""
+    for line in lines:
+        place = f"{line['line']:>4}" if path is not None else f"{line['path']}:{line['line']}"
+        for mark, key, style in (("-", "before", "red"), ("+", "after", "green")):
+            if str(line.get(key, "")).strip():
+                print_line((f"    {place} {mark} {line[key]}", style))
+
+
 # Progress
 
 

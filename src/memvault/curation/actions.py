@@ -32,7 +32,13 @@ from memvault.curation.operations.fade import (
     stage_reconstruction,
 )
 from memvault.curation.operations.merge import MergeIndex, MergeResult, stage_merge
-from memvault.curation.operations.move import archive_paths, lifecycle_path, stage_moves
+from memvault.curation.operations.move import (
+    Move,
+    archive_paths,
+    lifecycle_path,
+    stage_move,
+    stage_moves,
+)
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
     PropertyChange,
@@ -244,6 +250,16 @@ class Actions:
             return replace(done, path=moved[note.path])
 
         return self._change(name, ChangeKind.LIFECYCLE_SET, stage, why, preview=preview)
+
+    def move(
+        self, name: str, destination: str, why: Attribution, *, preview: bool = False
+    ) -> ChangeResult[Move]:
+        """Move a note to a folder, or to a path that ends in ``.md``."""
+        index = self._indexed().notes
+        return self._change(
+            name, ChangeKind.MOVED, lambda s, t: stage_move(s, index, t, destination), why,
+            preview=preview,
+        )  # fmt: skip
 
     def archive_project(
         self, project: str, why: Attribution, *, preview: bool = False

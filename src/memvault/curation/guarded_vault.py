@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 
 from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine, QuarantinedText
 from memvault.curation.reframing import reframed
@@ -39,13 +40,19 @@ class GuardedVault(Vault):
     """
 
     def __init__(
-        self, vault: Vault, provenances: Provenances, quarantine: Quarantine, immunity: Immunity
+        self,
+        vault: Vault,
+        provenances: Provenances,
+        quarantine: Quarantine,
+        immunity: Immunity,
+        moved: MovedPaths,
     ) -> None:
         super().__init__(vault.root, vault.max_document_bytes)
         self.had_notes = lambda: vault.had_notes()  # noqa: PLW0108 - it is set later
         self._provenances = provenances
         self._quarantine = quarantine
         self._immunity = immunity
+        self._moved = moved
         self._findings: dict[str, Finding] = {}
         self._hidden: dict[str, tuple[int, int, str]] = {}  # whole notes held: size, mtime, key
 
@@ -66,21 +73,24 @@ class GuardedVault(Vault):
         return self.examined(path).data
 
     def examined(self, path: str) -> Examined:
-        data = super().read(path)
+        data, inherited = super().read(path), self._moved.inherited_id(path)
         # What a client moved is still the person's text: it hides nothing and is not checked.
         provenance, written_by = self._provenances.both(path, claimed_id(data), data)
+        if inherited:
+            stamp = f"{provenance.stamp}@{inherited}"
+            provenance = provenance.model_copy(update={"stamp": stamp})
         if written_by.is_person:
             if not path.lower().endswith(PDF):
-                return Examined(data, provenance)
+                return Examined(data, provenance, inherited)
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
             lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
             written_by = Provenance(origin=_PDF_FILE, spans=(lines,))
         text = _foreign(data, written_by)
-        key = blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
+        key = _key(path, text)
         finding = self._finding(path, text, written_by)
-        if not finding.adversarial or self._quarantine.is_released(key):
+        if not finding.adversarial or self._is_released(path, text):
             self._hidden.pop(path, None)
-            return Examined(data, provenance)
+            return Examined(data, provenance, inherited)
         whole = not written_by.is_mixed
         self._quarantine.hold(_quarantined(key, path, data, written_by, finding, whole=whole))
         if whole:
@@ -92,7 +102,7 @@ class GuardedVault(Vault):
                 f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
                 path=path,
             )
-        return Examined(own_lines(data, written_by), provenance)
+        return Examined(own_lines(data, written_by), provenance, inherited)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.
@@ -127,10 +137,18 @@ class GuardedVault(Vault):
                 )
 
     def stamp(self, path: str, note_id: str) -> str:
-        return self._provenances.stamp(path, note_id)
+        return self.stamps([(path, note_id)])[0]
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        return self._provenances.stamps(notes)
+        inherited_ids = self._moved.inherited_ids()
+        paths, stated, marks = [], [], []
+        for path, note_id in notes:
+            inherited = inherited_ids.get(path, "")
+            paths.append(path)
+            stated.append("" if note_id == inherited else note_id)
+            marks.append(f"@{inherited}" if inherited else "")
+        stamps = self._provenances.stamps(zip(paths, stated, strict=True))
+        return [stamp + mark for stamp, mark in zip(stamps, marks, strict=True)]
 
     def held(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""
@@ -142,6 +160,11 @@ class GuardedVault(Vault):
             self.examined(path)
         return next((text for text in self._quarantine.held() if text.path == path), None)
 
+    def _is_released(self, path: str, text: str) -> bool:
+        """Whether the person released this text, here or where the note was before."""
+        paths = (path, *self._moved.former(path))
+        return any(self._quarantine.is_released(_key(each, text)) for each in paths)
+
     def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
         title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
         key = f"{title}\0{text}"
@@ -151,6 +174,11 @@ class GuardedVault(Vault):
                 self._findings.clear()
             found = self._findings[key] = self._immunity.check(text, title)
         return found
+
+
+def _key(path: str, text: str) -> str:
+    """The key of a text of the note at this path in the quarantine."""
+    return blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
 
 
 def _foreign(data: bytes, provenance: Provenance) -> str:

@@ -191,7 +191,7 @@ class Provenances:
         for file in change.files:
             self._follow_file(file)
             repeats = change.kind in _REPEATING and not is_redone
-            if repeats or not (file.added or file.carried or file.reframed):
+            if repeats or not (file.added or file.carried or file.reframed or file.relinked):
                 continue
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
                 self._adopt(file, change)
@@ -200,9 +200,13 @@ class Provenances:
             by_origin[origin].extend(file.added)
             for digest in file.carried:
                 by_origin[_origin_of_digest(digest, sources)].append(digest)
+            keys = _keys(file.place, file.note_id or "") if file.relinked else []
+            own = [found for key in keys if (found := self._claims.get(key))]
+            for digest, earlier in file.relinked.items():
+                by_origin[_origin_of_digest(earlier, own)].append(digest)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
-            for key in _keys(file.path, file.note_id or ids.get(file.path, "")):
+            for key in _keys(file.place, file.note_id or ids.get(file.path, "")):
                 claims = self._claims[key]
                 says_more = change.kind is not ChangeKind.FADED
                 if file.was_verified and says_more and not origin.is_person:
@@ -212,11 +216,12 @@ class Provenances:
                 if file.reframed and not origin.is_person:
                     claims.reframe(file, change.reversal_hash, origin)
                     self._reframed.setdefault(change.reversal_hash, []).append(claims)
-            self._remember_sentences(file, self._claims[f"path:{file.path}"])
+            self._remember_sentences(file, self._claims[f"path:{file.place}"])
 
     def _follow_file(self, file: FileChange) -> None:
         """Move what is known of a file that the change moved; forget a deleted one."""
-        known = self._recognitions.pop(file.path, None) if file.after is None else None
+        is_gone = file.after is None or file.moved_to is not None
+        known = self._recognitions.pop(file.path, None) if is_gone else None
         if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
             self._claims[f"path:{file.moved_to}"] = gone
             if known is not None:
@@ -230,7 +235,7 @@ class Provenances:
         own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
         others = frozenset(claims.foreign_digests)
         if others and (own or file.note_id == ""):
-            self._recognise(file.path, _Recognition(own, others))
+            self._recognise(file.place, _Recognition(own, others))
 
     def _recognise(self, path: str, known: _Recognition) -> None:
         self._recognitions[path] = known

@@ -70,7 +70,7 @@ class Unit(NamedTuple):
     @property
     def unlinked(self) -> str:
         """The sentence without the targets of its links; "" if it has none, or few other words."""
-        if "](" not in self.text and "[[" not in self.text:
+        if not _has_link(self):
             return ""
         unlinked = without_targets(self.text)
         return unlinked if len(plain_words(unlinked).split()) >= _MIN_LINKING_WORDS else ""
@@ -181,6 +181,29 @@ def added(before: bytes | None, after: bytes) -> list[str]:
         found += [_digest(unlinked) for unlinked in linked if unlinked not in known_unlinked]
     found += [unit.digests[1] for unit in _moved(old, new)]
     return list(dict.fromkeys(found))
+
+
+def relinked(before: bytes, after: bytes) -> dict[str, str]:
+    """The digest of each sentence in which only links changed, and that of the earlier sentence.
+
+    Empty if the sentences with links cannot be paired, as after any other edit of one.
+    """
+    old, new = list(units(before)), list(units(after))
+    known, kept = {unit.written for unit in old}, {unit.written for unit in new}
+    gone = [unit for unit in old if unit.written not in kept and _has_link(unit)]
+    fresh = [unit for unit in new if unit.written not in known and _has_link(unit)]
+    if len(gone) != len(fresh):
+        return {}
+    return {
+        digest: earlier.digest
+        for unit, earlier in zip(fresh, gone, strict=True)
+        for digest in (unit.digest, *([_digest(unit.unlinked)] if unit.unlinked else []))
+        if digest != earlier.digest
+    }
+
+
+def _has_link(unit: Unit) -> bool:
+    return "](" in unit.text or "[[" in unit.text
 
 
 def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:

@@ -36,6 +36,7 @@ class ChangeKind(StrEnum):
     ANNOTATED = "annotated"
     BOOSTED = "boosted"
     LIFECYCLE_SET = "lifecycle_set"
+    MOVED = "moved"
     ARCHIVED = "archived"
     VERIFIED = "verified"
     PROPERTY_SET = "property_set"
@@ -56,7 +57,8 @@ class FileChange(BaseModel):
     """One file of a change.
 
     ``before`` and ``after`` are the blake2b-128 hashes of its bytes in hex, None where no file
-    was at ``path``. ``moved_to`` is the new path of a file that was moved unchanged.
+    was at ``path``. ``moved_to`` is the new path of a file that was moved; then ``after`` is None
+    unless the change also edited it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,6 +69,8 @@ class FileChange(BaseModel):
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
     carried: tuple[str, ...] = ()  # digests of those that it had from another note of the change
+    # Digests of the sentences in which only links changed, each with that of the earlier sentence.
+    relinked: dict[str, str] = {}
     # Of a client's change: what `curation.reframing.reframed` returns.
     reframed: tuple[str, ...] = ()
     own_places: tuple[str, ...] = ()
@@ -78,6 +82,16 @@ class FileChange(BaseModel):
     @property
     def paths(self) -> tuple[str, ...]:
         return (self.path, self.moved_to) if self.moved_to else (self.path,)
+
+    @property
+    def place(self) -> str:
+        """The file's path after the change."""
+        return self.moved_to or self.path
+
+    @property
+    def left(self) -> str | None:
+        """The hash of the bytes that the change left; None if it deleted the file."""
+        return self.after or (self.before if self.moved_to else None)
 
 
 class FactKind(StrEnum):

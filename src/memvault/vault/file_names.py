@@ -36,6 +36,11 @@ def safe_name(title: str) -> str:
     return text or UNTITLED
 
 
+def folded_name(name: str) -> str:
+    """The name as file systems that ignore case and Unicode form compare it."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
 def _clean(text: str) -> str:
     text = _SPACES.sub(" ", text)
     text = text.strip(" .")

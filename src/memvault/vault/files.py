@@ -20,7 +20,7 @@ from memvault.model.errors import (
 )
 from memvault.model.provenance import Provenance
 from memvault.vault.documents import DocumentTexts, check_writable, is_document
-from memvault.vault.file_names import safe_name
+from memvault.vault.file_names import folded_name, safe_name
 from memvault.vault.ignore import IgnoreRules, is_link_path
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
 from memvault.vault.write import (
@@ -42,10 +42,14 @@ _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A note's bytes that may be shown, and their provenance."""
+    """A note's bytes that may be shown, and their provenance.
+
+    ``inherited_id`` is the id of its first path, if memvault moved it since; else "".
+    """
 
     data: bytes
     provenance: Provenance
+    inherited_id: str = ""
 
 
 class Vault:
@@ -151,7 +155,7 @@ class Vault:
         return Examined(self.read(path), Provenance())
 
     def stamp(self, path: str, note_id: str) -> str:
-        """A text that changes whenever the provenance of this note may have changed."""
+        """A text that changes whenever the provenance or the first path of this note may have."""
         return ""
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
@@ -307,10 +311,11 @@ class Vault:
         return path
 
     def _existing_spelling(self, folder: str, name: str) -> str:
-        """The name of an existing subfolder that differs only in case, by default ``name``."""
+        """The name of an existing subfolder that differs only in case or Unicode form, by default
+        ``name``."""
         with contextlib.suppress(OSError):  # the folder does not exist yet
             for entry in sorted((self.root / folder).iterdir()):
-                if entry.name.casefold() == name.casefold() and entry.is_dir():
+                if folded_name(entry.name) == folded_name(name) and entry.is_dir():
                     return entry.name
         return name
 

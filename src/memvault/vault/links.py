@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -58,7 +59,7 @@ class LinkIndex:
         self.remove(path)
         aliases = tuple(aliases)
         folded_aliases = frozenset(_fold(alias.strip()) for alias in aliases)
-        entry = _Entry(path, _without_suffix(path), _fold(path), folded_aliases)
+        entry = _Entry(path, without_suffix(path), _fold(path), folded_aliases)
         self._entries[path] = entry
         for key in keys_of(path, aliases):
             self._by_key.setdefault(key, {})[path] = entry
@@ -74,6 +75,21 @@ class LinkIndex:
             if not notes:
                 del self._by_key[key]
 
+    def after_moves(self, moves: Mapping[str, str]) -> LinkIndex:
+        """The index as it will be when the notes at these paths are at their new paths."""
+        moved = LinkIndex()
+        moved._entries = dict(self._entries)
+        moved._by_key = dict(self._by_key)
+        known = {path: entry for path in moves if (entry := self._entries.get(path)) is not None}
+        for path, entry in known.items():
+            for key in (*keys_of(path, entry.aliases), *keys_of(moves[path], entry.aliases)):
+                moved._by_key[key] = dict(moved._by_key.get(key, {}))
+        for path in known:
+            moved.remove(path)
+        for path, entry in known.items():
+            moved.add(moves[path], entry.aliases)
+        return moved
+
     def resolve(self, target: str, source: str) -> str | None:
         """The path of the note that a link in the note at path `source` leads to, or None.
 
@@ -88,7 +104,7 @@ class LinkIndex:
         notes = self._by_key.get(link_key(target))
         if not notes:
             return None
-        wanted, written = _fold(target), _without_suffix(_nfc(target))
+        wanted, written = _fold(target), without_suffix(_nfc(target))
         home = _fold(source).rpartition("/")[0]
         anchored = _anchored(wanted, home)
         if anchored is not None:
@@ -106,6 +122,34 @@ class LinkIndex:
         if len(found) == 1:
             return found[0].path
         return min(found, key=lambda entry: _rank(entry, wanted, written, home)).path
+
+
+def moved_link(target: str, path: str, source: str, links: LinkIndex) -> tuple[str | None, str]:
+    """What a link leads to the note at ``path`` with, in the form of ``target``: in wikilinks, and
+    in Markdown links.
+
+    A path that starts at the source's folder or at the root stays one; any other target becomes
+    the note's bare name if that resolves to it, and in Markdown links only if it was one. The first
+    is None for a name that wikilinks cannot contain.
+
+    Args:
+        target: the target of the link as it was.
+        source: the path of the note with the link.
+        links: resolves links as they will be.
+    """
+    file, is_path = PurePosixPath(path).name, "/" in target
+    if target.startswith(("./", "../")):
+        found = posixpath.relpath(path, PurePosixPath(source).parent)
+        found = found if found.startswith("../") else f"./{found}"
+    elif target.startswith("/"):
+        found = f"/{path}"
+    elif links.resolve(file, source) == path:
+        found = file
+    else:
+        found = path
+    name = without_suffix(found)
+    markdown = path if is_path and found == file else found
+    return None if _UNLINKABLE.search(name) else name, markdown
 
 
 def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
@@ -164,7 +208,8 @@ def _nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _without_suffix(path: str) -> str:
+def without_suffix(path: str) -> str:
+    """A note's path without ``.md`` or ``.markdown``."""
     lowered = path[-10:].lower()
     for suffix in _SUFFIXES:
         if lowered.endswith(suffix):
@@ -174,4 +219,4 @@ def _without_suffix(path: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _fold(path: str) -> str:
-    return _nfc(_nfc(_without_suffix(path)).casefold())
+    return _nfc(_nfc(without_suffix(path)).casefold())

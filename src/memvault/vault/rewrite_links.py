@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from memvault.model.note import LinkStyle, ParsedNote
+from memvault.model.note import Link, LinkStyle, ParsedNote
 from memvault.vault.compose import lines_of, note_text
+from memvault.vault.frontmatter.quotes import NO_QUOTES, YamlQuotes
 from memvault.vault.frontmatter.read import read_header
+from memvault.vault.links import without_suffix
 from memvault.vault.markdown import parse_markdown
-from memvault.vault.markdown.inline_text import note_target
+from memvault.vault.markdown.inline_text import is_note_file, note_target
 from memvault.vault.markdown.wikilink import Wikilink, read_wikilink
 from memvault.vault.parse import parse_note
 
@@ -25,14 +27,17 @@ _CANDIDATE = re.compile(
 
 
 class NewTarget(NamedTuple):
-    """The new target of a link: vault path, name in wikilinks, and heading or block.
+    """The new target of a link: path in Markdown links, name in wikilinks, and heading or block.
 
-    If ``name`` is None, only Markdown links are rewritten.
+    If ``name`` is None, only Markdown links are rewritten. A link reads as before, unless
+    ``only_target``: then everything after its target stays as it is written, and a link without an
+    alias shows the new name.
     """
 
     path: str
     name: str | None
     subpath: str | None
+    only_target: bool = False
 
 
 class WrittenLink(NamedTuple):
@@ -121,41 +126,79 @@ class _Rewriter:
             return found[0], found.end()
         link, end = read
         written = found["embed"] + part[found.start("wiki") : end]
-        new_target = self._redirect(WrittenLink(link.target, link.subpath, bool(found["embed"])))
+        line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
+        quotes = YamlQuotes.before(part[: found.start()]) if self._is_property(line) else NO_QUOTES
+        read_link = WrittenLink(
+            quotes.unescaped(link.target),
+            None if link.subpath is None else quotes.unescaped(link.subpath),
+            bool(found["embed"]),
+        )
+        new_target = self._redirect(read_link)
         if new_target is None or new_target.name is None:
             return written, end
-        line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
+        name, subpath = quotes.escaped(new_target.name), quotes.escaped(new_target.subpath or "")
         bar = r"\|" if line in self._in_table else "|"
-        heading = f"#{new_target.subpath}" if new_target.subpath else ""
+        if new_target.only_target:
+            return _with_target(written, link, name, bar), end
+        heading = f"#{subpath}" if subpath else ""
         # Obsidian shows a path including its folders.
-        reads_so = (
-            "/" not in new_target.name
-            and Wikilink(new_target.name, new_target.subpath, None).text == link.text
-        )
+        reads_so = "/" not in name and Wikilink(name, subpath or None, None).text == link.text
         alias = "" if reads_so else bar + link.text
-        return f"{found['embed']}[[{new_target.name}{heading}{alias}]]", end
+        return f"{found['embed']}[[{name}{heading}{alias}]]", end
+
+    def _is_property(self, line: int) -> bool:
+        """Whether this line, counted from 0, is one of the frontmatter."""
+        return line < self._note.body_line - 1
 
     def _markdown(self, found: re.Match[str]) -> str:
+        in_brackets = found["dest"].startswith("<")
         dest = found["dest"].removeprefix("<").removesuffix(">")
-        new = self._destination(dest, is_embed=bool(found["image"]))
+        new = self._destination(dest, is_embed=bool(found["image"]), in_brackets=in_brackets)
         if new is None:
             # The shown text may contain links itself.
             return found[0]
+        new = f"<{new}>" if in_brackets else new
         return found[0][: found.start("dest") - found.start()] + new
 
-    def _destination(self, dest: str, *, is_embed: bool) -> str | None:
+    def _destination(self, dest: str, *, is_embed: bool, in_brackets: bool) -> str | None:
         target = note_target(dest)
+        escaped: Callable[[str], str] = str if in_brackets else quote
         if target is None:
             path = self._attached(dest)
-            return None if path is None else quote(path)
+            return None if path is None else escaped(path)
         if not target[0]:
             return None
         new_target = self._redirect(WrittenLink(target[0], target[1], is_embed))
         if new_target is None:
             return None
-        return quote(new_target.path) + (
-            f"#{quote(new_target.subpath)}" if new_target.subpath else ""
+        if new_target.only_target:
+            written, hash_sign, rest = dest.partition("#")
+            has_suffix = is_note_file(unquote(written))
+            path = new_target.path if has_suffix else without_suffix(new_target.path)
+            return (path if in_brackets else _readably_escaped(path)) + hash_sign + rest
+        return escaped(new_target.path) + (
+            f"#{escaped(new_target.subpath)}" if new_target.subpath else ""
         )
+
+
+def _with_target(written: str, link: Wikilink, name: str, bar: str) -> str:
+    """The wikilink with another target; one whose new target is a path shows what it showed."""
+    opening = written.index("[[") + 2
+    at = written.index(link.target, opening)
+    changed = written[:at] + name + written[at + len(link.target) :]
+    shows_path = "/" in name and "/" not in link.target and not written.startswith("!")
+    if not shows_path or "|" in changed:
+        return changed
+    shown = link._replace(target=name).text
+    return f"{changed.removesuffix(']]')}{bar}{shown}]]"
+
+
+def _readably_escaped(path: str) -> str:
+    """The path as in a Markdown link of Obsidian, where letters of all scripts stay as they are."""
+    return "".join(
+        quote(char, safe="/,'!&+=@;$") if char.isascii() or char.isspace() else char
+        for char in path
+    )
 
 
 def _table_lines(text: str) -> frozenset[int]:
@@ -175,25 +218,21 @@ def _table_lines(text: str) -> frozenset[int]:
 
 def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
     """Whether text, code, properties and all links that were not redirected are equal."""
+    targets = [_redirected(link, redirect) for link in before.links]
     if (
-        [block.text for block in before.blocks] != [block.text for block in after.blocks]
-        or [heading.text for heading in before.headings]
-        != [heading.text for heading in after.headings]
+        not _reads_the_same(before, after, any(t is not None and t.only_target for t in targets))
         or [code.text for code in before.code] != [code.text for code in after.code]
         or before.frontmatter.keys() != after.frontmatter.keys()
         or len(before.links) != len(after.links)
         or before.frontmatter_problem != after.frontmatter_problem
     ):
         return False
-    for old, new in zip(before.links, after.links, strict=True):
-        new_target = redirect(WrittenLink(old.target, old.subpath, old.style is LinkStyle.EMBED))
+    for old, new, new_target in zip(before.links, after.links, targets, strict=True):
         is_unchanged = (new.target, new.subpath) == (old.target, old.subpath)
         if new_target is None and not is_unchanged:
             return False
         leads_to_target = (
-            new.target in (new_target.name, new_target.path.removesuffix(".md"))
-            if new_target
-            else True
+            new.target in (new_target.name, without_suffix(new_target.path)) if new_target else True
         )
         if not (leads_to_target or is_unchanged) or (old.style, old.relation) != (
             new.style,
@@ -201,3 +240,16 @@ def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> b
         ):
             return False
     return True
+
+
+def _redirected(link: Link, redirect: Redirect) -> NewTarget | None:
+    return redirect(WrittenLink(link.target, link.subpath, link.style is LinkStyle.EMBED))
+
+
+def _reads_the_same(before: ParsedNote, after: ParsedNote, shows_new_names: bool) -> bool:
+    """Whether blocks and headings have the same texts, or where links may show new names, as many
+    of them."""
+    pairs = ((before.blocks, after.blocks), (before.headings, after.headings))
+    if shows_new_names:
+        return all(len(old) == len(new) for old, new in pairs)
+    return all([part.text for part in old] == [part.text for part in new] for old, new in pairs)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
 from memvault.curation.reframing import Reframed, reframed
-from memvault.curation.sentence_digests import added, fingerprint, says_verified
+from memvault.curation.sentence_digests import added, fingerprint, relinked, says_verified
 from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
@@ -31,6 +31,8 @@ def make_edit(vault: Vault, edit: Edit) -> None:
     if edit.moved_to is not None:
         expected = None if edit.before is None else content_hash(edit.before)
         _move(vault, edit.path, edit.moved_to, expected)
+        if expected is not None and edit.after is not None:
+            _write_moved(vault, edit.path, edit.moved_to, expected, edit.after)
     elif edit.before is None:
         if not vault.create_at(edit.path, edit.after or b""):
             raise changed_meanwhile(edit.path)
@@ -66,12 +68,12 @@ def edits_made(
         StorageError: a file cannot be read; the next start tries again.
     """
     states = [_state(vault, file, version) for file in files]
-    if "before" not in states:
+    if not {"before", "moved"} & set(states):
         return None
     for file, state in zip(files, states, strict=True):
         if state == "other":
             logger.warning("%s was changed in the meantime and stays as it is", file.path)
-    return [file for file, state in zip(files, states, strict=True) if state == "after"]
+    return [f for f, state in zip(files, states, strict=True) if state in ("moved", "after")]
 
 
 def current_bytes(vault: Vault, path: str) -> bytes | None:
@@ -82,15 +84,20 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
         return None
 
 
-def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileChange:
+def file_change(
+    edit: Edit, edits: Sequence[Edit], *, by_client: bool, relinks: bool = False
+) -> FileChange:
     """The journal's record of an edit, with hashes instead of texts.
 
     Args:
         edits: all edits of the change. A sentence that another of its notes had before counts as
             carried, not as added.
         by_client: then the person's sentences that it moves or reframes are recorded, too.
+        relinks: it changes the targets of links, so their sentences stay their writers'.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
+    same = relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
+    new = [digest for digest in new if digest not in same]
     others = [other.before for other in edits if other is not edit and other.before is not None]
     known = {digest for before in others for digest in added(None, before)} if new else set()
     moved = reframed(edit.before, edit.after) if by_client else Reframed()
@@ -102,6 +109,7 @@ def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileCh
         moved_to=edit.moved_to,
         added=tuple(digest for digest in new if digest not in known),
         carried=tuple(digest for digest in new if digest in known),
+        relinked=same,
         reframed=moved.digests,
         own_places=moved.own_places,
         new_places=moved.new_places,
@@ -113,26 +121,39 @@ def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileCh
 
 def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
     if file.moved_to is not None:
+        if file.after is not None and _hash_at(vault, file.moved_to) == file.after:
+            _write(vault, file.moved_to, file.after, _kept(file, version))
         _move(vault, file.moved_to, file.path, file.before)
     elif file.before is None:
         _delete(vault, file.path, file.after)
     else:
-        before = version(file.before)
-        if before is None:
-            raise NoteConflict("its previous version is not kept", path=file.path)
+        before = _kept(file, version)
         if file.after is not None:
             _write(vault, file.path, file.after, before)
         elif not vault.create_at(file.path, before):
             raise changed_meanwhile(file.path)
 
 
+def _kept(file: FileChange, version: Version) -> bytes:
+    """The bytes that a file had before the change. Raises NoteConflict: they are not kept."""
+    before = None if file.before is None else version(file.before)
+    if before is None:
+        raise NoteConflict("its previous version is not kept", path=file.path)
+    return before
+
+
 def _state(vault: Vault, file: FileChange, version: Version) -> str:
-    """The state of a file: ``before`` or ``after`` the change, or ``other``."""
+    """The state of a file: ``before`` or ``after`` the change, or ``other``.
+
+    A file that was moved and not yet edited is ``moved``.
+    """
     current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
         moved_hash = _hash_at(vault, file.moved_to)
-        if current_hash is None and moved_hash is not None and moved_hash == file.before:
+        if current_hash is None and moved_hash is not None and moved_hash == file.left:
             return "after"
+        if current_hash is None and moved_hash is not None and moved_hash == file.before:
+            return "moved"
         if current_hash != file.before:
             return "other"
         _delete_reserving_file(vault, file.moved_to, file.before)
@@ -154,6 +175,15 @@ def _write(vault: Vault, path: str, expected: str, after: bytes) -> None:
         return after
 
     vault.edit(path, change)
+
+
+def _write_moved(vault: Vault, path: str, target: str, expected: str, after: bytes) -> None:
+    """Edit a file that was just moved; if that fails, it is moved back."""
+    try:
+        _write(vault, target, expected, after)
+    except MemvaultError:
+        vault.move(target, path)
+        raise
 
 
 def _delete(vault: Vault, path: str, expected: str | None) -> None:

@@ -18,6 +18,7 @@ _SUMMARIES = {
     ChangeKind.ANNOTATED: "Annotated {names}",
     ChangeKind.BOOSTED: "Changed the importance of {names}",
     ChangeKind.LIFECYCLE_SET: "Changed the lifecycle of {names}",
+    ChangeKind.MOVED: "Moved {names}",
     ChangeKind.ARCHIVED: "Moved the notes of the project {names} to the archive",
     ChangeKind.VERIFIED: "Marked {names} as verified or wrong",
     ChangeKind.PROPERTY_SET: "Changed the properties of {names}",

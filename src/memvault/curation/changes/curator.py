@@ -28,6 +28,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
 from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo
+from memvault.curation.moved_paths import MovedPaths
 from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import (
     InvalidParams,
@@ -36,7 +37,7 @@ from memvault.model.errors import (
     StorageError,
 )
 from memvault.model.graph import GraphNode
-from memvault.model.memory import Tombstone, id_of_path
+from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.journal import Journal
@@ -44,6 +45,7 @@ from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # for a change whose notes somebody saves at the same time
 MAX_NAMES = 20  # names that are recorded for a change
+RELINKING = (ChangeKind.MOVED, ChangeKind.ARCHIVED, ChangeKind.LIFECYCLE_SET)  # rewrite links only
 START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
@@ -91,6 +93,7 @@ class Curator:
         self.located: Callable[[str], str | None] = lambda note_id: None
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
+        self.moved = MovedPaths(journal)
         self._trash = Trash(
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
         )
@@ -312,8 +315,8 @@ class Curator:
 
     def _check(self, plan: Plan, why: Attribution) -> None:
         for edit in plan.edits:
-            if edit.before is not None:
-                key = claimed_id(edit.before) or id_of_path(edit.path)
+            if why.seen and edit.before is not None:
+                key = claimed_id(edit.before) or self.moved.id_at(edit.path)
                 files.check_seen(why.seen.get(key), edit.path, edit.before)
             if files.current_bytes(self.vault, edit.path) != edit.before:
                 raise files.changed_meanwhile(edit.path)
@@ -324,7 +327,9 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(
-            files.file_change(edit, plan.edits, by_client=why.kind == "client")
+            files.file_change(
+                edit, plan.edits, by_client=why.kind == "client", relinks=plan.kind in RELINKING
+            )
             for edit in plan.edits
         )
         details = [detail.model_dump() for detail in (*changed, *plan.facts)]

@@ -42,7 +42,7 @@ class Edit:
     """The change of one file.
 
     ``before`` is None for a new file, ``after`` for a deleted one. A file with ``moved_to`` moves
-    to that path with its bytes unchanged.
+    to that path; its bytes change only if it has an ``after``.
     """
 
     path: str
@@ -142,10 +142,10 @@ class Plan:
         }
 
     def lines_changed(self, limit: int | None = None) -> list[LineChange]:
-        """The lines that would differ, file by file; a file that moves has none."""
+        """The lines that would differ, file by file; a file that only moves has none."""
         found: list[LineChange] = []
         for edit in self.edits:
-            if edit.moved_to is None:
+            if edit.moved_to is None or edit.after is not None:
                 found.extend(lines_changed(edit.path, edit.before or b"", edit.after or b""))
             if limit is not None and len(found) >= limit:
                 return found[:limit]

@@ -205,8 +205,7 @@ class Staging:
     def _edits(self) -> Iterator[Edit]:
         """The differences from the vault, each path once.
 
-        A file with the same bytes at another path has moved. If another file takes the path that
-        it leaves, both are written instead.
+        If another file takes the path that a moved file leaves, both are written instead.
         """
         differing = {path for path, now in self._now.items() if now != self._before[path]}
         moves = {
@@ -214,7 +213,7 @@ class Staging:
             for target, origin in self._origin.items()
             if self._now[origin] is None
             and self._before[target] is None
-            and self._now[target] == self._before[origin]
+            and self._now[target] is not None
         }
         arrived = set(moves.values())
         for path in sorted({*differing, *moves}):
@@ -222,7 +221,8 @@ class Staging:
                 check_writable(path)
         for path in self._now:
             if path in moves:
-                yield Edit(path, self._before[path], None, moves[path])
+                before, after = self._before[path], self._now[moves[path]]
+                yield Edit(path, before, None if after == before else after, moves[path])
             elif path in differing and path not in arrived:
                 yield Edit(path, self._before[path], self._now[path])
 

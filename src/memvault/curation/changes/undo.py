@@ -179,10 +179,9 @@ class UndoStaging:
     def _undo_move(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._current_target(change, file)
         now, moved = self._current_bytes(file.path), self._current_bytes(target)
-        is_unchanged = moved is not None and content_hash(moved) == file.before
+        is_unchanged = moved is not None and content_hash(moved) == file.left
         if now is None and is_unchanged:
-            self.staging.move(target, file.path, with_edits=True)
-            return None
+            return self._move_back(change, file, target)
         if now is None and moved is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
         if now is None:
@@ -193,6 +192,15 @@ class UndoStaging:
         if content_hash(now) == file.before:
             return None
         return self._conflict(change, file, "another note has this path now", now)
+
+    def _move_back(self, change: Change, file: FileChange, target: str) -> Conflict | None:
+        before = self._kept_version(file.before) if file.after is not None else None
+        if file.after is not None and before is None:
+            return self._conflict(change, file, NOT_KEPT)
+        self.staging.move(target, file.path, with_edits=True)
+        if before is not None:
+            self.staging.write(file.path, before)
+        return None
 
     def _current_target(self, change: Change, file: FileChange) -> str:
         """The current path; if the note was forgotten again since, its latest path in the trash."""

@@ -1,24 +1,80 @@
-"""Moves notes: to the folder of their lifecycle, or a finished project's notes to the archive.
+"""Moves notes: where the person wants them, to the folder of their lifecycle, or a finished
+project's notes to the archive.
 
-Links to a moved note by its path are rewritten, and so are links in it that depend on its folder.
-Wikilinks by name still work and stay.
+A link that would no longer lead to its note, or that has its path, is rewritten as Obsidian does,
+in other notes and in a moved one. All other links stay as they are written.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
+from memvault.curation.operations.destination import destination_path
 from memvault.curation.operations.merge import MergeIndex
+from memvault.curation.operations.properties import path_of, set_property, stage_lifecycle
 from memvault.curation.operations.remember import folder_of_lifecycle
+from memvault.curation.targets import Target
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
-from memvault.vault.frontmatter.properties import ARCHIVE, FOLDER_LIFECYCLES
-from memvault.vault.links import keys_of
+from memvault.text.words import name_key
+from memvault.vault.file_names import folded_name
+from memvault.vault.frontmatter.properties import (
+    ARCHIVE,
+    FOLDER_LIFECYCLES,
+    folder_lifecycle,
+    folder_project,
+    memory_of,
+)
+from memvault.vault.links import LinkIndex, keys_of, moved_link, without_suffix
+from memvault.vault.parse import parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A note that moved, with the lifecycle and project that it has at its new path."""
+
+    moved_from: str
+    path: str
+    lifecycle: Lifecycle
+    project: str | None
+
+
+def stage_move(staging: Staging, known: MergeIndex, target: Target, destination: str) -> Move:
+    """Move a note to a folder, or to a path that ends in ``.md`` for a new file name.
+
+    Where the folder means a lifecycle or a project, and the note's properties state another, these
+    are set to that of the folder.
+
+    Raises:
+        InvalidParams, OutsideVault, NoteConflict: the note cannot be there (`destination_path`),
+            or the target has no note.
+        MalformedFrontmatter: a property must be set and the YAML cannot be edited safely.
+    """
+    path, note = path_of(target, "a place"), target.note
+    assert note is not None
+    new = destination_path(staging, path, destination)
+    if new != path:
+        stage_moves(staging, known, [note], {path: new})
+        moved = Target(target.name, note.model_copy(update={"path": new}))
+        lifecycle, project = folder_lifecycle(new), folder_project(new)
+        if lifecycle is not None:
+            stage_lifecycle(staging, moved, lifecycle)
+        stated = _memory(staging, new).project
+        if project is not None and stated is not None and name_key(stated) != name_key(project):
+            set_property(staging, new, "project", project)
+    there = _memory(staging, new)
+    return Move(path, new, there.lifecycle, there.project)
+
+
+def _memory(staging: Staging, path: str) -> Memory:
+    return memory_of(parse_note(path, staging.read(path)), fallback_time=datetime.now(UTC))
 
 
 def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
@@ -60,14 +116,19 @@ def stage_moves(
         moves: the wanted path of each note, by its current path.
     """
     new = {path: staging.free_path(target, first=2) for path, target in moves.items()}
-    keys = {key for memory in memories for key in keys_of(memory.path, memory.aliases)}
+    keys = {
+        key
+        for memory in memories
+        for place in (memory.path, new[memory.path])
+        for key in keys_of(place, memory.aliases)
+    }
+    links = known.links.after_moves(new)
     for path in sorted(known.linking(keys) | set(new)):
         if not staging.exists(path):
             continue
-        data = staging.read(path)
-        changed = rewrite_links(
-            path, data, _redirect(known, new, path), _attached(staging, path, new.get(path, path))
-        )
+        data, place = staging.read(path), new.get(path, path)
+        redirect = _redirect(known.links, links, new, path)
+        changed = rewrite_links(path, data, redirect, _attached(staging, path, place))
         if changed != data:
             staging.write(path, changed)
     for path, target in new.items():
@@ -76,19 +137,29 @@ def stage_moves(
 
 
 def _redirect(
-    known: MergeIndex, new: Mapping[str, str], source: str
+    before: LinkIndex, after: LinkIndex, new: Mapping[str, str], source: str
 ) -> Callable[[WrittenLink], NewTarget | None]:
+    """Redirects the links of the note at ``source`` that would no longer lead to their notes."""
+    place = new.get(source, source)
+
     def redirect(link: WrittenLink) -> NewTarget | None:
-        linked_path = known.links.resolve(link.target, source) if link.target else None
-        if linked_path is None or (linked_path not in new and source not in new):
+        linked = before.resolve(link.target, source) if link.target else None
+        if linked is None:
             return None
-        path, stem = new.get(linked_path, linked_path), PurePosixPath(linked_path).stem
-        places = (source, new.get(source, source), path)
-        if {known.links.resolve(stem, place) for place in places} != {linked_path}:
-            return NewTarget(path, path.removesuffix(".md").removesuffix(".markdown"), link.subpath)
-        return NewTarget(path, stem if "/" in link.target else None, link.subpath)
+        path = new.get(linked, linked)
+        # Its end would still lead there, until another note has that path.
+        is_full_path = path != linked and _names_path(link.target, linked)
+        if after.resolve(link.target, place) == path and not is_full_path:
+            return None
+        name, markdown = moved_link(link.target, path, place, after)
+        return NewTarget(markdown, name, link.subpath, only_target=True)
 
     return redirect
+
+
+def _names_path(target: str, path: str) -> bool:
+    """Whether a link's target is the whole path of a note in a folder."""
+    return "/" in path and folded_name(target) == folded_name(without_suffix(path))
 
 
 def _attached(staging: Staging, path: str, target: str) -> Callable[[str], str | None]:

@@ -250,14 +250,21 @@ def _lifecycle(value: Any, path: str) -> Lifecycle:
 
 def lifecycle_of_folder(path: str) -> Lifecycle:
     """The lifecycle of a note at this path, unless its properties state another."""
+    return folder_lifecycle(path) or Lifecycle.PERMANENT
+
+
+def folder_lifecycle(path: str) -> Lifecycle | None:
+    """The lifecycle that the folder of this path means; None for the person's own folders."""
     folder, _, rest = _unarchived(path).partition("/")
-    return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "", Lifecycle.PERMANENT)
+    return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "")
 
 
 def _project(value: Any, path: str) -> str | None:
-    named = _text(value)
-    if named:
-        return named
+    return _text(value) or folder_project(path)
+
+
+def folder_project(path: str) -> str | None:
+    """The project whose folder this path is in."""
     parts = _unarchived(path).split("/")
     return parts[1] if len(parts) > 2 and parts[0].casefold() == "projects" else None
 

@@ -241,6 +241,11 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
+def is_note_file(path: str) -> bool:
+    """Whether the path of a Markdown link ends as a note's file does."""
+    return _NOTE_FILE.search(path) is not None
+
+
 def note_target(href: str) -> tuple[str, str | None] | None:
     """Target and subpath of a Markdown link, or None if it does not lead to a note (URL, file)."""
     if not href or _SCHEME.match(href):

@@ -1,0 +1,137 @@
+"""``list`` and ``move``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from memvault.cli.terminal import (
+    AsJson,
+    console,
+    engine_of,
+    places_of,
+    print_json,
+    print_line,
+    print_lines_changed,
+    print_table,
+)
+from memvault.model.errors import InvalidParams
+
+_DAY: dict[str, Any] = {"formats": ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], "metavar": "YYYY-MM-DD"}
+_LIFECYCLES = ("permanent", "temporary", "ephemeral")
+Day = datetime | None
+
+
+def add_commands(app: typer.Typer) -> None:
+    app.command(name="list")(list_notes)
+    app.command()(move)
+
+
+def list_notes(
+    context: typer.Context,
+    folder: Annotated[
+        str, typer.Argument(metavar="[FOLDER]", help="Only notes in this folder and below it.")
+    ] = "",
+    *,
+    project: Annotated[str | None, typer.Option(help="Only notes of this project.")] = None,
+    kind: Annotated[str | None, typer.Option("--type", help="Only notes of this type.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="At least one of these tags.")] = None,
+    lifecycle: Annotated[
+        str | None, typer.Option(help="permanent, temporary or ephemeral.")
+    ] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="KEY=VALUE", help="A property; KEY= for any value."),
+    ] = None,
+    created_after: Annotated[Day, typer.Option(**_DAY)] = None,
+    created_before: Annotated[Day, typer.Option(**_DAY)] = None,
+    changed_after: Annotated[Day, typer.Option(**_DAY)] = None,
+    changed_before: Annotated[Day, typer.Option(**_DAY)] = None,
+    most: Annotated[int, typer.Option("-n", "--number", min=1, max=100, help="How many.")] = 20,
+    cursor: Annotated[str | None, typer.Option(help="Go on after the list before.")] = None,
+    folders: Annotated[bool, typer.Option("--folders", help="Count the notes by folder.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List notes, the newest first; all given conditions must hold."""
+    if lifecycle is not None and lifecycle not in _LIFECYCLES:
+        raise InvalidParams(f"A lifecycle is {', '.join(_LIFECYCLES[:2])} or {_LIFECYCLES[2]}.")
+    days = {
+        "created_after": created_after, "created_before": created_before,
+        "changed_after": changed_after, "changed_before": changed_before,
+    }  # fmt: skip
+    wanted: dict[str, Any] = {
+        "folder": folder, "project": project, "type": kind, "tags": tag, "lifecycle": lifecycle,
+        "properties": dict(map(_property, properties or ())), "limit": most, "cursor": cursor,
+        **{name: day.astimezone().isoformat() for name, day in days.items() if day is not None},
+    }  # fmt: skip
+    arguments = {name: value for name, value in wanted.items() if value}
+    with engine_of(places_of(context)) as engine:
+        answer = dict(engine.call_tool("list_memories", arguments))
+    if as_json:
+        print_json(answer)
+    elif folders:
+        print_table([(each["path"], f"{each['notes']:,}") for each in answer["folders"]], ("cyan",))
+    else:
+        print_table([_row(note) for note in answer["memories"]], ("cyan", "dim", "dim"))
+        if console.is_terminal:
+            _print_rest(answer)
+
+
+def _property(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise InvalidParams(f"Give a property as KEY=VALUE, not {text!r}.")
+    return key.strip(), value.strip()
+
+
+def _row(note: dict[str, Any]) -> tuple[str, str, str, str]:
+    return note["path"], note["created_at"][:10], note["type"], note["title"]
+
+
+def _print_rest(answer: dict[str, Any]) -> None:
+    shown, total = len(answer["memories"]), answer["total"]
+    if not total:
+        console.print("No notes found.")
+    elif cursor := answer.get("cursor"):
+        print_line(f"\n{shown:,} of {total:,} notes. To go on: --cursor {cursor}")
+
+
+def move(
+    context: typer.Context,
+    note: Annotated[
+        str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
+    ],
+    destination: Annotated[
+        str,
+        typer.Argument(
+            metavar="DESTINATION",
+            help="A folder of the vault, / for its own, or a path that ends in .md.",
+        ),
+    ],
+    *,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show what would change; change nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move a note to another folder, or rename its file; links to it are kept."""
+    arguments = {
+        "target": note, "destination": destination, "preview": preview,
+        "rationale": "Moved from the command line.",
+    }  # fmt: skip
+    with engine_of(places_of(context)) as engine:
+        answer = dict(engine.call_tool("move_memory", arguments))
+    if as_json:
+        print_json(answer)
+        return
+    print_line(f"{answer['moved_from']} → {answer['path']}")
+    print_lines_changed(answer.get("lines") or ())
+    changed = len(answer["notes_changed"])
+    if changed and not preview:
+        print_line(f"Links rewritten in {changed:,} {'note' if changed == 1 else 'notes'}.")
+    if key := answer.get("reversal_hash"):
+        print_line(f"To undo: memvault undo {key}")
+    elif answer["moved_from"] == answer["path"]:
+        console.print("Nothing was changed.")

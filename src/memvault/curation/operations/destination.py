@@ -1,0 +1,101 @@
+"""Checks where a note may be moved to."""
+
+from __future__ import annotations
+
+import unicodedata
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from memvault.curation.changes.staging import Staging
+from memvault.model.errors import InvalidParams, NoteConflict, OutsideVault
+from memvault.vault.file_names import folded_name, safe_name
+from memvault.vault.files import Vault
+from memvault.vault.links import without_suffix
+
+
+def destination_path(staging: Staging, path: str, destination: str) -> str:
+    """The path to which a note moves.
+
+    Args:
+        path: the note's present path.
+        destination: a folder, "/" for the vault's own, or a path that ends in ``.md`` for a new
+            file name.
+
+    Raises:
+        InvalidParams: a new name is not valid on every system or in links, or a file is named as a
+            folder.
+        OutsideVault: it is outside the vault, hidden, ignored or behind a link.
+        NoteConflict: a file has that name, or would have it where case does not count.
+    """
+    vault = staging.vault
+    wanted = _in_vault(vault, destination)
+    folder, _, name = wanted.rpartition("/")
+    if without_suffix(name) == name:
+        folder, name = wanted, PurePosixPath(path).name
+    folder = _checked_folder(vault, folder)
+    new = f"{folder}/{name}" if folder else name
+    if new == path:
+        return path
+    if name != PurePosixPath(path).name:
+        _check_name(name)
+    if not vault.is_note(new):
+        raise OutsideVault(f"{new} would not be a note: that place is hidden, ignored or a link")
+    _check_free(staging, folder, name, path)
+    return new
+
+
+def _in_vault(vault: Vault, destination: str) -> str:
+    """The destination relative to the vault's folder."""
+    wanted = destination.strip().replace("\\", "/")
+    if wanted.startswith("/") and wanted.strip("/"):
+        inside = vault.relative(Path(wanted))
+        if inside is None:
+            raise OutsideVault(f"{destination!r} is outside the vault; paths start at its folder")
+        wanted = "" if inside == "." else inside
+    return wanted.removeprefix("./").strip("/")
+
+
+def _checked_folder(vault: Vault, folder: str) -> str:
+    checked = vault.note_folder(folder)
+    if folded_name(checked) != folded_name(folder):
+        raise InvalidParams(
+            f"{folder!r} is not a valid folder on every system; {checked!r} would be"
+        )
+    parts = checked.split("/")
+    above = ("/".join(parts[:end]) for end in range(1, len(parts) + 1) if checked)
+    for part in above:
+        if vault.stat(part) is not None:
+            raise InvalidParams(f"{part} is a file, not a folder")
+    return checked
+
+
+def _check_name(name: str) -> None:
+    stem = without_suffix(name)
+    valid = safe_name(stem)
+    if unicodedata.normalize("NFC", stem) != valid:
+        suffix = name.removeprefix(stem)
+        raise InvalidParams(
+            f"{name!r} is not a valid file name on every system and in links; "
+            f"{valid + suffix!r} would be"
+        )
+
+
+def _check_free(staging: Staging, folder: str, name: str, path: str) -> None:
+    """Raise NoteConflict if the folder has another file of this name, ignoring case."""
+    prefix = f"{folder}/" if folder else ""
+    names: list[str] = []
+    with suppress(OSError):
+        names = [entry.name for entry in staging.vault.file_path(folder).iterdir()]
+    same = (prefix + each for each in names if folded_name(each) == folded_name(name))
+    for other in same:
+        if other == path and staging.is_file(prefix + name):
+            raise NoteConflict(
+                f"This file system takes {prefix}{name} for {path}; rename it to something else "
+                "first",
+                path=path,
+            )
+        if other != path and staging.exists(other):
+            raise NoteConflict(
+                f"There is a file {other} already; give another name that ends in .md",
+                path=other,
+            )

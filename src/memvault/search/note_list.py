@@ -1,0 +1,150 @@
+"""Lists notes without a question: by folder, project, properties and dates, newest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import Memory
+from memvault.model.moments import in_utc
+from memvault.model.search import Filters, Scope
+from memvault.search.context.properties import shown_value
+from memvault.search.scope import in_scope
+from memvault.text.words import composed
+from memvault.vault.frontmatter.properties import key_of
+from memvault.vault.markdown.wikilink import plain_text
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFilter:
+    """Which notes to list; all given conditions must hold.
+
+    Attributes:
+        folder: the notes in this folder and below it; "" for the whole vault.
+        project: only the notes of this project, unlike in a search.
+        properties: values by key; an empty value means any. Of a list, one item suffices.
+    """
+
+    folder: str = ""
+    project: str | None = None
+    filters: Filters | None = None
+    changed_after: datetime | None = None
+    changed_before: datetime | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def passes(self, memory: Memory, changed: datetime) -> bool:
+        project = (memory.project or "").casefold()
+        return (
+            self._rest(memory.path) is not None
+            and (self.project is None or project == self.project.casefold())
+            and in_scope(memory, Scope(self.filters))
+            and (self.changed_after is None or changed >= in_utc(self.changed_after))
+            and (self.changed_before is None or changed <= in_utc(self.changed_before))
+            and all(_has(memory, key, value) for key, value in self.properties.items())
+        )
+
+    def subfolder(self, path: str) -> str | None:
+        """The folder directly below `folder` that the note at this path is in, if any."""
+        rest = self._rest(path) or ""
+        name, slash, _ = rest.partition("/")
+        return path[: len(path) - len(rest)] + name if slash else None
+
+    def _rest(self, path: str) -> str | None:
+        """The path within the folder; None for a note elsewhere."""
+        folder = self.folder.strip("/")
+        prefix = f"{folder}/" if folder else ""
+        is_in = composed(path).casefold().startswith(composed(prefix).casefold())
+        return path.split("/", prefix.count("/"))[-1] if is_in else None
+
+
+class ListedNote(NamedTuple):
+    memory: Memory
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCount:
+    """A folder, and the number of listed notes in it and below it."""
+
+    path: str
+    notes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotePage:
+    """A page of a list of ``total`` notes.
+
+    Attributes:
+        folders: those directly below the folder, by name, counting the notes of all pages.
+        cursor: continues the list; None on the last page.
+    """
+
+    notes: tuple[ListedNote, ...]
+    total: int
+    folders: tuple[FolderCount, ...]
+    cursor: str | None
+
+
+def list_notes(
+    notes: Iterable[ListedNote], wanted: NoteFilter, limit: int, cursor: str | None = None
+) -> NotePage:
+    """A page of the notes that pass the filter, the latest created first.
+
+    A note that is stored or deleted between two pages neither repeats nor skips another one.
+
+    Args:
+        cursor: that of the page before.
+
+    Raises:
+        InvalidParams: the cursor is not that of a page.
+    """
+    found = [note for note in notes if wanted.passes(*note)]
+    counts = Counter(
+        folder for note in found if (folder := wanted.subfolder(note.memory.path)) is not None
+    )
+    rest = sorted(found, key=_order, reverse=True)
+    if cursor is not None:
+        last = _of_cursor(cursor)
+        rest = [note for note in rest if _order(note) < last]
+    page = tuple(rest[:limit])
+    return NotePage(
+        page,
+        len(found),
+        tuple(FolderCount(path, counts[path]) for path in sorted(counts)),
+        _cursor_of(page[-1]) if len(rest) > limit else None,
+    )
+
+
+def _order(note: ListedNote) -> tuple[datetime, str]:
+    return note.memory.created_at, note.memory.id
+
+
+def _cursor_of(note: ListedNote) -> str:
+    created, key = _order(note)
+    return f"{created.isoformat()}_{key}"
+
+
+def _of_cursor(cursor: str) -> tuple[datetime, str]:
+    created, _, key = cursor.partition("_")
+    try:
+        return in_utc(datetime.fromisoformat(created)), key
+    except ValueError as error:
+        raise InvalidParams(f"{cursor!r} is not the cursor of an answer") from error
+
+
+def _has(memory: Memory, key: str, value: str) -> bool:
+    own = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
+    flags = {"verified": memory.verified, "pinned": memory.pinned}
+    values = {**own, **flags, **{key_of(name): each for name, each in memory.metadata.items()}}
+    found = values.get(key_of(key))
+    items = found if isinstance(found, list) else [found]
+    shown = {_comparable(each) for each in (*items, found)} - {""}
+    return bool(shown) and (not value.strip() or _comparable(value) in shown)
+
+
+def _comparable(value: Any) -> str:
+    return composed(plain_text(shown_value(value) or "")).casefold()

@@ -1,0 +1,294 @@
+"""Moving a note: its bytes, the links to it and in it, and the places that are refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
+from memvault.vault.links import LinkIndex
+from memvault.vault.parse import parse_note
+from tests.desk import WHY, Desk
+
+
+@pytest.fixture
+def desk(vault_folder: Path) -> Desk:
+    return Desk(vault_folder)
+
+
+def led_to(desk: Desk) -> dict[str, list[str | None]]:
+    """The path that each link leads to, by the note that it is in."""
+    links, parsed = LinkIndex(), {}
+    for path, data in desk.tree().items():
+        parsed[path] = parse_note(path, data)
+        links.add(path, parsed[path].aliases)
+    return {
+        path: [links.resolve(link.target, path) for link in note.links]
+        for path, note in parsed.items()
+    }
+
+
+def test_a_moved_note_keeps_its_bytes_and_links_by_name_stay(desk: Desk):
+    note = b"\xef\xbb\xbf# Quay\r\n\r\nSee [[Ada]] \r\n"
+    desk.write("Quay.md", note)
+    desk.write("Ada.md", "By [[Quay]], [[quay|the quay]] and [[Quay#North]].\n")
+    before = desk.tree()
+    done = desk.move("Quay.md", "harbour/north")
+    assert done.result.path == "harbour/north/Quay.md"
+    assert desk.tree() == {"harbour/north/Quay.md": note, "Ada.md": before["Ada.md"]}
+    assert done.plan.moves == [("Quay.md", "harbour/north/Quay.md")]
+
+
+LINKS = {
+    "[[people/Ada]]": "[[Ada]]",
+    "[[people/Ada|my  friend ]]": "[[Ada|my  friend ]]",
+    "[[ people/Ada ]]": "[[ Ada ]]",
+    "[[people/Ada#Work# At sea|work]]": "[[Ada#Work# At sea|work]]",
+    "[[people/Ada#^b1]]": "[[Ada#^b1]]",
+    "![[people/Ada#Work]]": "![[Ada#Work]]",
+    "![[people/Ada|300]]": "![[Ada|300]]",
+    "[[./people/Ada]]": "[[./friends/Ada]]",
+    "[[/people/Ada]]": "[[/friends/Ada]]",
+    "[shown](people/Ada.md)": "[shown](friends/Ada.md)",
+    '[shown](people/Ada.md#At%20sea "A title")': '[shown](friends/Ada.md#At%20sea "A title")',
+    "[shown](<people/Ada.md#At sea>)": "[shown](<friends/Ada.md#At sea>)",
+    "[shown](people/Ada)": "[shown](friends/Ada)",
+    "[shown](./people/Ada.md)": "[shown](./friends/Ada.md)",
+    "lead:: [[people/Ada]]": "lead:: [[Ada]]",
+    "| a | [[people/Ada\\|x]] |\n|---|---|": "| a | [[Ada\\|x]] |\n|---|---|",
+    "`[[people/Ada]]`": "`[[people/Ada]]`",
+    "[[people/Ada|[x] y]]": "[[Ada|[x] y]]",
+    "[[people/Nobody]]": "[[people/Nobody]]",
+    "[web](https://example.org/people/Ada.md)": "[web](https://example.org/people/Ada.md)",
+}
+
+
+@pytest.mark.parametrize("written", LINKS)
+def test_a_link_that_would_break_is_rewritten_and_nothing_else(desk: Desk, written: str):
+    desk.write("people/Ada.md", "# Ada\n\n## Work\n\n### At sea\n\nA line. ^b1\n")
+    text = "Before,\u00a0 it. {}\r\n\r\nAfter  it.\n"
+    desk.write("Log.md", text.format(written))
+    before = led_to(desk)["Log.md"]
+    desk.move("people/Ada.md", "friends/")
+    assert desk.read("Log.md") == text.format(LINKS[written])
+    moved = [path and path.replace("people", "friends") for path in before]
+    assert led_to(desk)["Log.md"] == moved
+
+
+def test_a_link_by_path_is_rewritten_although_the_new_path_ends_so(desk: Desk):
+    desk.write("people/Ada.md", "# Ada\n")
+    desk.write("Log.md", "[[people/Ada]], [m](people/Ada.md) and [[Ada]].\n")
+    desk.move("people/Ada.md", "old/people")
+    assert desk.read("Log.md") == "[[Ada]], [m](old/people/Ada.md) and [[Ada]].\n"
+
+
+def test_links_in_properties_are_rewritten(desk: Desk):
+    desk.write("people/Ada.md", "# Ada\n")
+    desk.write("Log.md", '---\nlead: "[[people/Ada|A]]"\nteam:\n- "[[people/Ada]]"\n---\nText.\n')
+    desk.move("people/Ada.md", "friends")
+    assert desk.read("Log.md") == '---\nlead: "[[Ada|A]]"\nteam:\n- "[[Ada]]"\n---\nText.\n'
+
+
+def test_quotes_of_properties_stay_valid_around_a_name_with_quotes(desk: Desk):
+    desk.write("a/It's.md", "# It\n")
+    desk.write(
+        "Log.md", "---\none: '[[a/It''s]]'\ntwo: [\"[[a/It's]]\", '[[a/It''s|x]]']\n---\nText.\n"
+    )
+    desk.write("b/It's.md", "# Other\n")
+    desk.write("Own.md", "---\nlead: '[[It''s]]'\n---\nText.\n")
+    assert led_to(desk)["Own.md"] == ["a/It's.md"]
+    desk.move("a/It's.md", "c")
+    assert desk.read("Own.md") == "---\nlead: '[[c/It''s|It''s]]'\n---\nText.\n"
+    assert desk.read("Log.md") == (
+        "---\none: '[[c/It''s]]'\ntwo: [\"[[c/It's]]\", '[[c/It''s|x]]']\n---\nText.\n"
+    )
+
+
+def test_a_new_file_name_is_what_links_show_unless_they_have_an_alias(desk: Desk):
+    desk.write("Ada.md", "Text.\n")
+    desk.write(
+        "Log.md", "[[Ada]], [[Ada|A.]], ![[Ada#X]], [m](Ada.md), [[Ada#X|x]], [s](<Ada.md>)\n"
+    )
+    desk.move("Ada.md", "people/Ada Berg é.md")
+    assert desk.read("Log.md") == (
+        "[[Ada Berg é]], [[Ada Berg é|A.]], ![[Ada Berg é#X]], [m](Ada%20Berg%20é.md), "
+        "[[Ada Berg é#X|x]], [s](<Ada Berg é.md>)\n"
+    )
+    assert set(led_to(desk)["Log.md"]) == {"people/Ada Berg é.md"}
+
+
+def test_a_name_in_two_folders_is_linked_by_its_path_and_shown_as_before(desk: Desk):
+    desk.write("a/Plan.md", "The one.\n")
+    desk.write("b/deep/Plan.md", "The other.\n")
+    desk.write("Log.md", "[[Plan]], [[Plan#Aim]], ![[Plan]] and [[b/deep/Plan]].\n")
+    assert set(led_to(desk)["Log.md"]) == {"a/Plan.md", "b/deep/Plan.md"}
+    desk.move("b/deep/Plan.md", "/")  # now [[Plan]] would lead there
+    assert desk.read("Log.md") == (
+        "[[a/Plan|Plan]], [[a/Plan#Aim|Plan > Aim]], ![[a/Plan]] and [[Plan]].\n"
+    )
+
+
+def test_links_in_the_moved_note_lead_where_they_led(desk: Desk):
+    desk.write("a/Plan.md", "Near.\n")
+    desk.write("b/Plan.md", "Far.\n")
+    desk.write("a/img.png", b"\x89PNG")
+    desk.write("a/Log.md", "[[Plan]], [[./Plan]], [r](../b/Plan.md), [[#Here]], ![p](img.png)\n")
+    desk.move("a/Log.md", "b")
+    assert led_to(desk)["b/Log.md"][:3] == ["a/Plan.md", "a/Plan.md", "b/Plan.md"]
+    assert desk.read("b/Log.md") == (
+        "[[a/Plan|Plan]], [[../a/Plan]], [r](../b/Plan.md), [[#Here]], ![p](a/img.png)\n"
+    )
+
+
+def test_a_note_that_links_to_itself_by_its_path_moves_and_is_undone_to_the_byte(desk: Desk):
+    desk.write("a/Log.md", "Myself: [[a/Log]].\n")
+    before = {p: p.read_bytes() for p in desk.root.rglob("*.md")}
+    done = desk.move("a/Log.md", "b")
+    assert desk.read("b/Log.md") == "Myself: [[Log]].\n"
+    assert done.change is not None and len(done.change.files) == 1
+    undone = desk.curator.undo([done.change.reversal_hash], WHY)
+    assert {p: p.read_bytes() for p in desk.root.rglob("*.md")} == before
+    assert undone.change is not None and not (desk.root / "b").exists()
+    desk.curator.undo([undone.change.reversal_hash], WHY)
+    assert desk.tree() == {"b/Log.md": b"Myself: [[Log]].\n"}
+
+
+def test_a_moved_note_that_was_edited_since_stays_where_it_is(desk: Desk):
+    desk.write("a/Log.md", "Myself: [[a/Log]].\n")
+    done = desk.move("a/Log.md", "b")
+    desk.write("b/Log.md", "Mine.\n")
+    assert done.change is not None
+    undone = desk.curator.undo([done.change.reversal_hash], WHY)
+    assert [each.path for each in undone.conflicts] == ["a/Log.md"]
+    assert desk.tree() == {"b/Log.md": b"Mine.\n"}
+
+
+def test_a_folder_with_a_meaning_sets_the_properties_that_say_otherwise(desk: Desk):
+    desk.write("projects/kelp/A.md", "---\nlifecycle: temporary # so far\nproject: kelp\n---\nA\n")
+    desk.write("projects/kelp/B.md", "B\n")
+    done = desk.move("projects/kelp/A.md", "projects/moor").result
+    assert (done.lifecycle, done.project) == ("temporary", "moor")
+    assert "project: moor\n" in desk.read("projects/moor/A.md")
+    assert "lifecycle: temporary # so far\n" in desk.read("projects/moor/A.md")
+    done = desk.move("projects/moor/A.md", "permanent").result
+    assert (done.lifecycle, done.project) == ("permanent", "moor")
+    assert "lifecycle: permanent # so far\n" in desk.read("permanent/A.md")
+    done = desk.move("projects/kelp/B.md", "ideas").result
+    assert (done.lifecycle, done.project) == ("permanent", None)
+    assert desk.read("ideas/B.md") == "B\n"
+
+
+def test_a_move_to_where_it_is_changes_nothing(desk: Desk):
+    desk.write("a/Log.md", "Text.\n")
+    for same in ("a", "a/", "/a/Log.md".removeprefix("/"), "A"):
+        assert desk.move("a/Log.md", same).change is None
+
+
+REFUSED: dict[str, type[MemvaultError]] = {
+    "../out": OutsideVault, "a/../../out": OutsideVault, "/etc": OutsideVault,
+    "~/x/..": OutsideVault, ".obsidian": OutsideVault, "a/.hidden/b": OutsideVault,
+    ".trash": OutsideVault, "private/x": OutsideVault, "manifest.md": OutsideVault,
+    "a/.Log.md": InvalidParams, "out/Log.md": OutsideVault, "inside": OutsideVault,
+    "taken": NoteConflict, "taken/LOG.md": NoteConflict, "caf\u00e9/Log.md": NoteConflict,
+    "a:b": InvalidParams, "what?/Log.md": InvalidParams, "a/b|c.md": InvalidParams,
+    "a/C#.md": InvalidParams, "a/[x].md": InvalidParams, "con/Log.md": InvalidParams,
+    "a/NUL.md": InvalidParams, "a/x .md": InvalidParams, "a/b. /Log.md": InvalidParams,
+    "a/" + "n" * 200 + ".md": InvalidParams, "a/x\0y.md": InvalidParams, "a//b": OutsideVault,
+    "Other.md/Log.md": InvalidParams, "a/.md": InvalidParams,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("destination", REFUSED)
+def test_a_place_where_no_note_can_be_is_refused(desk: Desk, destination: str):
+    desk.write("Log.md", "Text.\n")
+    desk.write("Other.md", "Other.\n")
+    desk.write("taken/log.md", "Other.\n")
+    desk.write("cafe\u0301/LOG.md", "Other.\n")
+    desk.write(".memvaultignore", "private/\n")
+    outside = desk.root.parent / f"{desk.root.name}-outside"
+    outside.mkdir()
+    (desk.root / "out").symlink_to(outside)
+    (desk.root / "inside").symlink_to(desk.root / "taken")
+    before = desk.tree()
+    with pytest.raises(REFUSED[destination]):
+        desk.move("Log.md", destination)
+    assert desk.tree() == before and list(outside.iterdir()) == []
+    assert not desk.curator.history.changes()
+
+
+def test_a_change_of_case_alone_is_a_move(desk: Desk):
+    desk.write("ada.md", "Text.\n")
+    desk.write("Log.md", "[[ada]]\n")
+    assert desk.move("ada.md", "Ada.md").result.path == "Ada.md"
+    assert desk.tree() == {"Ada.md": b"Text.\n", "Log.md": b"[[ada]]\n"}
+
+
+FOLDERS = ("", "a", "a/b", "b", "日本", "projects/kelp", "permanent", "it's (new)")
+STEMS = ("Plan", "plan", "Ada Berg", "記憶", "café", "v1.2", "Rock & roll, 50%")
+SHAPES = (
+    "[[{}]]", "[[{}|x y]]", "![[{}]]", "[[{}#Aim]]", "[[{}#^b|x]]", "rel:: [[{}]]", "`[[{}]]`",
+    "- [ ] [[{}]] 📅 2026-03-01", "> [[{}]]\r", "| [[{}\\|x]] | b |\n| --- | --- |",
+    "%% [[{}]] %%", "[x]({}.md)", "[x](<{}.md>)", "![x]({}.md#Aim)",
+)  # fmt: skip
+paths = st.builds(
+    lambda folder, stem: f"{folder}/{stem}.md".lstrip("/"),
+    st.sampled_from(FOLDERS), st.sampled_from(STEMS),
+)  # fmt: skip
+
+
+@st.composite
+def _lines(draw: st.DrawFn) -> str:
+    shape, path = draw(st.sampled_from(SHAPES)), draw(paths).removesuffix(".md")
+    starts = st.sampled_from(["", "", "./", "/", "../"])
+    target = draw(st.sampled_from([path.rpartition("/")[2], draw(starts) + path]))
+    spaced = target.replace("%", "%25").replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+    return shape.format(spaced if "](" in shape and "<" not in shape else target)
+
+
+_aliases = st.sampled_from(["", "---\naliases: [Plan, the jars]\nlead: '[[Plan]]'\n---\n"])
+_notes = st.builds(
+    lambda head, lines: head + "\n\n".join(lines) + "\n", _aliases, st.lists(_lines(), max_size=4)
+)
+
+
+@settings(
+    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "60")), deadline=None, database=None,
+    derandomize="MEMVAULT_EXAMPLES" not in os.environ, suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+@given(st.dictionaries(paths, _notes, min_size=2, max_size=6), st.data())
+def test_after_any_move_all_links_lead_where_they_led_and_undo_restores_every_byte(
+    notes: dict[str, str], data: st.DataObject
+):
+    memory = Path("/dev/shm")  # flushing thousands of files takes minutes elsewhere
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as home:
+        desk = Desk(Path(home))
+        for path, text in notes.items():
+            desk.write(path, text)
+        before, led = desk.tree(), led_to(desk)
+        source = data.draw(st.sampled_from(sorted(before)))
+        try:
+            done = desk.move(source, data.draw(paths))
+        except NoteConflict:
+            return
+        new = {source: done.result.path}
+        leads = led_to(desk)
+        for path, links in led.items():
+            now = zip(leads[new.get(path, path)], links, strict=True)
+            assert all(was is None or leads_to == new.get(was, was) for leads_to, was in now)
+        for path, text in before.items():
+            assert _without_links(desk.tree()[new.get(path, path)]) == _without_links(text)
+        if done.change is not None:
+            desk.curator.undo([done.change.reversal_hash], WHY)
+        assert desk.tree() == before
+        files = {p.relative_to(desk.root).as_posix() for p in desk.root.rglob("*.md")}
+        assert files == before.keys()
+
+
+def _without_links(text: bytes) -> bytes:
+    return re.sub(rb"\[\[.*?\]\]|\]\((?:<.*?>|.*?\))", b"", text)
