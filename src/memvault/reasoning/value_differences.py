@@ -64,7 +64,10 @@ def compare_values(overlap: WordOverlap) -> ValueComparison:
             continue
         if kind == "number" and _is_stated_as_part(overlap):
             continue
-        if bool(statement.denied) != bool(sentence.denied & sentence.keys(kind)):
+        affirmed = others - sentence.denied
+        if affirmed and not statement.denied:
+            others = affirmed  # "up to 300k, not 500k"
+        elif bool(statement.denied) != bool(sentence.denied & sentence.keys(kind)):
             return _INCOMPARABLE
         return ValueComparison(Difference(kind, stated, nearest(statement, sentence, kind, others)))
     return _EQUAL
