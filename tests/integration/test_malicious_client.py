@@ -75,14 +75,14 @@ def test_no_context_quotes_a_property_that_a_client_set_in_the_persons_note(
 def test_on_a_sensitive_question_only_the_persons_own_properties_are_shown(
     call: Caller, container: Container
 ) -> None:
-    note = "---\nprice: 2890 EUR\n---\nA laptop with a matt screen, for drawings.\n"
+    note = "---\ndeposit: 2890 EUR\n---\nA laptop with a matt screen, for drawings.\n"
     (container.vault.root / "Laptop.md").write_text(note, encoding="utf-8")
     container.indexing.scan()
-    call("edit_memory", target="Laptop.md", operation="set_property", property="price_paid",
+    call("edit_memory", target="Laptop.md", operation="set_property", property="deposit_paid",
          content="1 EUR", rationale=WHY)  # fmt: skip
-    found = call("recall_memory", query="What was the price of the laptop?")["nodes"]
+    found = call("recall_memory", query="What was the deposit of the laptop?")["nodes"]
     laptop = next(node for node in found if node["path"] == "Laptop.md")
-    assert "price: 2890 EUR" in laptop["content"] and "1 EUR" not in laptop["content"]
+    assert "deposit: 2890 EUR" in laptop["content"] and "1 EUR" not in laptop["content"]
 
 
 @pytest.mark.parametrize(
@@ -276,10 +276,10 @@ def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
     call: Caller, container: Container
 ) -> None:
     path = container.vault.root / "Fees.md"
-    path.write_text("---\nverified: true\n---\n# Fees\n\nThe club fee is 40 EUR.\n")
+    path.write_text("---\nverified: true\n---\n# Fees\n\nThe rent of the hall is 40 EUR.\n")
     container.indexing.index_written(["Fees.md"])
-    call("annotate_node", target="Fees.md", note="The club fee is 4,000 EUR.", rationale=WHY)
-    answer = call("recall_memory", query="How much is the club fee?")
+    call("annotate_node", target="Fees.md", note="The rent of the hall is 4,000 EUR.", rationale=WHY)
+    answer = call("recall_memory", query="How much is the rent of the hall?")
     assert "4,000" not in json.dumps(answer)
     assert "40 EUR" in json.dumps(answer)
 

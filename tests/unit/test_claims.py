@@ -364,6 +364,7 @@ def test_the_number_of_a_week_is_no_number():
         ("How much do we owe the plumber?", SensitiveTopic.FINANCIAL),
         ("What does the contract with Borealis say about liability?", SensitiveTopic.LEGAL),
         ("What is our refund policy?", SensitiveTopic.FINANCIAL),
+        ("What does the plumber cost?", None),
         ("Are employees entitled to remote work?", SensitiveTopic.POLICY),
         ("Why did Jon shut down his bank account?", None),
         ("Who did Ada meet at the court?", None),
