@@ -68,7 +68,10 @@ class GuardedVault(Vault):
     def examined(self, path: str) -> Examined:
         data = super().read(path)
         # What a client moved is still the person's text: it hides nothing and is not checked.
-        provenance, written_by = self._provenances.both(path, claimed_id(data), data)
+        note_id = claimed_id(data)
+        provenance, written_by = self._provenances.both(path, note_id, data)
+        if (saved := self._provenances.saved_first(path, note_id)) is not None:
+            provenance = provenance.model_copy(update={"mtime_ns": saved})
         if written_by.is_person:
             if not path.lower().endswith(PDF):
                 return Examined(data, provenance)

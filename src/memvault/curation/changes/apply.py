@@ -82,13 +82,16 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
         return None
 
 
-def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileChange:
+def file_change(
+    edit: Edit, edits: Sequence[Edit], *, by_client: bool, mtime_ns: int | None = None
+) -> FileChange:
     """The journal's record of an edit, with hashes instead of texts.
 
     Args:
         edits: all edits of the change. A sentence that another of its notes had before counts as
             carried, not as added.
         by_client: then the person's sentences that it moves or reframes are recorded, too.
+        mtime_ns: when the file was last saved.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
     others = [other.before for other in edits if other is not edit and other.before is not None]
@@ -108,6 +111,7 @@ def file_change(edit: Edit, edits: Sequence[Edit], *, by_client: bool) -> FileCh
         beside=fingerprint(edit.before) if changes and edit.before is not None else (),
         note_id=None if edit.after is None else claimed_id(edit.after),
         was_verified=edit.before is not None and says_verified(edit.before),
+        mtime_ns=mtime_ns,
     )
 
 

@@ -324,7 +324,12 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(
-            files.file_change(edit, plan.edits, by_client=why.kind == "client")
+            files.file_change(
+                edit,
+                plan.edits,
+                by_client=why.kind == "client",
+                mtime_ns=stat.mtime_ns if (stat := self.vault.stat(edit.path)) else None,
+            )
             for edit in plan.edits
         )
         details = [detail.model_dump() for detail in (*changed, *plan.facts)]
