@@ -24,6 +24,7 @@ from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.idle_models import IdleModels
 from mcp_server.runtime.indexing_service import IndexingService
+from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
 from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
@@ -282,8 +283,13 @@ class Container:
             "entities_waiting": indexing.entities_waiting if indexing else None,
             "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
             "last_scan": last_scan[0].isoformat() if last_scan else None,
-            "problems": self.indexing.problems(),
+            "problems": self._problems(),
         }
+
+    def _problems(self) -> list[str]:
+        of_languages = language_problem(self.live.searcher.hybrid)
+        named = [f"{of_languages}; {MULTILINGUAL}"] if of_languages else []
+        return [*self.indexing.problems(), *named]
 
     def _merge_index(self) -> MergeIndex:
         catalogue = self.live.catalogue

@@ -278,7 +278,9 @@ def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
     path = container.vault.root / "Fees.md"
     path.write_text("---\nverified: true\n---\n# Fees\n\nThe rent of the hall is 40 EUR.\n")
     container.indexing.index_written(["Fees.md"])
-    call("annotate_node", target="Fees.md", note="The rent of the hall is 4,000 EUR.", rationale=WHY)
+    call(
+        "annotate_node", target="Fees.md", note="The rent of the hall is 4,000 EUR.", rationale=WHY
+    )
     answer = call("recall_memory", query="How much is the rent of the hall?")
     assert "4,000" not in json.dumps(answer)
     assert "40 EUR" in json.dumps(answer)
