@@ -78,6 +78,11 @@ def test_the_largest_value_comes_first_although_a_client_set_it_and_is_marked_as
     assert (first["verified"], second["verified"]) == (False, True)
 
 
+def test_a_number_is_written_as_the_client_gave_it(call):
+    text = (call.container.vault.root / "servers/Otter.md").read_text(encoding="utf-8")
+    assert "\ncost: 48.90\n" in text
+
+
 def test_a_list_on_a_sensitive_matter_keeps_its_order_and_names_the_withheld_property(call):
     answer = call.ok("recall_memory", query="Which employee has the highest salary?", top_k=2)
     first, second = answer["nodes"]
