@@ -41,7 +41,8 @@ class NoteReading:
     data: bytes = b""
 
     def memory(self, memory_id: str) -> Memory:
-        saved = datetime.fromtimestamp(self.stat.mtime_ns / 1e9, tz=UTC)
+        mtime_ns = min(self.stat.mtime_ns, self.provenance.mtime_ns or self.stat.mtime_ns)
+        saved = datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC)
         memory = memory_of(self.note, fallback_time=saved, id=memory_id)
         if self.provenance == Provenance():
             return memory

@@ -99,8 +99,8 @@ class NodeShape(Named):
     above it, unless that is the title."""
 
     id: str = taken("memory.id")
-    title: str = taken("memory.title")
-    path: str = taken("memory.path")
+    title: str
+    path: str
     heading: str | None = optional()
     lines: Lines | None = optional()
     content: str | None = optional()
@@ -267,9 +267,8 @@ CONCLUSIONS = 3  # of each kind, and names in each cone
 
 def bare(hit: Hit) -> NodeShape:
     """The memory at level 0: id, title, path and score."""
-    memory = hit.memory
     return NodeShape(
-        id=memory.id, title=memory.title, path=memory.path, relevance_score=hit.relevance
+        id=hit.memory.id, title=hit.title, path=hit.path, relevance_score=hit.relevance
     )
 
 
@@ -334,12 +333,16 @@ def is_verified(hit: Hit, lines: list[int]) -> bool:
     return check.verified and covers_text
 
 
+def _heading(hit: Hit, excerpt: Excerpt) -> str | None:
+    return below_title(hit.memory.provenance.own_heading(excerpt.heading), hit.memory.title)
+
+
 def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     """The memory with all fields but `utl_state`; a withheld one has no text and no hops."""
     lines = list(excerpt.lines)
     return NodeShape.of(
         hit,
-        heading=below_title(hit.memory.provenance.own_heading(excerpt.heading), hit.memory.title),
+        heading=None if hit.withheld else _heading(hit, excerpt),
         lines=lines,
         content=None if hit.withheld else excerpt.text,
         confidence_interval=_interval(hit),

@@ -4,7 +4,6 @@ the indexes are open."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import threading
 import time
@@ -24,6 +23,7 @@ from indexer.doctor import Finding
 from mcp_server.metrics import Metrics
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
+from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.openvino_model import EXPORTING
 from memvault.vault.files import vault_missing
@@ -38,7 +38,6 @@ PATIENCE_SECONDS = 120.0  # a call's longest wait for the indexes to open
 SCAN_PATIENCE_SECONDS = 45.0  # a call's longest wait for the scan at the engine's start
 SCAN_GRACE_SECONDS = 120.0  # no call waits for the scan later than this after its start
 _CLOSE_SECONDS = 20.0  # closing's longest wait for the current batch
-_MULTILINGUAL = "a multilingual model finds more in them: docs/models.md says which and how"
 _STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
 _DISK_FULL = (
     "The disk is full: recent changes are saved but not searchable yet. Free some space, and "
@@ -213,10 +212,8 @@ class Startup:
             findings = [*findings, Finding("note", str(last_upkeep), "nothing to do")]
         if low_disk := container.upkeep.low_disk():
             findings = [*findings, Finding("note", low_disk, "free some space on that disk")]
-        with contextlib.suppress(StoreUnavailable):  # the findings name the store
-            if language := container.live.searcher.hybrid.unknown_language():
-                problem = f"most notes are in {language.capitalize()}, which the model hardly knows"
-                findings = [*findings, Finding("note", problem, _MULTILINGUAL)]
+        if problem := language_problem(container.live.searcher.hybrid):
+            findings = [*findings, Finding("note", problem, MULTILINGUAL)]
         return findings
 
     def rebuild(self, report: Report) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.stores.open import without_password
 
@@ -46,8 +47,14 @@ def index_status(container: Container) -> dict[str, Any]:
         "entities_waiting": indexing.entities_waiting if indexing else None,
         "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
         "last_scan": last_scan[0].isoformat() if last_scan else None,
-        "problems": container.indexing.problems(),
+        "problems": _problems(container),
     }
+
+
+def _problems(container: Container) -> list[str]:
+    of_languages = language_problem(container.live.searcher.hybrid)
+    named = [f"{of_languages}; {MULTILINGUAL}"] if of_languages else []
+    return [*container.indexing.problems(), *named]
 
 
 def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:

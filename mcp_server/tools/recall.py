@@ -127,7 +127,8 @@ class ConnectorTools(Tools):
         self._box.record_answer(session, query, result)
         return SearchAnswer(
             results=[
-                FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
+                FoundDocument(id=hit.memory.id, title=hit.title, url=self._url(hit.path))
+                for hit in result.hits
             ],
             pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
@@ -141,15 +142,15 @@ class ConnectorTools(Tools):
         return FetchAnswer.of(
             memory,
             text=self._box.lookup.text_of(memory),
-            url=self._url(memory),
+            url=self._url(memory.path),
             metadata=_metadata(memory),
             pulse=self._box.meter.of([memory.id]),
         )
 
-    def _url(self, memory: Memory) -> str:
+    def _url(self, path: str) -> str:
         """The address that opens the note in Obsidian (https://help.obsidian.md/uri)."""
         vault = quote(self._box.container.vault.root.name, safe="")
-        return f"obsidian://open?vault={vault}&file={quote(memory.path, safe='')}"
+        return f"obsidian://open?vault={vault}&file={quote(path, safe='')}"
 
 
 def _metadata(memory: Memory) -> dict[str, str]:
@@ -291,14 +292,15 @@ def _hit(chunk: ChunkHit, memory: Memory) -> Hit:
 
 def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
     has_text, memory = level is not VerbosityLevel.RAW_ONLY, hit.memory
+    is_shown = has_text and not hit.withheld
     return ChunkShape(
         id=memory.id,
-        title=memory.title,
-        path=memory.path,
+        title=hit.title,
+        path=hit.path,
         chunk_id=str(hit.chunk_id),
-        heading=memory.provenance.own_heading(hit.heading) if has_text else None,
+        heading=memory.provenance.own_heading(hit.heading) if is_shown else None,
         lines=list(hit.lines),
-        text=hit.text if has_text and not hit.withheld else None,
+        text=hit.text if is_shown else None,
         score=round(hit.relevance, 3),
         verified=is_verified(hit, list(hit.lines)) if has_text else None,
         withheld=hit.withheld or None,

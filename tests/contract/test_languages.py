@@ -82,6 +82,7 @@ def test_the_languages_of_the_notes_are_known_with_their_passages(
     vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
     assert vectors.language_of("Wann ist die Fähre da?") == "german"
     assert vectors.main_language() == ("german" if german == 3 else None)
+    assert vectors.frequent_languages() == ("german",)
     assert vectors.passages_in_language("german", 2) == [text] * min(german, 2)
     assert vectors.passages_in_language("german", 0) == []
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from indexer.indexer import Indexer
+from mcp_server.runtime.language_notice import language_problem
 from memvault.model.search import FoundBy, Hit, Mode, Scope
 from memvault.search.association import KEPT, Association, descending
 from memvault.search.hybrid import HybridSearch
@@ -312,7 +313,20 @@ def test_the_language_of_most_notes_is_reported_if_the_model_does_not_know_it(
 ) -> None:
     fill({f"Flut {n}.md": f"Die Flut am Tag {n} war hoch, und die Boote sind nicht da.\n"
           for n in range(12)})  # fmt: skip
-    assert searcher.hybrid.unknown_language() == "german"
+    assert searcher.hybrid.unknown_languages() == ["german"]
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     searcher.hybrid._known.clear()
-    assert searcher.hybrid.unknown_language() is None
+    assert searcher.hybrid.unknown_languages() == []
+
+
+def test_many_notes_in_a_language_that_the_model_does_not_know_are_reported_with_what_to_do(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    english = {f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+               for n in range(12)}  # fmt: skip
+    fill(english)
+    assert language_problem(searcher.hybrid) is None
+    fill(english | {f"Flut {n}.md": f"Die Flut am Tag {n} war hoch, und die Boote sind nicht da.\n"
+                    for n in range(4)})  # fmt: skip
+    searcher.hybrid._vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
+    assert "many notes are in German" in str(language_problem(searcher.hybrid))

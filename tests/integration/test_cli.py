@@ -438,6 +438,15 @@ def test_a_change_is_taken_back_by_its_hash_and_a_day_is_shown_first(
     assert run(["undo"]) == 2
 
 
+def test_a_search_without_an_answer_says_so_once(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["search", "quantum chromodynamics on a lattice"]) == 0
+    printed_text = capsys.readouterr().out
+    assert "No note seems to answer this" in printed_text
+    assert "No notes found" not in printed_text
+
+
 def test_what_was_learnt_is_reported_reset_and_brought_back(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -453,6 +462,21 @@ def test_what_was_learnt_is_reported_reset_and_brought_back(
     assert learning.state.memories == {}
     assert run(["learnt", "--undo-reset"]) == 0
     assert "Signals: 1." in capsys.readouterr().out
+
+
+def test_a_question_without_a_sure_answer_is_not_called_one_that_found_nothing(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learning = Learning(Vault(vault), "tablet")
+    question = "Which projects did we refuse?"
+    asked = Signal(
+        at=datetime.now(UTC), kind=SignalKind.UNANSWERED, thousandths=0, question=question
+    )
+    learning.observe([asked])
+    learning.flush()
+    assert run(["learnt"]) == 0
+    assert f"by you: {question}" in (shown := capsys.readouterr().out)
+    assert "No sure answer" in shown and "Found nothing" not in shown
 
 
 def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

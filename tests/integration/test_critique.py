@@ -48,3 +48,46 @@ def test_most_wrong_claims_are_found_with_the_note_that_says_otherwise(services)
 def test_claims_that_hold_or_of_which_the_notes_say_nothing_are_left_alone(services):
     found = judged(services, RIGHT)
     assert [claim for claim, paths in zip(RIGHT, found, strict=True) if paths] == []
+
+
+STORED = {
+    "permanent/Support hours.md": "# Support hours\n\nDecided w/ Tove & Idris, Feb 2024. Support is "
+    "from 9 to 17.\n",
+    "people/Tove.md": "# Tove\n\nFounder.\n",
+    "people/Idris.md": "# Idris\n\nDeveloper.\n",
+    "clients/Orchard Dental.md": "# Orchard Dental\n\nA chain of dentists.\n",
+    "permanent/Liability cap.md": "Liability cap with Orchard Dental: Tomasz is willing to go to "
+    "300k, because the insurance covers that much, not to 500k.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
+    base = tmp_path_factory.mktemp("stored")
+    for path, text in STORED.items():
+        file = base / "vault" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    settings = Settings(index=IndexSettings(ner="off"))
+    opened = Container(base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s"))
+    opened.indexing.scan()
+    yield opened
+    opened.close()
+
+
+def contradicted(office: Container, text: str) -> list[str]:
+    return [each.memory.path for each in office.live.critic.contradicted_by_new(text)]
+
+
+def test_two_decisions_with_the_same_person_do_not_contradict_each_other(office):
+    assert contradicted(office, "Decided with Tove on 26 Nov: go.") == []
+
+
+def test_a_new_value_contradicts_the_old_one_although_the_note_denies_a_third(office):
+    text = (
+        "We go to 400k liability cap with Orchard Dental after all; the insurance will be raised "
+        "to 400k in March."
+    )
+    assert contradicted(office, text) == ["permanent/Liability cap.md"]
+    related = office.live.critic.related_to_new(text)
+    assert "permanent/Liability cap.md" in [memory.path for memory in related]

@@ -48,7 +48,7 @@ def test_what_a_client_wrote_is_its_claim_in_what_embeds_it_and_nothing_on_money
 ) -> None:
     call.ok(
         "store_memory",
-        content="The boat costs 900 EUR a week.",
+        content="The rent of the boat is 900 EUR a week.",
         title="Berths",
         rationale="They asked me to keep this",
     )
@@ -65,4 +65,4 @@ def test_what_a_client_wrote_is_its_claim_in_what_embeds_it_and_nothing_on_money
     assert shown["path"] == stored.path
     assert "900 EUR" in str(shown["text"])
     assert (shown["origin"], shown["verified"]) == ("client", False)
-    assert all(not each["text"] for each in embedded("how much does the autumn boat cost"))
+    assert all(not each["text"] for each in embedded("how much is the rent of the autumn boat"))

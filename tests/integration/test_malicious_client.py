@@ -278,10 +278,12 @@ def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
     call: Caller, container: Container
 ) -> None:
     path = container.vault.root / "Fees.md"
-    path.write_text("---\nverified: true\n---\n# Fees\n\nThe club fee is 40 EUR.\n")
+    path.write_text("---\nverified: true\n---\n# Fees\n\nThe rent of the hall is 40 EUR.\n")
     container.indexing.index_written(["Fees.md"])
-    call("annotate_node", target="Fees.md", note="The club fee is 4,000 EUR.", rationale=WHY)
-    answer = call("recall_memory", query="How much is the club fee?")
+    call(
+        "annotate_node", target="Fees.md", note="The rent of the hall is 4,000 EUR.", rationale=WHY
+    )
+    answer = call("recall_memory", query="How much is the rent of the hall?")
     assert "4,000" not in json.dumps(answer)
     assert "40 EUR" in json.dumps(answer)
 

@@ -175,6 +175,23 @@ def test_pairs_kept_as_notes_change_are_those_found_from_scratch():
     assert all(gone not in task.target_nodes for task in kept.tasks(left, {gone}, rows_of(vectors)))
 
 
+def test_two_notes_of_one_title_that_differ_in_a_line_are_near_duplicates():
+    texts = {
+        "Unlock.md": b"1. Open the console\n2. passphrase: red safe, item lock\n3. start all of it",
+        "Unlock (copy).md": b"1. Open the console\n2. passphrase: blue box, note lock\n"
+        b"3. start all of it",
+    }
+    first, second = (memory(path, "# Unlock after reboot") for path in texts)
+    vectors = {
+        first.id: np.array([1.0, 0.0], np.float32),
+        second.id: np.array([0.86, 0.51], np.float32),
+    }
+    found = Duplicates(texts.__getitem__).tasks(
+        {each.id: each for each in (first, second)}, set(vectors), rows_of(vectors)
+    )
+    assert [set(task.target_nodes) for task in found] == [set(vectors)]
+
+
 def test_a_note_with_many_near_ones_is_compared_with_the_nearest_only():
     same = np.ones(4, np.float32) / 2
     memories = {each.id: each for each in (memory(f"{n}/Crane.md") for n in range(40))}

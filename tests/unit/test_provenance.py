@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -706,3 +707,24 @@ def test_what_is_appended_reframes_nothing_above(lines: list[str], more: list[st
     changed = reframed(before.encode(), "\n\n".join([before, *more]).encode())
     for unit in units(before.encode()):
         assert unit.digest not in changed.digests or set(unit.places) & set(changed.own_places)
+
+
+def test_a_note_without_a_date_keeps_its_day_when_a_client_edits_it(
+    desk: Desk,
+) -> None:
+    def day(path: str) -> str:
+        reading = read_note(desk.guarded, path, 10_000)
+        assert reading is not None
+        return str(reading.memory(reading.claimed_id or "").day)
+
+    desk.write("otter.md", "Otter runs the mail.\n")
+    os.utime(desk.vault.root / "otter.md", (1_777_000_000,) * 2)
+    before = day("otter.md")
+    assert before == "2026-04-24"
+    desk.edit_as_client("otter.md", "Otter runs the mail and the wiki.\n")
+    assert day("otter.md") == before
+    (desk.vault.root / "otter.md").write_text("Otter runs the wiki.\n", encoding="utf-8")
+    desk.edit_as_client("otter.md", "Otter runs nothing.\n")
+    assert day("otter.md") == before
+    again = Provenances(desk.journal, desk.vault)
+    assert again.saved_first("otter.md", "") == 1_777_000_000 * 10**9

@@ -52,7 +52,7 @@ def search(
         return
     if notice := answer.get("notice"):
         print_text(str(notice), style="yellow")
-    if not answer["nodes"]:
+    elif not answer["nodes"]:
         console.print("No notes found.")
     for node in answer["nodes"]:
         _print_result(node)

@@ -115,7 +115,7 @@ def learnt(
         f"Signals: {state.signals}. Notes: {len(state.memories)}. Links: {len(state.edges)}."
     )
     for question, at, client in learning.unanswered():
-        print_line(f"Found nothing, asked on {at:%Y-%m-%d} by {client or 'you'}: {question}")
+        print_line(f"No sure answer, asked on {at:%Y-%m-%d} by {client or 'you'}: {question}")
     if reset:
         print_line("Forgotten. To undo: memvault learnt --undo-reset")
 

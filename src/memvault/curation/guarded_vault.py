@@ -75,7 +75,10 @@ class GuardedVault(Vault):
     def examined(self, path: str) -> Examined:
         data, inherited = super().read(path), self._moved.inherited_id(path)
         # What a client moved is still the person's text: it hides nothing and is not checked.
-        provenance, written_by = self._provenances.both(path, claimed_id(data), data)
+        note_id = claimed_id(data)
+        provenance, written_by = self._provenances.both(path, note_id, data)
+        if (saved := self._provenances.saved_first(path, note_id)) is not None:
+            provenance = provenance.model_copy(update={"mtime_ns": saved})
         if inherited:
             stamp = f"{provenance.stamp}@{inherited}"
             provenance = provenance.model_copy(update={"stamp": stamp})

@@ -78,6 +78,7 @@ class FileChange(BaseModel):
     beside: tuple[str, ...] = ()  # digests of earlier sentences, which a renamed note still has
     note_id: str | None = None  # in its frontmatter, "" if it has none; None in older journals
     was_verified: bool = False  # whether it had ``verified: true`` before
+    mtime_ns: int | None = None  # when it was saved before the change; None in older journals
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -94,6 +94,7 @@ class Provenance(BaseModel):
         own_properties: the person's lines of the frontmatter, in the same form.
         own_parts: line numbers with the person's sentences in lines that others wrote in, too.
         has_reframed: whether a client put sentences of the person into another frame.
+        mtime_ns: when the person had saved the note before memvault first changed it.
         stamp: changes whenever the journal has something new about this note.
     """
 
@@ -107,6 +108,7 @@ class Provenance(BaseModel):
     own_parts: tuple[tuple[int, str], ...] = ()
     verifiable: bool = True
     has_reframed: bool = False
+    mtime_ns: int | None = None
     stamp: str = ""
 
     @property

@@ -319,6 +319,7 @@ class Hit:
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
         withheld: its text must not be shown.
+        names_text: its title or file name is taken from the withheld text.
         gated: it answers a sensitive question, so only its text here may be shown, not more of its
             note.
         own_only: the text is the person's own part of a note that others wrote in, too.
@@ -336,8 +337,20 @@ class Hit:
     confidence: float = 0.0
     verification: Verification = UNCHECKED
     withheld: bool = False
+    names_text: bool = False
     gated: bool = False
     own_only: bool = False
+
+    @property
+    def title(self) -> str:
+        """The memory's title, unless that is part of the withheld text."""
+        return "Unverified note" if self.names_text else self.memory.title
+
+    @property
+    def path(self) -> str:
+        """The memory's path, without a file name that is part of the withheld text."""
+        path = self.memory.path
+        return f"{path[: path.rfind('/') + 1]}…" if self.names_text else path
 
 
 class Tuning(NamedTuple):

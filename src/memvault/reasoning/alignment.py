@@ -27,11 +27,17 @@ from memvault.reasoning.value_differences import compare_values
 from memvault.reasoning.value_placement import misplaced_value
 from memvault.reasoning.word_differences import is_reversed, opposite_word, other_word
 from memvault.reasoning.word_overlap import Difference, Embed, WordOverlap, is_derived
-from memvault.verification.claim_stems import canonical_stem
+from memvault.verification.claim_stems import canonical_stem, stems_of
 
 COVERED = 0.6  # least share of a statement's words in a sentence on the same subject
 _OWN = 0.5  # least share without title and headings, for a sentence that supports or denies it
 _COVERED_BUT_NAME = 0.34  # least share if the sentence has another name
+# Words for the occasion of a statement, which say nothing of its topic.
+_OCCASIONS = stems_of(
+    "agree agrees agreed ask asks asked call calls called confirm confirms confirmed decide "
+    "decides decided decision discuss discusses discussed speak speaks spoke talk talks talked "
+    "tell tells told"
+)
 _CONFIDENCE = {"word": 0.6, "name": 0.8}  # of differing words and names; values have 0.9
 
 
@@ -110,10 +116,13 @@ def align(
 def _has_same_topic(overlap: WordOverlap) -> bool:
     """Whether the sentence, with its headings, has most words of the statement.
 
-    The sentence itself must have one of them: common values, such as a month, are not enough.
+    The sentence itself must have one of them: common values, such as a month, are not enough, nor
+    that both say with whom and when something was decided.
     """
-    stems = overlap.statement.stems()
+    stems, said = overlap.statement.stems(), overlap.statement.keys("word") - LIGHT
     if not stems - LIGHT or not (stems & overlap.sentence.stems() or overlap.synonyms):
+        return False
+    if said and said <= _OCCASIONS:
         return False
     return overlap.share >= (COVERED if not overlap.missing_names else _COVERED_BUT_NAME)
 

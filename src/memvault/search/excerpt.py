@@ -11,6 +11,7 @@ from typing import NamedTuple
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
+from memvault.search.claimed_properties import marked
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
@@ -60,7 +61,7 @@ class Excerpts:
 
     Args:
         outlines: of the notes, which others may use, too.
-        own_only: show only properties that the person wrote or verified.
+        own_only: withhold properties that others set.
         calendar: today, in the person's calendar.
     """
 
@@ -107,7 +108,9 @@ class Excerpts:
             scores(question, vector(), found, outlines)
             for question, vector in zip(questions, vectors, strict=True)
         ]
-        named = [self._shown(hit.memory, self._chooser.asked(hit.memory, query)) for hit in found]
+        named = [
+            self._marked(query, hit.memory, self._chooser.asked(hit.memory, query)) for hit in found
+        ]
         excerpts = [
             _excerpt(
                 hit.memory,
@@ -151,12 +154,10 @@ class Excerpts:
             return []
         room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
         more = first_properties(memory, min(limit // UNNAMED_SHARE, room), without=lines)
-        return self._shown(memory, more)
+        return self._marked(query, memory, more)
 
-    def _shown(self, memory: Memory, lines: list[str]) -> list[str]:
-        if self._own_only and not memory.verified:
-            return [line for line in lines if memory.provenance.of_property(line).is_person]
-        return lines
+    def _marked(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
+        return marked(memory, lines, query, withhold=self._own_only)
 
 
 def _below(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:

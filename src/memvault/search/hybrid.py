@@ -182,14 +182,13 @@ class HybridSearch:
         main = self._vectors.main_language()
         return main is not None and self._knows(main) and self._embedder.knows_english
 
-    def unknown_language(self) -> str | None:
-        """The language that most notes are in, if the model does not know it.
+    def unknown_languages(self) -> list[str]:
+        """The languages that many notes are in and the model does not know, the commonest first.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        main = self._vectors.main_language()
-        return None if main is None or self._knows(main) else main
+        return [each for each in self._vectors.frequent_languages() if not self._knows(each)]
 
     def _knows(self, language: str) -> bool:
         """Whether the model knows a language of the notes."""

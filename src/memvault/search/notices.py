@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
+from memvault.search.claimed_properties import withheld_keys
 from memvault.search.general_questions import asks_for_all, stems_by_language
 from memvault.search.modes import ModePlan
 from memvault.search.request import Candidates
@@ -13,6 +14,7 @@ from memvault.search.request import Candidates
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
 NEAREST = 3  # notes named if none answers
+MAX_NAMED = 5  # memories and properties of which the text is withheld
 
 
 def not_known(found: Candidates) -> str:
@@ -38,18 +40,33 @@ def below_threshold(
     )
 
 
-def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
-    """Says how many memories are named without their text, because nothing confirms it."""
-    count = sum(hit.withheld for hit in shown)
-    if not count or matter is None:
+def withheld(matter: str | None, query: str, hits: Sequence[Hit]) -> str | None:
+    """Names the memories and properties whose text is withheld, because nothing confirms it."""
+    if matter is None:
         return None
-    memories = "1 memory is" if count == 1 else f"{count} memories are"
+    names = [name for hit in hits for name in _withheld_of(hit, query)]
+    if not names:
+        return None
+    shown, more = names[:MAX_NAMED], len(names) - MAX_NAMED
+    if more > 0:
+        shown.append(f"{more} more")
+    listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]
     return (
-        f"{memories} named here without text: the question is on a {matter} matter, and nothing "
-        "that the person wrote confirms what an AI client or an import says there. Ask the person "
-        "to verify them on the Curate page or with verified: true in the note, or call "
-        "recall_memory with allow_unverified=true and say that it is unverified."
+        f"Withheld: {listed}. The question is on a {matter} matter, and only an AI client or an "
+        "import says this. Ask the person to verify it on the Curate page or with verified: true "
+        "in the note, or call recall_memory with allow_unverified=true and say that it is "
+        "unverified."
     )
+
+
+def _withheld_of(hit: Hit, query: str) -> list[str]:
+    """The path of a memory that is withheld, or which properties and text of it are."""
+    if hit.withheld:
+        return [hit.path]
+    parts = withheld_keys(hit.memory, query) if hit.gated else []
+    if hit.own_only and not hit.memory.provenance.of_lines(hit.lines).is_person:
+        parts.append("part")
+    return [f"{part} of {hit.path}" for part in parts]
 
 
 def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> str | None:

@@ -203,7 +203,7 @@ class Searcher:
         self._verify(request, hits)
         if matter is not None and not allow_unverified:
             self._checker.withhold(hits)
-        return SearchResult(list(hits), Mode.DEFAULT, matter, withheld(matter, hits))
+        return SearchResult(list(hits), Mode.DEFAULT, matter, withheld(matter, query, hits))
 
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The memories nearest to a text, best first, unverified and without a confidence, for code
@@ -281,16 +281,20 @@ class Searcher:
         hits = found.hits[: _wanted(request, mode)]
         self._estimate(request.query, hits, mode)
         self._verify(request, hits)
+        nearest = hits[:most]
         hits = self._ordered(request, hits, mode)
         confident = [hit for hit in hits if hit.confidence >= plan.threshold]
         shown = self._varied(request.query, confident, most, plan.diversity)
+        gated = shown
         if matter is not None and not request.allow_unverified:
-            self._checker.withhold(shown)
+            # Claims that came before the person's notes count as withheld where they are cut off.
+            gated = [*shown, *(hit for hit in nearest if hit not in shown)]
+            self._checker.withhold(gated)
         count = partial(self._count, request.scope)
         notices = (
             found.notice or not_all(request.query, count, shown),
             below_threshold(mode, plan, hits, shown),
-            withheld(matter, shown),
+            withheld(matter, request.query, gated),
         )
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 
@@ -329,7 +333,7 @@ class Searcher:
             ordered = preferred(ordered, weights or (), self._ranking_share)
         if asks_for_newest(request.query, request.time):
             ordered = newest_first(ordered)
-        if request.matter is None or mode is Mode.PLANNING:
+        if request.matter is None or mode is Mode.PLANNING or _is_listed(ordered):
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
         return claims_after_own(ordered, lambda hit: self._knowledge_of(request, [hit]) >= KNOWN)
@@ -354,6 +358,11 @@ class Searcher:
             return float(vector @ query_vector)
 
         return np.stack([max(passages.get(key, ()), key=cosine, default=zeros) for key in ids])
+
+
+def _is_listed(hits: Sequence[Hit]) -> bool:
+    """Whether the order is that of a list: which memory comes first is the answer."""
+    return any(hit.found_by is FoundBy.LIST for hit in hits)
 
 
 def _wanted(request: SearchRequest, mode: Mode) -> int:

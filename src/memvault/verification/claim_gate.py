@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from memvault.model.change import Actor
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.provenance import own_lines
+from memvault.model.provenance import own_lines, plain_words
 from memvault.model.search import Hit, SearchResult, Status, Verification
 from memvault.text.secrets import without_secrets
 from memvault.vault.compose import bare_lines
@@ -19,6 +20,7 @@ from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
 
 MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
+NAMING_WORDS = 3  # least words of a title that states something
 WITHHELD, USED = "unverified_withheld", "unverified_used"  # kinds of journal entries
 
 
@@ -54,6 +56,7 @@ class Gate:
             self._show_own_lines(hit)
         else:
             self._show_own_part(hit)
+        hit.names_text = hit.withheld and self._names_text(hit.memory)
 
     def _show_own_lines(self, hit: Hit) -> None:
         """Show the person's words of the found lines, else those of the note."""
@@ -77,6 +80,18 @@ class Gate:
         hit.verification = Verification(
             Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
         )
+
+    def _names_text(self, memory: Memory) -> bool:
+        """Whether a title of several words is part of the note's text, as one that memvault makes
+        of a first sentence is."""
+        try:
+            body = body_of(self._read(memory.path)).decode("utf-8", "replace")
+        except MemvaultError:
+            return True
+        lines = (line for line in bare_lines(body) if not line.startswith("#"))
+        text = f" {' '.join(map(plain_words, lines))} "
+        names = map(plain_words, (memory.title, PurePosixPath(memory.path).stem))
+        return any(len(name.split()) >= NAMING_WORDS and f" {name} " in text for name in names)
 
     def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
         """The person's words in these lines, or the whole body, of a note with several authors."""

@@ -70,10 +70,10 @@ _HAN_OR_KANA = re.compile("[\u3041-\u9fff]")
 def sensitive_topic_of(query: str) -> SensitiveTopic | None:
     """The sensitive topic of a question in any of ten languages, or None. Takes microseconds.
 
-    Legal are laws, contracts, rights in works and claims against somebody; financial what
-    something costs, what somebody earns, owes or owns, taxes, insurance and bank details; medical
-    are medicines, allergies, diagnoses, vaccinations and treatments; policy is what the rules of an
-    office or a firm permit or entitle to.
+    Legal are laws, contracts, rights in works and claims against somebody; financial are budgets,
+    taxes, insurance, bank details and what somebody earns, owes, pays or owns, but no mere price;
+    medical are medicines, allergies, diagnoses, vaccinations and treatments; policy is what the
+    rules of an office or a firm permit or entitle to.
     """
     words = " ".join(_folded(query).replace("’", "'").split())
     topic = _first_match(_SPACED, words)

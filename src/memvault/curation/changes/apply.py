@@ -85,7 +85,12 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
 
 
 def file_change(
-    edit: Edit, edits: Sequence[Edit], *, by_client: bool, relinks: bool = False
+    edit: Edit,
+    edits: Sequence[Edit],
+    *,
+    by_client: bool,
+    relinks: bool = False,
+    mtime_ns: int | None = None,
 ) -> FileChange:
     """The journal's record of an edit, with hashes instead of texts.
 
@@ -94,6 +99,7 @@ def file_change(
             carried, not as added.
         by_client: then the person's sentences that it moves or reframes are recorded, too.
         relinks: it changes the targets of links, so their sentences stay their writers'.
+        mtime_ns: when the file was last saved.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
     same = relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
@@ -116,6 +122,7 @@ def file_change(
         beside=fingerprint(edit.before, edit.after or b"") if changes and edit.before else (),
         note_id=None if edit.after is None else claimed_id(edit.after),
         was_verified=edit.before is not None and says_verified(edit.before),
+        mtime_ns=mtime_ns,
     )
 
 

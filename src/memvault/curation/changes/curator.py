@@ -328,7 +328,11 @@ class Curator:
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(
             files.file_change(
-                edit, plan.edits, by_client=why.kind == "client", relinks=plan.kind in RELINKING
+                edit,
+                plan.edits,
+                by_client=why.kind == "client",
+                relinks=plan.kind in RELINKING,
+                mtime_ns=stat.mtime_ns if (stat := self.vault.stat(edit.path)) else None,
             )
             for edit in plan.edits
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,7 @@ from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.vault.compose import storable_text
 from memvault.vault.frontmatter.read import read_value
+from memvault.vault.frontmatter.yaml_text import WrittenNumber
 from memvault.vault.parse import content_hash
 
 GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on", "pinned"})
@@ -125,6 +127,8 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:
 def _value(text: str) -> Any:
     """The value as YAML reads it, if it is a plain value or a list of them; else the text."""
     value = read_value(text)
+    if isinstance(value, float) and math.isfinite(value):
+        return WrittenNumber(text.strip())
     is_plain = not isinstance(value, list) or not any(isinstance(x, list | dict) for x in value)
     return value if is_plain else text.strip()
 

@@ -6,8 +6,10 @@ of the matrix; only the few near ones are read and compared word by word.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +26,12 @@ from memvault.curation.tasks.note_wording import (
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
+from memvault.text.words import name_key
 from memvault.vault.documents import is_document
 
 MIN_COSINE = 0.9
-MAX_NEAR = 5  # nearest notes with which a note is compared word by word
+MIN_COSINE_SAME_TITLE = 0.8  # a short note and its copy that differ in one line have less than 0.9
+MAX_NEAR = 5  # nearest notes with which a note is compared word by word, and most of one title
 BLOCK = 512  # notes
 KEPT_WORDINGS = 512
 
@@ -67,6 +71,7 @@ class Duplicates:
             pair: kind for pair, kind in self._similarities.items() if changed.isdisjoint(pair)
         }
         pairs = self._near_pairs(changed & memories.keys(), rows)
+        pairs |= _same_titled(memories, changed, rows)
         self._similarities = unchanged | self._similar_pairs(memories, pairs)
         return [
             _duplicates(memories[first], memories[second])
@@ -119,6 +124,22 @@ class Duplicates:
             if kind is not Similarity.NONE:
                 found[first_id, second_id] = kind
         return found
+
+
+def _same_titled(memories: Mapping[str, Memory], changed: Collection[str], rows: Rows) -> set[Pair]:
+    """Pairs of a changed note and one of its title, with at least `MIN_COSINE_SAME_TITLE`."""
+    rows_of_title: dict[str, list[int]] = defaultdict(list)
+    for row, key in enumerate(rows.ids):
+        if key in memories:
+            rows_of_title[name_key(memories[key].title)].append(row)
+    pairs: set[Pair] = set()
+    for same in rows_of_title.values():
+        for one, other in combinations(same, 2) if len(same) <= MAX_NEAR else ():
+            first, second = sorted((rows.ids[one], rows.ids[other]))
+            is_changed = first in changed or second in changed
+            if is_changed and rows.matrix[one] @ rows.matrix[other] >= MIN_COSINE_SAME_TITLE:
+                pairs.add((first, second))
+    return pairs
 
 
 def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:

@@ -73,6 +73,11 @@ class VectorStore(Protocol):
         """The language other than English that most chunks are in; None if there is none."""
         ...
 
+    def frequent_languages(self) -> tuple[str, ...]:
+        """The languages other than English that at least a tenth of the chunks are in, the
+        commonest first."""
+        ...
+
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         """The vectors of some notes in a language; None for any."""
         ...

@@ -76,6 +76,7 @@ class PointVectorStore(ABC):
 
     _languages: tuple[str, ...] = ()  # of notes in the store, other than English
     _main_language: str | None = None  # the one of these that most chunks are in
+    _frequent: tuple[str, ...] = ()  # those that at least a tenth of the chunks are in
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
     # -- what an engine implements --------------------------------------------------------------
@@ -141,6 +142,9 @@ class PointVectorStore(ABC):
     def main_language(self) -> str | None:
         return self._main_language if self._languages_in_store() else None
 
+    def frequent_languages(self) -> tuple[str, ...]:
+        return self._frequent if self._languages_in_store() else ()
+
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         of_language = in_languages([language]) if language is not None else ()
         conditions = (*of_language, *visible(ChunkSize.NOTE, None))
@@ -162,9 +166,11 @@ class PointVectorStore(ABC):
                     language: self._count(in_languages([language]))
                     for language in languages.LANGUAGES
                 }
-            commonest = max(counts, key=lambda language: counts[language], default="")
-            is_main = 2 * counts.get(commonest, 0) > self._count(())
-            self._main_language = commonest if is_main else None
+            ordered = sorted(counts, key=lambda language: -counts[language])
+            total = self._count(()) if counts else 0
+            most = [language for language in ordered[:1] if 2 * counts[language] > total]
+            self._main_language = most[0] if most else None
+            self._frequent = tuple(each for each in ordered if 10 * counts[each] >= total)
             self._languages = tuple(language for language, count in counts.items() if count)
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS
         return self._languages

@@ -198,6 +198,8 @@ def scalar_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, WrittenNumber):
+        return value.text
     if isinstance(value, float):
         return _float_text(value)
     if isinstance(value, datetime):
@@ -227,6 +229,17 @@ def flow_text(values: list[object]) -> str:
 def items_text(values: list[object], indent: str, newline: str) -> str:
     """The lines of a list, each with a line end before it."""
     return "".join(f"{newline}{indent}- {scalar_text(value)}" for value in values)
+
+
+class WrittenNumber(float):
+    """A number with its text, so that "48.90" is not written as 48.9."""
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 def _float_text(value: float) -> str:
