@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -29,6 +30,8 @@ from memvault.model.search import (
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.outline import Outlines
+from memvault.search.context.scoring import Scores
+from memvault.search.context.selection import sentences
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.search.question_time import QuestionTime
 from memvault.search.time_spans import Calendar
@@ -206,6 +209,17 @@ def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     assert 8 in range(best.lines.first, best.lines.last + 1)
     assert context.compression > 0.5
     assert context.compression == pytest.approx(1 - context.tokens / context.before)
+
+
+def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder):
+    paths = ("Bakery.md", "Harbour wall.md")
+    outlines = Outlines(notes.vault.read, embedder).of(notes.found(*paths))
+    scores = [np.full(len(outline.statements), 0.22) for outline in outlines]
+    scores[0][:] = 0.4  # a note of which nothing is far below its best
+    scores[1][1] = 1.0
+    found = sentences(outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], first=1)
+    assert [part.memory for part in found].count(0) == len(outlines[0].statements)
+    assert [part.score for part in found if part.memory == 1] == [1.0]
 
 
 def test_links_and_emphasis_are_shown_as_they_read(notes):

@@ -25,6 +25,7 @@ from memvault.text.tokens import TokenCounter
 LEAN = 0.75  # weight of relevance against variety
 MIN_SHARE = 0.3  # share of the best score below which a sentence is not worth its tokens
 LEAST_SHARE = 0.2  # the same, for a budget that is not used
+SHARE_OF_NOTE = 0.5  # of the best sentence of its note, below which a sentence is left out
 USED = 0.8  # share of the budget from which on it counts as used
 SAME = 0.95  # similarity above which a text adds nothing
 
@@ -203,7 +204,8 @@ def sentences(
     properties: Sequence[tuple[str, ...]],
     first: int | None,
 ) -> list[Part]:
-    """Each sentence as one part, without those that score below `LEAST_SHARE` of the best.
+    """Each sentence as one part, without those that score below `LEAST_SHARE` of the best, or below
+    `SHARE_OF_NOTE` of the best of their note, so that a long note does not fill the context.
 
     Args:
         properties: those that are shown with the sentences of each memory.
@@ -213,9 +215,10 @@ def sentences(
     best = max((float(own.statements.max()) for own in scores if own.statements.size), default=0.0)
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
         vectors = outline.vectors.astype(np.float32)
-        least = LEAST_SHARE * best
-        if memory == first and own.statements.size:
-            least = min(least, float(own.statements.max()))
+        best_of_note = float(own.statements.max(initial=0.0))
+        least = max(LEAST_SHARE * best, SHARE_OF_NOTE * best_of_note)
+        if memory == first:
+            least = min(least, best_of_note)
         found += [
             Part(
                 memory=memory,
