@@ -26,6 +26,11 @@ def not_known(found: Candidates) -> str:
     return " ".join(filter(None, (found.notice, notice)))
 
 
+def no_note_has(names: Sequence[str]) -> str | None:
+    """Says which names of the question are in no note; None without such names."""
+    return f"No note has {' or '.join(map(repr, names))}." if names else None
+
+
 def below_threshold(
     mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]
 ) -> str | None:

@@ -40,6 +40,7 @@ from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
     below_threshold,
+    no_note_has,
     not_all,
     not_known,
     withheld,
@@ -55,6 +56,7 @@ from memvault.search.question_time import asks_for_newest
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.request import Candidates, Fitting, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
+from memvault.search.unseen_names import SHARE_ANSWERED, unseen_names
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 
@@ -279,8 +281,11 @@ class Searcher:
         plan, matter = PLANS[mode].tuned(self._tuning()), request.matter
         most = request.top_k or plan.most
         hits = found.hits[: _wanted(request, mode)]
+        unseen = self._unseen_names(request)
         self._estimate(request.query, hits, mode)
         self._verify(request, hits)
+        for hit in hits if unseen else ():
+            hit.confidence *= SHARE_ANSWERED
         nearest = hits[:most]
         hits = self._ordered(request, hits, mode)
         confident = [hit for hit in hits if hit.confidence >= plan.threshold]
@@ -293,6 +298,7 @@ class Searcher:
         count = partial(self._count, request.scope)
         notices = (
             found.notice or not_all(request.query, count, shown),
+            no_note_has(unseen),
             below_threshold(mode, plan, hits, shown),
             withheld(matter, request.query, gated),
         )
@@ -302,6 +308,16 @@ class Searcher:
         """How many notes of a type, or in a folder or with a tag of this name, a scope has."""
         memories = self._memories.of_type(kind) or self._memories.in_group(kind)
         return sum(in_scope(memory, scope) for memory in memories)
+
+    def _unseen_names(self, request: SearchRequest) -> list[str]:
+        """The names in a question, besides its times, that no note has."""
+        question = request.query if request.time is None else request.time.rest
+        try:
+            return unseen_names(
+                question, lambda name: bool(self._vectors.rank_keywords(name, 1).note_ids)
+            )
+        except StoreUnavailable:
+            return []
 
     def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
         """Set each hit's confidence to the chance that it answers, before verification."""
