@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from memvault.text.words import composed, some_words
 
+LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
+SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
 _OVER = (
     "more than|over|above|exceeding|(?:great|larg|bigg|high|long|heavi|dear)er than|"
     "more expensive than|mehr als|über|(?:größ|läng|höh|teur)er als|plus de|supérieure?s? à|"
@@ -139,6 +141,12 @@ def comparison_in(question: str) -> Comparison | None:
             minutes = minutes_in(rest[found.end() :])
             rest = _without(rest, found, minutes)
     return Comparison(low, high, rest, minutes) if rest != question else None
+
+
+def compares_numbers(question: str) -> bool:
+    """Whether a question sets a limit for a number, or asks for the largest or smallest."""
+    words = some_words(composed(question.casefold()))
+    return not (LARGEST | SMALLEST).isdisjoint(words) or comparison_in(question) is not None
 
 
 def minutes_in(text: str) -> float | None:

@@ -139,7 +139,7 @@ def _of_cursor(cursor: str) -> tuple[datetime, str]:
 def _has(memory: Memory, key: str, value: str) -> bool:
     own = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
     flags = {"verified": memory.verified, "pinned": memory.pinned}
-    values = {**own, **flags, **{key_of(name): each for name, each in memory.metadata.items()}}
+    values = {**own, **flags, **{key_of(name): each for name, each in memory.properties.items()}}
     found = values.get(key_of(key))
     items = found if isinstance(found, list) else [found]
     shown = {_comparable(each) for each in (*items, found)} - {""}

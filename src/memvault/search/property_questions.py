@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memvault.model.memory import Memory
-from memvault.search.comparisons import Comparison, comparison_in
+from memvault.search.comparisons import LARGEST, SMALLEST, Comparison, comparison_in
 from memvault.search.context.properties import terms_of
 from memvault.search.note_properties import NoteProperties, day_of, terms_of_key
 from memvault.search.order import latest_first
@@ -27,8 +27,6 @@ MAX_WORDS = 6  # of a question that properties answer
 MAX_READ = 3_000  # notes
 MAX_DENYING = 300  # notes of which every property is read, for what they deny
 MIN_NEARNESS = 0.2  # cosine of a limit and the key of the property whose numbers it limits
-_LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
-_SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
 # Words of such questions besides those of properties.
 _ASKING = "altogether currently kind kinds many much number total which whose property value status"
 # What happens on the day of a property, and need not be its key: "Which contracts end in May?"
@@ -127,8 +125,8 @@ class PropertyQuestion:
         found = words_beyond(others, rest, question)
         in_order = list(dict.fromkeys(some_words(rest)))
         sizes = set(in_order)  # "most" is no word of `found`
-        order = bool(sizes & _LARGEST) - bool(sizes & _SMALLEST)
-        found -= _LARGEST | _SMALLEST
+        order = bool(sizes & LARGEST) - bool(sizes & SMALLEST)
+        found -= LARGEST | SMALLEST
         if not 0 < len(found) <= MAX_WORDS:
             return None
         places = {word: place for place, word in enumerate(in_order)}
@@ -165,7 +163,7 @@ class PropertyQuestion:
         compared = None
         if self._compares and (self.negated or not keys):
             numbers = sorted({key for note in notes for key in note.numbers})
-            largest = (_LARGEST | _SMALLEST).intersection(some_words(composed(self.text)))
+            largest = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
             text = " ".join((self.text, *sorted(largest)))  # again: it says most of the key
             compared = next(iter(nearest(text, numbers, MIN_NEARNESS)), None)
             if compared is None:

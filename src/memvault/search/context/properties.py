@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 
 from memvault.model.memory import Memory
-from memvault.search.comparisons import first_number
+from memvault.search.comparisons import compares_numbers, first_number
 from memvault.search.context.outline import terms_in
 from memvault.text.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
@@ -102,7 +102,7 @@ class PropertyChooser:
         of_kind: list[str] = []
         if _ASKS_DAY.search(question):
             of_kind = [key for key, value in shown.items() if read_date(value) is not None]
-        elif _ASKS_AMOUNT.search(question):
+        elif _ASKS_AMOUNT.search(question) or compares_numbers(question):
             of_kind = [
                 key
                 for key, value in shown.items()
