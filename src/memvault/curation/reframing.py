@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from memvault.curation.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
+from memvault.verification.amount_words import NUMBER_WORDS, NUMBER_WORDS_ELSEWHERE
 
 _SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
 _MAX_CHANGED = 20  # words
@@ -158,7 +159,8 @@ def _keeps_words(old: Unit, new: Unit) -> bool:
 
 
 def _is_value(word: str) -> bool:
-    return word[:1].isupper() or any(map(str.isdigit, word))
+    is_number = word in NUMBER_WORDS or word in NUMBER_WORDS_ELSEWHERE
+    return word[:1].isupper() or any(map(str.isdigit, word)) or is_number
 
 
 def _is_respelt(word: str, other: str) -> bool:

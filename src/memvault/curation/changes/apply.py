@@ -98,7 +98,8 @@ def file_change(
         edits: all edits of the change. A sentence that another of its notes had before counts as
             carried, not as added.
         by_client: then the person's sentences that it moves or reframes are recorded, too.
-        relinks: it changes the targets of links, so their sentences stay their writers'.
+        relinks: it changes only targets of links, so all sentences stay their writers', and none
+            is reframed.
         mtime_ns: when the file was last saved.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
@@ -106,7 +107,7 @@ def file_change(
     new = [digest for digest in new if digest not in same]
     others = [other.before for other in edits if other is not edit and other.before is not None]
     known = {digest for before in others for digest in added(None, before)} if new else set()
-    moved = reframed(edit.before, edit.after) if by_client else Reframed()
+    moved = reframed(edit.before, edit.after) if by_client and not relinks else Reframed()
     changes = bool(new or moved.digests)
     return FileChange(
         path=edit.path,
