@@ -363,10 +363,13 @@ def test_a_folder_or_a_tag_stands_for_a_type(
     }
     for title, (time, tag) in soups.items():
         write(f"Soups/{title}.md", f"---\n{time}\ntags: [{tag}]\n---\nServe it hot, with bread.\n")
-    write("Bread.md", "---\ntime: 90\n---\nGoes with soups; bakes for an hour.\n")
+    write("Bread.md", "---\ntime: 90\ntags: [time]\n---\nGoes with soups; bakes for an hour.\n")
+    write("Cake.md", "---\ntags: [time]\n---\nWe ate it at four.\n")
     indexer.scan()
     with searcher_over(indexer, embedder) as searcher:
         found = searcher.search("Which soups take a time of less than 60 minutes?")
         assert {hit.memory.title for hit in found.hits[:2]} == {"Leek", "Pea"}
         assert "2 notes have" in str(found.notice)
         assert titles(searcher, "Which of my soups has the longest time?")[0] == "Oxtail"
+        found = searcher.search("Which have a time of over 80 minutes?", allow_unverified=True)
+        assert {hit.memory.title for hit in found.hits[:2]} == {"Oxtail", "Bread"}, "a key, no tag"

@@ -143,8 +143,9 @@ class PropertyQuestion:
         """
         terms = frozenset[int]().union(*self.words.values())
         types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
-        groups = [] if types else _named_in(memories.groups(), terms)
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
+        of_keys = frozenset[int]().union(*map(terms_of_key, keys))
+        groups = [] if types else _named_in(memories.groups(), terms - of_keys)
         if types:
             known = [memory for each in types for memory in memories.of_type(each)]
         elif groups:
