@@ -6,6 +6,7 @@ import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memvault.text.words import composed, some_words
 
@@ -143,6 +144,7 @@ def comparison_in(question: str) -> Comparison | None:
     return Comparison(low, high, rest, minutes) if rest != question else None
 
 
+@lru_cache(maxsize=256)  # an answer asks for each of its notes
 def compares_numbers(question: str) -> bool:
     """Whether a question sets a limit for a number, or asks for the largest or smallest."""
     words = some_words(composed(question.casefold()))

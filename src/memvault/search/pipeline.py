@@ -281,7 +281,7 @@ class Searcher:
         plan, matter = PLANS[mode].tuned(self._tuning()), request.matter
         most = request.top_k or plan.most
         hits = found.hits[: _wanted(request, mode)]
-        unseen = self._unseen_names(request)
+        unseen = self._unseen_names(request, hits)
         self._estimate(request.query, hits, mode)
         self._verify(request, hits)
         for hit in hits if unseen else ():
@@ -309,13 +309,16 @@ class Searcher:
         memories = self._memories.of_type(kind) or self._memories.in_group(kind)
         return sum(in_scope(memory, scope) for memory in memories)
 
-    def _unseen_names(self, request: SearchRequest) -> list[str]:
+    def _unseen_names(self, request: SearchRequest, hits: Sequence[Hit]) -> list[str]:
         """The names in a question, besides its times, that no note has."""
+        found = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
+
+        def is_in_vault(name: str) -> bool:
+            return name.casefold() in found or bool(self._vectors.rank_keywords(name, 1).note_ids)
+
         question = request.query if request.time is None else request.time.rest
         try:
-            return unseen_names(
-                question, lambda name: bool(self._vectors.rank_keywords(name, 1).note_ids)
-            )
+            return unseen_names(question, is_in_vault)
         except StoreUnavailable:
             return []
 
