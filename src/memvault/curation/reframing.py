@@ -159,8 +159,9 @@ def _keeps_words(old: Unit, new: Unit) -> bool:
 
 
 def _is_value(word: str) -> bool:
+    is_name = word[:1].isupper() and not (word.isupper() and len(word) > 1)  # "NOT" is none
     is_number = word in NUMBER_WORDS or word in NUMBER_WORDS_ELSEWHERE
-    return word[:1].isupper() or any(map(str.isdigit, word)) or is_number
+    return is_name or is_number or any(map(str.isdigit, word))
 
 
 def _is_respelt(word: str, other: str) -> bool:
