@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from memvault.model.memory import Memory
 from memvault.search.comparisons import LARGEST, SMALLEST, Comparison, comparison_in
@@ -77,6 +78,23 @@ class PropertyAnswer:
     is_list: bool = True
 
 
+class _Read(NamedTuple):
+    """The notes that may answer, and what the words of the question are there.
+
+    Attributes:
+        keys: those of properties that the question names.
+        named: the terms of the types, folders, tags and keys that it names.
+        values: the other words.
+        has_kind: whether it names a type, folder or tag.
+    """
+
+    notes: list[NoteProperties]
+    keys: list[str]
+    named: frozenset[int]
+    values: set[str]
+    has_kind: bool
+
+
 @dataclass(frozen=True, slots=True)
 class PropertyQuestion:
     """The words of a question that properties may answer.
@@ -141,48 +159,59 @@ class PropertyQuestion:
         None where more than `MAX_READ` notes are of the type or have the key: reading them would
         take longer than the rest of a search.
         """
+        read = self._read(memories)
+        if read is None:
+            return PropertyAnswer()
+        notes, values = read.notes, read.values
+        if self.overdue_on is not None:
+            return PropertyAnswer(self._overdue(notes, values, self.overdue_on))
+        compared = None
+        if self._compares and (self.negated or not read.keys):
+            compared = self._nearest_number(notes, nearest)
+            if compared is None:
+                return PropertyAnswer()
+        if self.negated:
+            places = {note: self._place(note, compared) for note in self._without(notes, values)}
+            return PropertyAnswer(self._in_order(places), compared)
+        if read.has_kind and self._compares:
+            # Words that no note has say what is compared: "Which lenses cost over 500?"
+            values = {word for word in values if any(note.mentions(word) for note in notes)}
+        found = self._with_all(notes, values, read.named, compared)
+        if not found and not read.has_kind and (kind := self._kind()) in values:
+            values = values - {kind}
+            found = self._with_all(notes, values, read.named, compared)
+        is_list = not any(note.is_named_by(values) for note in notes)
+        return PropertyAnswer(found, compared, is_list)
+
+    def _read(self, memories: MemoryLookup) -> _Read | None:
+        """The notes of the type, folder or tag that the question names, else those with a property
+        that it names; None if they are too many."""
         terms = frozenset[int]().union(*self.words.values())
         types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
         of_keys = frozenset[int]().union(*map(terms_of_key, keys))
         groups = [] if types else _named_in(memories.groups(), terms - of_keys)
         if types:
-            known = [memory for each in types for memory in memories.of_type(each)]
+            known = [memory for kind in types for memory in memories.of_type(kind)]
         elif groups:
             known = _in_all_groups(groups, memories)
         else:
             known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
         if len(known) > (MAX_DENYING if self.negated else MAX_READ):
-            return PropertyAnswer()
+            return None
         in_group = frozenset[int]().union(*map(terms_of, groups))
         notes = [NoteProperties(memory, self.words, in_group) for memory in known]
         keys = [key for key in keys if any(key in memory.properties for memory in known)]
         named = in_group.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
-        if self.overdue_on is not None:
-            return PropertyAnswer(self._overdue(notes, values, self.overdue_on))
-        compared = None
-        if self._compares and (self.negated or not keys):
-            numbers = sorted({key for note in notes for key in note.numbers})
-            largest = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
-            text = " ".join((self.text, *sorted(largest)))  # again: it says most of the key
-            compared = next(iter(nearest(text, numbers, MIN_NEARNESS)), None)
-            if compared is None:
-                return PropertyAnswer()
-        if self.negated:
-            found = self._in_order(
-                {n: self._place(n, compared) for n in self._without(notes, values)}
-            )
-            return PropertyAnswer(found, compared)
-        if (types or groups) and self._compares:
-            # Words that no note has say what is compared: "Which lenses cost over 500?"
-            values = {word for word in values if any(note.mentions(word) for note in notes)}
-        found = self._with_all(notes, values, named, compared)
-        if not found and not (types or groups) and (kind := self._kind()) in values:
-            values = values - {kind}
-            found = self._with_all(notes, values, named, compared)
-        is_list = not any(note.is_named_by(values) for note in notes)
-        return PropertyAnswer(found, compared, is_list)
+        return _Read(notes, keys, named, values, has_kind=bool(types or groups))
+
+    def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
+        """The key with numbers that is nearest in meaning to the question."""
+        numbers = sorted({key for note in notes for key in note.numbers})
+        largest = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
+        text = " ".join((self.text, *sorted(largest)))  # again: it says most of the key
+        return next(iter(nearest(text, numbers, MIN_NEARNESS)), None)
 
     @property
     def _compares(self) -> bool:
