@@ -35,13 +35,17 @@ IMPORTANCE_NAMES = {"critical": 1.0, "high": 0.8, "medium": 0.5, "low": 0.2}
 DEFAULT_IMPORTANCE = 0.5
 
 
-LIFECYCLE_FOLDERS = ("permanent", "projects", "sessions")
-
-
 class Lifecycle(StrEnum):
     PERMANENT = "permanent"  # never expires; only a person promotes to it
     TEMPORARY = "temporary"  # a project's
     EPHEMERAL = "ephemeral"  # a session's; decays
+
+
+FOLDER_LIFECYCLES = {
+    "permanent": Lifecycle.PERMANENT,
+    "projects": Lifecycle.TEMPORARY,
+    "sessions": Lifecycle.EPHEMERAL,
+}
 
 
 class Memory(BaseModel):
@@ -87,7 +91,7 @@ class Memory(BaseModel):
         folder, unless that only says its lifecycle or its day."""
         folder = PurePosixPath(self.path).parent.name.casefold()
         tags = (tag.casefold() for tag in self.tags)
-        if not folder or folder in LIFECYCLE_FOLDERS or folder[0].isdigit():
+        if not folder or folder in FOLDER_LIFECYCLES or folder[0].isdigit():
             return frozenset(tags)
         return frozenset((folder, *tags))
 

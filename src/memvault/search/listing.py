@@ -20,7 +20,7 @@ from memvault.search.general_questions import (
 )
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
-from memvault.search.overdue import asks_for_overdue
+from memvault.search.overdue import DUE_WORDS, asks_for_overdue
 from memvault.search.property_questions import PropertyQuestion
 from memvault.search.question_time import (
     QuestionTime,
@@ -41,10 +41,9 @@ MAX_WITH_TASKS = 200  # notes
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 _DUE = re.compile(
-    r"[📅⏳🛫]|\b(?:due|scheduled|deadline|fällig(?:keit)?|frist|stichtag|spätestens|bis zum|"
-    r"échéance|date limite|à rendre|avant le|au plus tard|d['’]ici|vencimiento|vence|plazo|"
-    r"fecha límite|antes del|scadenza|scade|entro|termine|vencimento|prazo|data limite|até|"
-    r"vervaldatum|uiterlijk|inleveren|срок|не позднее)\b|期限|締め?切り?|截止|到期",
+    rf"[📅⏳🛫]|\b(?:{DUE_WORDS}|scheduled|stichtag|spätestens|bis zum|date limite|à rendre|"
+    r"avant le|au plus tard|d['’]ici|plazo|fecha límite|antes del|scade|entro|termine|"
+    r"data limite|até|uiterlijk|inleveren|не позднее)\b|期限|締め?切り?|截止|到期",
     re.IGNORECASE,
 )
 _DAY_CHARS = 30  # characters after the marker in which the day is
@@ -117,7 +116,7 @@ class Listing:
     ) -> tuple[list[Hit], str | None]:
         """Notes whose properties answer, and a notice of how many."""
         catalogue = self._indexed.catalogue
-        asked = PropertyQuestion.of(question, time, catalogue, self._today())
+        asked = PropertyQuestion.read(question, time, catalogue, self._today())
         if asked is None:
             return [], None
         answer = asked.answer(catalogue, self._nearest_keys)

@@ -16,10 +16,13 @@ _OVERDUE = re.compile(
     r"scadut[oaie]|achterstallig\w*|просрочен\w*)\b|期限切れ|逾期",
     re.IGNORECASE,
 )
+# Of properties and of tasks, as an expression.
+DUE_WORDS = (
+    "due|deadline|fällig(?:keit)?|frist|échéance|vencimiento|vence|scadenza|vencimento|prazo|"
+    "vervaldatum|срок"
+)
 _DUE_KEY = re.compile(
-    r"\b(?:due|deadline|pay(?:able)? by|return by|fällig\w*|frist|échéance|vencimiento|vence|"
-    r"scadenza|vencimento|prazo|vervaldatum|срок)\b|期限|截止",
-    re.IGNORECASE,
+    rf"\b(?:{DUE_WORDS}|fällig\w*|pay(?:able)? by|return by)\b|期限|截止", re.IGNORECASE
 )
 # Keys and values of what is no longer due.
 _DONE_WORDS = (

@@ -78,7 +78,7 @@ class PropertyAnswer:
     is_list: bool = True
 
 
-class _Read(NamedTuple):
+class _Candidates(NamedTuple):
     """The notes that may answer, and what the words of the question are there.
 
     Attributes:
@@ -118,7 +118,7 @@ class PropertyQuestion:
     overdue_on: date | None = None
 
     @classmethod
-    def of(
+    def read(
         cls, question: str, time: QuestionTime | None, memories: MemoryLookup, today: date
     ) -> PropertyQuestion | None:
         """None for a question that names no type or key of a note, or that has too many words."""
@@ -159,31 +159,31 @@ class PropertyQuestion:
         None where more than `MAX_READ` notes are of the type or have the key: reading them would
         take longer than the rest of a search.
         """
-        read = self._read(memories)
-        if read is None:
+        candidates = self._candidates(memories)
+        if candidates is None:
             return PropertyAnswer()
-        notes, values = read.notes, read.values
+        notes, values = candidates.notes, candidates.values
         if self.overdue_on is not None:
             return PropertyAnswer(self._overdue(notes, values, self.overdue_on))
         compared = None
-        if self._compares and (self.negated or not read.keys):
+        if self._compares and (self.negated or not candidates.keys):
             compared = self._nearest_number(notes, nearest)
             if compared is None:
                 return PropertyAnswer()
         if self.negated:
             places = {note: self._place(note, compared) for note in self._without(notes, values)}
             return PropertyAnswer(self._in_order(places), compared)
-        if read.has_kind and self._compares:
+        if candidates.has_kind and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
             values = {word for word in values if any(note.mentions(word) for note in notes)}
-        found = self._with_all(notes, values, read.named, compared)
-        if not found and not read.has_kind and (kind := self._kind()) in values:
+        found = self._with_all(notes, values, candidates.named, compared)
+        if not found and not candidates.has_kind and (kind := self._kind()) in values:
             values = values - {kind}
-            found = self._with_all(notes, values, read.named, compared)
+            found = self._with_all(notes, values, candidates.named, compared)
         is_list = not any(note.is_named_by(values) for note in notes)
         return PropertyAnswer(found, compared, is_list)
 
-    def _read(self, memories: MemoryLookup) -> _Read | None:
+    def _candidates(self, memories: MemoryLookup) -> _Candidates | None:
         """The notes of the type, folder or tag that the question names, else those with a property
         that it names; None if they are too many."""
         terms = frozenset[int]().union(*self.words.values())
@@ -204,7 +204,7 @@ class PropertyQuestion:
         keys = [key for key in keys if any(key in memory.properties for memory in known)]
         named = in_group.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
-        return _Read(notes, keys, named, values, has_kind=bool(types or groups))
+        return _Candidates(notes, keys, named, values, has_kind=bool(types or groups))
 
     def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
         """The key with numbers that is nearest in meaning to the question."""

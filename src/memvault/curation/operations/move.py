@@ -21,12 +21,11 @@ from memvault.curation.operations.properties import path_of, set_property, stage
 from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.curation.targets import Target
 from memvault.model.errors import NoteNotFound
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle, Memory
 from memvault.text.words import name_key
 from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.properties import (
     ARCHIVE,
-    FOLDER_LIFECYCLES,
     folder_lifecycle,
     folder_project,
     memory_of,

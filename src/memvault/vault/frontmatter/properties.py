@@ -15,6 +15,7 @@ from uuid import UUID
 from memvault.model.graph import is_uuid
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
+    FOLDER_LIFECYCLES,
     IMPORTANCE_NAMES,
     Lifecycle,
     Memory,
@@ -105,11 +106,6 @@ def _time(text: str) -> time:
 
 
 ARCHIVE = "archive/projects"  # holds the folders of finished projects
-FOLDER_LIFECYCLES = {
-    "permanent": Lifecycle.PERMANENT,
-    "projects": Lifecycle.TEMPORARY,
-    "sessions": Lifecycle.EPHEMERAL,
-}
 CREATED_KEYS = (
     "created", "created_at", "date_created", "created_date", "created_on", "creation_date",
 )  # fmt: skip
