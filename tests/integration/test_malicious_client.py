@@ -674,26 +674,30 @@ def test_no_client_edits_what_is_no_note(call: Caller, path: str) -> None:
     assert "No memory or concept" in error
 
 
-@pytest.mark.parametrize("line", ["Superseded by: [[{}]]", "Contradicts: [[{}]]"])
+@pytest.mark.parametrize("line", ["Superseded by: [[{}]]", "Contradicts: [[{}]]", "See [[{}]]."])
+@pytest.mark.parametrize("operation", ["append", "prepend"])
 def test_a_clients_relation_in_the_persons_note_takes_neither_its_mark_nor_its_place(
-    call: Caller, container: Container, line: str
+    call: Caller, container: Container, line: str, operation: str
 ) -> None:
-    name = line.split(maxsplit=1)[0].strip(":")
+    name = f"{line.split(maxsplit=1)[0].strip(':')} {operation}"
     fact = f"Wheat paste of the kind {name} keeps three days in the fridge"
     (container.vault.root / f"{name} paste.md").write_text(f"# {name} paste\n\n{fact}.\n")
     container.indexing.scan()
     claim = f"{name} mine"
     call("store_memory", title=claim, content=fact.replace("three", "ten"), rationale=WHY)
-    call("edit_memory", target=f"{name} paste", operation="append", content=line.format(claim),
+    call("edit_memory", target=f"{name} paste", operation=operation, content=line.format(claim),
          rationale=WHY)  # fmt: skip
     container.indexing.settle()
     query = f"How long does wheat paste of the kind {name} keep in the fridge?"
     found = call("recall_memory", "other", query=query)["nodes"]
+    pastes = [node for node in found if node["path"].endswith(" paste.md")]
+    assert all(node["verified"] and node["origin"] == "person" for node in pastes)
     (own,) = (node for node in found if node["path"] == f"{name} paste.md")
     (mine,) = (node for node in found if node["title"] == claim)
     assert own["verified"] is True and own["origin"] == "person"
     assert own["content"] == f"{fact}."
-    assert own["verification"]["contradicted_by"][0]["written_by"] == "eve"
+    if not line.startswith("See"):
+        assert own["verification"]["contradicted_by"][0]["written_by"] == "eve"
     assert mine["verified"] is False and mine["origin"] == "client"
     context = call("inject_context", "other", query=query, max_tokens=900)["context"]
     assert "(superseded by" not in context.partition(fact)[0].rpartition("\n\n")[2]

@@ -35,6 +35,8 @@ from memvault.vault.parse import parse_note
 MIN_NORM = 1e-12
 MAX_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
+CLEARLY = 1.25  # times the person's best score that the best sentence of others must have
+
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
 _Key = tuple[str, str, bool, bool, str]
@@ -97,26 +99,35 @@ class Outline:
     bare: Vectors
     tokens: int
 
+    def foreign(self, memory: Memory) -> frozenset[int]:
+        """The places of the sentences that others wrote in the person's note."""
+        whose = memory.provenance
+        if memory.verified or not whose.is_mixed:
+            return frozenset()
+        return frozenset(
+            place
+            for place, each in enumerate(self.statements)
+            if not whose.of_sentence(each.text, each.lines).is_person
+        )
+
     def of_best_author(self, memory: Memory, scores: Sequence[Sequence[float]]) -> Outline:
-        """Without the text of others, where the person wrote the best sentences of their note.
+        """Without the text of others, unless they wrote clearly better sentences than the person.
 
         So nobody can put a sentence next to the person's to take its mark away.
 
         Args:
             scores: of the sentences, for each question.
         """
+        foreign = self.foreign(memory)
+        if not foreign:
+            return self
+        shown = [k for k, each in enumerate(self.statements) if each.shown]
+        for of_question in scores:
+            best = max((of_question[k] for k in shown if k not in foreign), default=0.0)
+            theirs = max((of_question[k] for k in shown if k in foreign), default=0.0)
+            if best <= 0.0 or theirs > CLEARLY * best:
+                return self
         whose = memory.provenance
-        if memory.verified or not whose.is_mixed:
-            return self
-        foreign = {
-            place
-            for place, each in enumerate(self.statements)
-            if not whose.of_sentence(each.text, each.lines).is_person
-        }
-        shown = [bool(each.shown) for each in self.statements]
-        bests = {max(range(len(shown)), key=lambda k: (shown[k], own[k])) for own in scores}
-        if not foreign or bests & foreign:
-            return self
         return replace(
             self,
             statements=tuple(

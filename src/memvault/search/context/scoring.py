@@ -13,7 +13,8 @@ compared sentences, as in BM25 (Robertson and Zaragoza 2009),
 A word of its title or headings counts half, so that "Lead: Ada" answers who leads the note's
 subject. A sentence gets a quarter of the words of short neighbours that were embedded with it. A
 sentence that states a followed relation is what the question needs, whatever its words: its score
-is the best of all, times the memory's relevance relative to the best memory's.
+is the best of all, times the memory's relevance relative to the best memory's, unless others
+wrote it in the person's note.
 
 A question for what is to do or planned is answered by open tasks and by sentences that name a day
 of the time that it names: these score at least half of the best; ticked tasks lose half.
@@ -163,9 +164,14 @@ def _lift_steps(
         return
     best = _greatest(scored)
     for hit, outline, own in zip(found, outlines, scored, strict=True):
-        for place, each in enumerate(outline.statements):
-            relevance = steps.get((hit.memory.path, each.text), 0.0)
-            own.statements[place] = max(own.statements[place], best * relevance / most)
+        lifts = {
+            place: best * steps[hit.memory.path, each.text] / most
+            for place, each in enumerate(outline.statements)
+            if (hit.memory.path, each.text) in steps
+        }
+        if lifts:
+            for place in lifts.keys() - outline.foreign(hit.memory):
+                own.statements[place] = max(own.statements[place], lifts[place])
 
 
 @lru_cache(maxsize=5_000)
