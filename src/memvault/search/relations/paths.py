@@ -156,24 +156,25 @@ class Answer:
 
 def answers(graph: StepGraph, paths: Sequence[Path], most: int) -> list[Answer]:
     """The notes that state the last relation of a path or that a path ends at, best first."""
-    probabilities: dict[int, float] = {}
-    reached_by: dict[int, tuple[Path, int]] = {}  # the first path and walk to each node
+    probabilities = np.zeros(len(graph.has_note))
+    is_reached = np.zeros(len(graph.has_note), np.bool_)
+    best_of: dict[int, tuple[Path, int]] = {}  # the first path and walk to each node
     best = paths[0].score if paths else 0.0
     total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
     for path in paths:
         probability = math.exp(_SHARPNESS * (path.score - best)) / total
         for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END_SHARE)):
-            notes = np.flatnonzero(graph.has_note[nodes])
-            walk_to = dict(zip(nodes[notes].tolist(), notes.tolist(), strict=True))
-            added = share * probability / max(1, len(walk_to)) ** _DIVISION
-            for node, walk in walk_to.items():
-                probabilities[node] = probabilities.get(node, 0.0) + added
-                reached_by.setdefault(node, (path, walk))
-    best_nodes = sorted(probabilities, key=lambda node: -probabilities[node])[:most]
-    found = ((node, *reached_by[node]) for node in best_nodes)
+            walks = np.flatnonzero(graph.has_note[nodes])
+            reached, first = np.unique(nodes[walks], return_index=True)
+            for walk in walks[np.sort(first[~is_reached[reached]])].tolist():
+                best_of[int(nodes[walk])] = path, walk
+            is_reached[reached] = True
+            probabilities[reached] += share * probability / max(1, len(reached)) ** _DIVISION
+    best_nodes = sorted(best_of, key=lambda node: -probabilities[node])[:most]
     return [
-        Answer(node, probabilities[node], tuple(path.edges[walk].tolist()))
-        for node, path, walk in found
+        Answer(node, float(probabilities[node]), tuple(path.edges[walk].tolist()))
+        for node in best_nodes
+        for path, walk in [best_of[node]]
     ]
 
 
