@@ -61,6 +61,7 @@ class Catalogue:
         self._of_type: dict[str, set[str]] = defaultdict(set)
         self._with_property: dict[str, set[str]] = defaultdict(set)
         self._in_group: dict[str, set[str]] = defaultdict(set)
+        self._shared_groups: dict[str, None] = {}  # keys of `_in_group` with several notes
         self._of_day: dict[date, set[str]] = defaultdict(set)
         self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
@@ -237,17 +238,15 @@ class Catalogue:
         return [kind for kind, paths in list(self._of_type.items()) if paths]
 
     def of_type(self, kind: str) -> list[Memory]:
-        found = (self.by_path(path) for path in list(self._of_type.get(kind, ())))
-        return [memory for memory in found if memory is not None]
+        return self._memories(self._of_type.get(kind, ()))
 
     def groups(self) -> list[str]:
         """The names of folders and tags that several notes share, in small letters."""
-        return [group for group, paths in list(self._in_group.items()) if len(paths) > 1]
+        return list(self._shared_groups)
 
     def in_group(self, group: str) -> list[Memory]:
         """The notes in folders of this name or with this tag."""
-        found = (self.by_path(path) for path in list(self._in_group.get(group, ())))
-        return [memory for memory in found if memory is not None]
+        return self._memories(self._in_group.get(group, ()))
 
     def property_keys(self) -> list[str]:
         """The keys of the properties that notes have, besides those that memvault itself reads."""
@@ -255,15 +254,18 @@ class Catalogue:
 
     def with_property(self, key: str) -> list[Memory]:
         """The notes that have a property of this key."""
-        found = (self.by_path(path) for path in list(self._with_property.get(key, ())))
-        return [memory for memory in found if memory is not None]
+        return self._memories(self._with_property.get(key, ()))
 
     def of_days(self, is_meant: Callable[[date], bool]) -> list[Memory]:
         """The notes that are of a day for which ``is_meant`` is true, or name one."""
         days = [day for day in list(self._of_day) if is_meant(day)]
         paths = set().union(*(self._of_day.get(day, ()) for day in days))
-        found = (self.by_path(path) for path in sorted(paths))
-        return [memory for memory in found if memory is not None]
+        return self._memories(sorted(paths))
+
+    def _memories(self, paths: Iterable[str]) -> list[Memory]:
+        """The memories of these paths, without notes that were deleted meanwhile."""
+        records = map(self._records.get, list(paths))
+        return [record.memory for record in records if record is not None]
 
     def __len__(self) -> int:
         return len(self._records)
@@ -287,6 +289,8 @@ class Catalogue:
         self._of_type[record.memory.type].add(path)
         for group in record.memory.groups:
             self._in_group[group].add(path)
+            if len(self._in_group[group]) > 1:
+                self._shared_groups[group] = None
         for key in record.memory.properties:
             self._with_property[key].add(path)
         for day in (record.memory.day, *record.days):
@@ -311,6 +315,8 @@ class Catalogue:
         self._of_type[record.memory.type].discard(path)
         for group in record.memory.groups:
             self._in_group[group].discard(path)
+            if len(self._in_group[group]) < 2:
+                self._shared_groups.pop(group, None)
         for key in record.memory.properties:
             self._with_property[key].discard(path)
         for day in {record.memory.day, *record.days}:

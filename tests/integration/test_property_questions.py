@@ -373,3 +373,27 @@ def test_a_folder_or_a_tag_stands_for_a_type(
         assert titles(searcher, "Which of my soups has the longest time?")[0] == "Oxtail"
         found = searcher.search("Which have a time of over 80 minutes?", allow_unverified=True)
         assert {hit.memory.title for hit in found.hits[:2]} == {"Oxtail", "Bread"}, "a key, no tag"
+
+
+def test_a_property_that_changes_changes_the_answer_of_the_same_searcher(
+    write: Callable[..., Path], indexer: Indexer, searcher: Searcher
+) -> None:
+    assert set(titles(searcher, "films by Ito")[:2]) == {"Paper Lanterns", "Kites"}
+    write("seen/Kites.md", "---\ntype: film\ndirector: Brandt\n---\nTwo brothers and a storm.\n")
+    indexer.scan()
+    assert set(titles(searcher, "films by Brandt")[:2]) == {"Salt Road", "Kites"}
+    assert "1 note has" in str(searcher.search("films by Ito").notice)
+
+
+def test_a_folder_with_one_note_stands_for_no_type(
+    write: Callable[..., Path], indexer: Indexer
+) -> None:
+    leek, _ = [write(f"Soups/{title}.md", "Serve it hot.\n") for title in ("Leek", "Pea")]
+    indexer.scan()
+    assert indexer.catalogue.groups() == ["soups"]
+    leek.unlink()
+    indexer.scan()
+    assert indexer.catalogue.groups() == []
+    write("Gazpacho.md", "---\ntags: [soups]\n---\nServe it cold.\n")
+    indexer.scan()
+    assert indexer.catalogue.groups() == ["soups"]

@@ -19,6 +19,7 @@ from memvault.search.general_questions import (
     type_asked_for,
 )
 from memvault.search.hybrid import HybridSearch
+from memvault.search.note_properties import QuickTexts
 from memvault.search.order import latest_first
 from memvault.search.overdue import DUE_WORDS, asks_for_overdue
 from memvault.search.property_questions import PropertyQuestion
@@ -63,6 +64,7 @@ class Listing:
         self._today = today
         self._nearest_keys = PropertyChooser(embedder).nearest_keys
         self._indexed = indexed
+        self._quick_texts = QuickTexts()
 
     def notes_for(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
@@ -119,7 +121,7 @@ class Listing:
         asked = PropertyQuestion.read(question, time, catalogue, self._today())
         if asked is None:
             return [], None
-        answer = asked.answer(catalogue, self._nearest_keys)
+        answer = asked.answer(catalogue, self._nearest_keys, self._quick_texts)
         memories = [memory for memory in answer.notes if in_scope(memory, scope)]
         hits = self._listed(question, memories[:limit])
         if not memories or not answer.is_list:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from functools import cached_property
 
@@ -13,6 +13,38 @@ from memvault.search.overdue import NOT_SO
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
+
+MAX_TEXTS = 50_000  # quick texts kept; about 0.5 kB each
+
+
+class QuickTexts:
+    """For each note one text of its names and properties, in small letters, kept from question to
+    question. It shows soonest that a note lacks a word, as most notes do. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[Memory, str]] = {}
+
+    def mentioning(self, words: Collection[str], memories: Iterable[Memory]) -> list[Memory]:
+        """The notes of which a value or a name may have each word."""
+        spellings = [(word, NUMBER_WORDS.get(word, word)) for word in words]
+        mentioning = []
+        for memory in memories:  # thousands for a question: no function is called in this loop
+            cached = self._texts.get(memory.id)
+            is_current = cached is not None and cached[0] is memory  # a changed note is another
+            text = cached[1] if cached and is_current else self._read(memory)
+            for word, number in spellings:
+                if word not in text and number not in text:
+                    break
+            else:
+                mentioning.append(memory)
+        return mentioning
+
+    def _read(self, memory: Memory) -> str:
+        if len(self._texts) >= MAX_TEXTS:
+            self._texts.clear()
+        text = composed(f"{_names_of(memory)} {memory.properties}").casefold()
+        self._texts[memory.id] = memory, text
+        return text
 
 
 class NoteProperties:
@@ -68,10 +100,6 @@ class NoteProperties:
         }
         return {key: words for key, words in found.items() if words}
 
-    def mentions(self, word: str) -> bool:
-        """Whether a value or name may have the word; a quick look that excludes most notes."""
-        return word in self._text or NUMBER_WORDS.get(word, word) in self._text
-
     def has_all(self, words: Collection[str]) -> bool:
         """Whether each word is one of a value, or of the note's title, aliases, project or tags; a
         number must be that of a property that is named, if any is."""
@@ -91,8 +119,6 @@ class NoteProperties:
 
     def keys_with_value(self, word: str) -> list[str]:
         """The keys of properties whose values have the word."""
-        if not self.mentions(word):
-            return []
         return [key for key, words in self.words_of_value.items() if word in words]
 
     def denies(self, word: str, keys: Collection[str]) -> bool:
@@ -127,14 +153,11 @@ class NoteProperties:
 
     @cached_property
     def _words_of_names(self) -> frozenset[str]:
-        memory = self.memory
-        return _words(" ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags)))
+        return _words(_names_of(self.memory))
 
-    @cached_property
-    def _text(self) -> str:
-        memory = self.memory
-        names = " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
-        return composed(f"{names} {memory.properties}").casefold()
+
+def _names_of(memory: Memory) -> str:
+    return " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
 
 
 def terms_of_key(key: str) -> frozenset[int]:

@@ -8,15 +8,14 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 from memvault.model.memory import Memory
 from memvault.search.comparisons import LARGEST, SMALLEST, Comparison, comparison_in
 from memvault.search.context.properties import terms_of
-from memvault.search.note_properties import NoteProperties, day_of, terms_of_key
+from memvault.search.note_properties import NoteProperties, QuickTexts, day_of, terms_of_key
 from memvault.search.order import latest_first
 from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
 from memvault.search.question_languages import languages_of
@@ -78,7 +77,8 @@ class PropertyAnswer:
     is_list: bool = True
 
 
-class _Candidates(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Candidates:
     """The notes that may answer, and what the words of the question are there.
 
     Attributes:
@@ -86,13 +86,25 @@ class _Candidates(NamedTuple):
         named: the terms of the types, folders, tags and keys that it names.
         values: the other words.
         has_kind: whether it names a type, folder or tag.
+        in_group: the terms of the folders and tags.
+        words: of the question, each with its terms.
     """
 
-    notes: list[NoteProperties]
+    memories: list[Memory]
     keys: list[str]
     named: frozenset[int]
     values: set[str]
     has_kind: bool
+    in_group: frozenset[int]
+    words: Mapping[str, frozenset[int]]
+    texts: QuickTexts
+
+    def notes(self, words: Collection[str] = ()) -> list[NoteProperties]:
+        """The notes that may have these words."""
+        return [
+            NoteProperties(memory, self.words, self.in_group)
+            for memory in self.texts.mentioning(words, self.memories)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,37 +165,41 @@ class PropertyQuestion:
         }
         return cls(text, words, time, limits, order, negated, today if is_overdue else None)
 
-    def answer(self, memories: MemoryLookup, nearest: NearestKeys) -> PropertyAnswer:
+    def answer(
+        self, memories: MemoryLookup, nearest: NearestKeys, texts: QuickTexts
+    ) -> PropertyAnswer:
         """The notes that have all words.
 
         None where more than `MAX_READ` notes are of the type or have the key: reading them would
         take longer than the rest of a search.
         """
-        candidates = self._candidates(memories)
+        candidates = self._candidates(memories, texts)
         if candidates is None:
             return PropertyAnswer()
-        notes, values = candidates.notes, candidates.values
+        values = candidates.values
         if self.overdue_on is not None:
-            return PropertyAnswer(self._overdue(notes, values, self.overdue_on))
+            return PropertyAnswer(self._overdue(candidates.notes(values), values, self.overdue_on))
         compared = None
         if self._compares and (self.negated or not candidates.keys):
-            compared = self._nearest_number(notes, nearest)
+            compared = self._nearest_number(candidates.notes(), nearest)
             if compared is None:
                 return PropertyAnswer()
         if self.negated:
-            places = {note: self._place(note, compared) for note in self._without(notes, values)}
+            places = {note: self._place(note, compared) for note in self._without(candidates)}
             return PropertyAnswer(self._in_order(places), compared)
         if candidates.has_kind and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
-            values = {word for word in values if any(note.mentions(word) for note in notes)}
-        found = self._with_all(notes, values, candidates.named, compared)
+            values = {word for word in values if candidates.notes([word])}
+        found = self._with_all(candidates, values, compared)
         if not found and not candidates.has_kind and (kind := self._kind()) in values:
             values = values - {kind}
-            found = self._with_all(notes, values, candidates.named, compared)
-        is_list = not any(note.is_named_by(values) for note in notes)
+            found = self._with_all(candidates, values, compared)
+        is_list = not found or not any(
+            note.is_named_by(values) for note in candidates.notes(values)
+        )
         return PropertyAnswer(found, compared, is_list)
 
-    def _candidates(self, memories: MemoryLookup) -> _Candidates | None:
+    def _candidates(self, memories: MemoryLookup, texts: QuickTexts) -> _Candidates | None:
         """The notes of the type, folder or tag that the question names, else those with a property
         that it names; None if they are too many."""
         terms = frozenset[int]().union(*self.words.values())
@@ -200,11 +216,11 @@ class PropertyQuestion:
         if len(known) > (MAX_DENYING if self.negated else MAX_READ):
             return None
         in_group = frozenset[int]().union(*map(terms_of, groups))
-        notes = [NoteProperties(memory, self.words, in_group) for memory in known]
         keys = [key for key in keys if any(key in memory.properties for memory in known)]
         named = in_group.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
-        return _Candidates(notes, keys, named, values, has_kind=bool(types or groups))
+        has_kind = bool(types or groups)
+        return _Candidates(known, keys, named, values, has_kind, in_group, self.words, texts)
 
     def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
         """The key with numbers that is nearest in meaning to the question."""
@@ -235,22 +251,16 @@ class PropertyQuestion:
         )
 
     def _with_all(
-        self,
-        notes: Sequence[NoteProperties],
-        values: set[str],
-        named: frozenset[int],
-        compared: str | None,
+        self, candidates: _Candidates, values: set[str], compared: str | None
     ) -> list[Memory]:
         """The notes that have all words of the question, in the order that it asks for.
 
         Args:
             values: the words that are neither a type nor a key.
-            named: the terms of the types and keys.
             compared: the key of the numbers that are compared, if the question names none.
         """
-        words = values | {word for word, terms in self.words.items() if terms <= named}
-        notes = [note for note in notes if all(map(note.mentions, values))]
-        notes = [note for note in notes if self._has_answer(note, words)]
+        of_names = {word for word, terms in self.words.items() if terms <= candidates.named}
+        notes = [n for n in candidates.notes(values) if self._has_answer(n, values | of_names)]
         places = {note: self._place(note, compared) for note in notes}
         answering = [note for note in notes if places[note] is not None]
         return self._in_order(
@@ -263,12 +273,9 @@ class PropertyQuestion:
         found = latest_first(note.memory for note, place in places.items() if place is not None)
         return sorted(found, key=lambda memory: place_of[memory.id] or 0.0)
 
-    def _without(self, notes: Sequence[NoteProperties], values: set[str]) -> list[NoteProperties]:
-        """The notes whose properties say that each word is not so ("not paid").
-
-        Args:
-            values: the words that are neither a type nor a key.
-        """
+    def _without(self, candidates: _Candidates) -> list[NoteProperties]:
+        """The notes whose properties say that each word is not so ("not paid")."""
+        notes, values = candidates.notes(), candidates.values
         named = {word for note in notes for words in note.named.values() for word in words}
         keys: dict[str, set[str]] = {word: set() for word in values | named}
         for note in notes:
@@ -276,7 +283,8 @@ class PropertyQuestion:
                 for word in words:
                     keys[word].add(key)
         for word in values:
-            keys[word] = {key for note in notes for key in note.keys_with_value(word)}
+            having = candidates.notes([word])
+            keys[word] = {key for note in having for key in note.keys_with_value(word)}
         found = [n for n in notes if all(n.denies(word, own) for word, own in keys.items())]
         return found if keys else []
 
