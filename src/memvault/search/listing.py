@@ -10,7 +10,7 @@ from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
-from memvault.search.association import POOL
+from memvault.search.association import POOL_SIZE
 from memvault.search.context.properties import PropertyChooser, terms_of
 from memvault.search.general_questions import (
     asks_for_all,
@@ -175,7 +175,7 @@ class Listing:
         also = [hit.memory for hit in tasks]
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
         memories_of_time = time.all_of_this_time(dated, catalogue.days_named, also)
-        found = self._hybrid.search(question, POOL, time.narrowed(scope))
+        found = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in (*found, *tasks)}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
         for hit in hits:

@@ -20,7 +20,7 @@ from memvault.model.errors import MemvaultError, ModelUnavailable
 from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
-from memvault.search.association import KEPT, descending
+from memvault.search.association import FIXED_PLACES, descending
 from memvault.search.relations.edge_index import EdgeIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import QuestionWords, masked
@@ -197,8 +197,8 @@ class RelationSearch:
             return _led_and_found(led, hits, top_k, max(best, round(top_k * LED_SHARE)))
         by_paths = inquiry.in_scope(by_paths, top_k)
         if not is_grounded:
-            led = inquiry.hits(by_paths[: top_k - KEPT], hits)
-            return descending(_each_once(hits[:KEPT], led, hits))
+            led = inquiry.hits(by_paths[: top_k - FIXED_PLACES], hits)
+            return descending(_each_once(hits[:FIXED_PLACES], led, hits))
         is_sure = solution is not None and solution.confidence >= SURE
         first = parsed[: min(best, MAX_PARSED if is_sure else MAX_PARSED // 2)]
         notes: dict[str, FoundNote] = {}
