@@ -124,7 +124,7 @@ class Listing:
         hits = self._listed(question, memories[:limit])
         if not memories or not answer.is_list:
             return hits, None
-        return hits, _properties_notice(len(memories), len(hits), answer.compared)
+        return hits, _properties_notice(len(memories), len(hits), answer.compared_key)
 
     def _tasks_about(self, question: str, time: QuestionTime | None, scope: Scope) -> list[Hit]:
         """Notes with an open task that the question is about, the first due first.
