@@ -208,7 +208,7 @@ def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     assert best.memory.title == "Harbour wall"
     assert 8 in range(best.lines.first, best.lines.last + 1)
     assert context.compression > 0.5
-    assert context.compression == pytest.approx(1 - context.tokens / context.before)
+    assert context.compression == pytest.approx(1 - context.tokens / context.source_tokens)
 
 
 def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder):
@@ -217,7 +217,7 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores = [np.full(len(outline.statements), 0.22) for outline in outlines]
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
-    found = sentences(outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], first=1)
+    found = sentences(outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], leading_memory=1)
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
 
@@ -405,7 +405,9 @@ def test_a_note_is_read_again_if_its_words_turn_out_to_be_anothers(notes):
 
 
 def test_a_terse_budget_counts_the_sources_and_leaves_a_sentence_or_two(notes):
-    room = ContextBudget(10, lambda memories: [80] * len(memories), least=40, terse=True)
+    room = ContextBudget(
+        10, lambda memories: [80] * len(memories), first_memory_tokens=40, terse=True
+    )
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
     assert len(context.excerpts) == 1

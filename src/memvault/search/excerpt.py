@@ -110,7 +110,8 @@ class Excerpts:
             for question, vector in zip(questions, vectors, strict=True)
         ]
         named_lines = [
-            self._marked(query, hit.memory, self._chooser.asked(hit.memory, query)) for hit in hits
+            self._marked(query, hit.memory, self._chooser.answering(hit.memory, query))
+            for hit in hits
         ]
         excerpts = [
             _excerpt(
@@ -166,7 +167,7 @@ class Excerpts:
         if named_properties(memory, query):
             return []
         room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
-        further = first_properties(memory, min(limit // UNNAMED_DIVISOR, room), without=lines)
+        further = first_properties(memory, min(limit // UNNAMED_DIVISOR, room), excluded=lines)
         return self._marked(query, memory, further)
 
     def _marked(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
