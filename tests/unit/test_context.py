@@ -217,7 +217,9 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores = [np.full(len(outline.statements), 0.22) for outline in outlines]
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
-    found = sentences(outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], leading_memory=1)
+    found = sentences(
+        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], leading_memory=1
+    )
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
 

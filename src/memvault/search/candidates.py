@@ -157,7 +157,7 @@ class CandidateFinder:
             reading = self._relations.read(lexicon, query) if lexicon is not None else None
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
             if reading is not None:
-                hits = self._relations.lead(
+                hits = self._relations.follow(
                     reading,
                     hits,
                     limit,
@@ -193,11 +193,11 @@ class CandidateFinder:
         """The lexicon to read the question's relations with; None if none are to be followed."""
         query, relations = request.query, self._relations
         if request.patience > 0.0:
-            return relations.may_lead(query, request.patience)
+            return relations.lexicon_for(query, request.patience)
         # The cheaper check first: reading relations for the first time takes seconds.
         if not relations.are_read:
-            return None if self._is_answered(query, hits) else relations.may_lead(query)
-        lexicon = relations.may_lead(query)
+            return None if self._is_answered(query, hits) else relations.lexicon_for(query)
+        lexicon = relations.lexicon_for(query)
         return None if lexicon is None or self._is_answered(query, hits) else lexicon
 
     def _is_answered(self, query: str, hits: Sequence[Hit]) -> bool:
