@@ -61,12 +61,14 @@ class NoteProperties:
     @cached_property
     def named(self) -> dict[str, set[str]]:
         """The words that the key of each property has, without keys that have none."""
-        left = {w: terms for w, terms in self._words.items() if w not in self.words_of_type}
-        found = {
-            key: {word for word, terms in left.items() if terms & terms_of_key(key)}
+        other_words = {
+            word: terms for word, terms in self._words.items() if word not in self.words_of_type
+        }
+        words_by_key = {
+            key: {word for word, terms in other_words.items() if terms & terms_of_key(key)}
             for key in self.fields
         }
-        return {key: words for key, words in found.items() if words}
+        return {key: words for key, words in words_by_key.items() if words}
 
     def mentions(self, word: str) -> bool:
         """Whether a value or name may have the word; a quick look that excludes most notes."""
@@ -84,10 +86,10 @@ class NoteProperties:
 
     def keys_named(self) -> list[str]:
         """The keys with a number that have the most words of the question."""
-        most = max(
+        highest_count = max(
             (len(words) for key, words in self.named.items() if key in self.numbers), default=0
         )
-        return [key for key in self.numbers if len(self.named.get(key, ())) == most > 0]
+        return [key for key in self.numbers if len(self.named.get(key, ())) == highest_count > 0]
 
     def keys_with_value(self, word: str) -> list[str]:
         """The keys of properties whose values have the word."""
@@ -103,9 +105,9 @@ class NoteProperties:
             keys: those of properties that the word names in any note; without such, of those whose
                 values have it in any note.
         """
-        named = [key for key in keys if terms_of(word) & terms_of_key(key)]
-        if named:
-            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named)
+        named_keys = [key for key in keys if terms_of(word) & terms_of_key(key)]
+        if named_keys:
+            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named_keys)
         return not self.has_value(word) and any(key in self.fields for key in keys)
 
     def _has(self, word: str) -> bool:
