@@ -113,16 +113,19 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     if displaced == before:
         sync_folder(target.parent)
         return True
-    placed = after
+    content_placed = after
     while True:
         if not atomic_swap(temporary, target):
             if target.exists():  # a deleted file stays deleted
                 replace(temporary, target)
             return False
-        found = temporary.read_bytes()
-        if found == placed:
+        displaced_next = temporary.read_bytes()
+        if displaced_next == content_placed:
             return False
-        placed, displaced = displaced, found  # saved again meanwhile: restore the newest
+        content_placed, displaced = (
+            displaced,
+            displaced_next,
+        )  # saved again meanwhile: restore the newest
 
 
 def publish(temporary: Path, target: Path) -> None:
