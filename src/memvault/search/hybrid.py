@@ -150,7 +150,7 @@ class HybridSearch:
         if language is not None or not query.isascii():
             extra_words |= dict.fromkeys(task_words(query), 1.0)
         keywords = self._vectors.rank_keywords(
-            query, limit, size=size, scope=scope, also=extra_words
+            query, limit, size=size, scope=scope, extra_words=extra_words
         )
         shared_part = self._shared_part_in(language)
         vector, settings = self._embedder.embed_query(query), self._settings
