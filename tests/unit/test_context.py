@@ -28,7 +28,7 @@ from memvault.model.search import (
     Verification,
 )
 from memvault.search.context.distil import Context, ContextBudget, Distiller
-from memvault.search.context.forms import Form, cited, tags
+from memvault.search.context.forms import Form, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import Scores
 from memvault.search.context.selection import sentences
@@ -509,14 +509,14 @@ def test_a_tag_is_the_first_eight_digits_or_as_many_as_tell_it_apart():
     ],
 )
 def test_a_tag_is_read_however_it_is_written(tag, ids):
-    assert cited(tag, among(ONE, TWIN, OTHER)) == ids
+    assert ids_of_citation(tag, among(ONE, TWIN, OTHER)) == ids
 
 
 @given(st.lists(st.uuids(), min_size=1, max_size=20, unique=True), st.data())
 def test_every_tag_leads_back_to_its_memory(uuids: list[UUID], data):
     ids = [str(each) for each in uuids]
     one = data.draw(st.sampled_from(ids))
-    assert cited(tags([one], among(*ids))[one], among(*ids)) == [one]
+    assert ids_of_citation(tags([one], among(*ids))[one], among(*ids)) == [one]
 
 
 # -- the session's colour --------------------------------------------------------------------------

@@ -110,7 +110,7 @@ class Excerpts:
             for question, vector in zip(questions, vectors, strict=True)
         ]
         named_lines = [
-            self._marked(query, hit.memory, self._chooser.answering(hit.memory, query))
+            self._with_writers(query, hit.memory, self._chooser.answering(hit.memory, query))
             for hit in hits
         ]
         excerpts = [
@@ -168,9 +168,9 @@ class Excerpts:
             return []
         room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
         further = first_properties(memory, min(limit // UNNAMED_DIVISOR, room), excluded=lines)
-        return self._marked(query, memory, further)
+        return self._with_writers(query, memory, further)
 
-    def _marked(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
+    def _with_writers(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
         return lines_with_writers(memory, lines, query, withhold=self._own_only)
 
 
@@ -218,27 +218,27 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ScoresByQuestion, limit:
     outline = outline.of_best_author(memory, scores)
     statements = outline.statements
     chosen = _best_places(statements, scores, limit)
-    remaining_bytes = limit - sum(_size(statements[place]) for place in chosen)
+    remaining_bytes = limit - sum(_byte_count(statements[place]) for place in chosen)
     code: dict[Code, int] = {}
     remaining_bytes -= _add_code(code, outline, chosen, remaining_bytes)
     neighbours = _neighbours(statements, chosen, remaining_bytes)
     chosen += neighbours
-    remaining_bytes -= sum(_size(statements[place]) for place in neighbours)
+    remaining_bytes -= sum(_byte_count(statements[place]) for place in neighbours)
     remaining_bytes -= _add_code(code, outline, chosen, remaining_bytes)
     unchosen = [
         place
         for place, statement in enumerate(statements)
-        if place not in chosen and _size(statement)
+        if place not in chosen and _byte_count(statement)
     ]
-    if sum(_size(statements[place]) for place in unchosen) <= remaining_bytes:
+    if sum(_byte_count(statements[place]) for place in unchosen) <= remaining_bytes:
         chosen += unchosen
     elif remaining_bytes > limit // 2:
         chosen += _following(statements, chosen, remaining_bytes)
     best_sentence = statements[chosen[0]]
-    if len(chosen) == 1 and _size(best_sentence) > _MAX_LENGTH_FACTOR * limit:
-        text = f"{_head(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
+    if len(chosen) == 1 and _byte_count(best_sentence) > _MAX_LENGTH_FACTOR * limit:
+        text = f"{_cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
     else:
-        text = _joined(memory.title, statements, sorted(chosen), code)
+        text = _text_of_excerpt(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
     first_line, last_line = (
         min(lines.first for lines in ranges),
@@ -247,8 +247,11 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ScoresByQuestion, limit:
     return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first_line, last_line))
 
 
-def _worth(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:
-    """The scores, increased by those of the neighbours; -1 for a sentence that is not shown."""
+def _scores_with_neighbours(
+    statements: Sequence[Statement], scores: Sequence[float]
+) -> list[float]:
+    """The scores, increased by a share of the neighbours' scores; -1 for a sentence that is not
+    shown."""
     worth = list(scores)
     for place, (statement, following) in enumerate(pairwise(statements)):
         if statement.heading == following.heading:
@@ -261,7 +264,7 @@ def _worth(statements: Sequence[Statement], scores: Sequence[float]) -> list[flo
     ]
 
 
-def _relative(worth: Sequence[float]) -> list[float]:
+def _relative_to_best(worth: Sequence[float]) -> list[float]:
     greatest = max(worth)
     return [value / greatest for value in worth] if greatest > 0.0 else list(worth)
 
@@ -278,7 +281,10 @@ def _best_places(
 ) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
-    by_question = [_relative(_worth(statements, of_question)) for of_question in scores]
+    by_question = [
+        _relative_to_best(_scores_with_neighbours(statements, of_question))
+        for of_question in scores
+    ]
     worth = [max(values) for values in zip(*by_question, strict=True)]
     order = sorted(range(len(worth)), key=worth.__getitem__, reverse=True)
     best_by_question = []
@@ -286,9 +292,9 @@ def _best_places(
         ranks = [(bool(s.shown), score) for s, score in zip(statements, of_question, strict=True)]
         best_by_question.append(ranks.index(max(ranks)))
     chosen = best_by_question[:1]
-    remaining_bytes = limit - _size(statements[best_by_question[0]])
+    remaining_bytes = limit - _byte_count(statements[best_by_question[0]])
     for place in (*best_by_question, *(place for place in order if worth[place] >= _MIN_SHARE)):
-        size = _size(statements[place])
+        size = _byte_count(statements[place])
         if 0 < size <= remaining_bytes and place not in chosen:
             chosen.append(place)
             remaining_bytes -= size
@@ -307,7 +313,7 @@ def _neighbours(
             neighbour = place + step
             while 0 <= neighbour < len(statements) and statements[neighbour].heading == heading:
                 if neighbour not in used_places:
-                    size = _size(statements[neighbour])
+                    size = _byte_count(statements[neighbour])
                     if size > remaining_bytes:
                         break
                     if size:
@@ -325,7 +331,7 @@ def _following(
     for a best sentence in a short section."""
     following: list[int] = []
     for place in range(chosen[0] + 1, len(statements)):
-        if place not in chosen and (size := _size(statements[place])):
+        if place not in chosen and (size := _byte_count(statements[place])):
             if size > remaining_bytes:
                 break
             following.append(place)
@@ -333,7 +339,7 @@ def _following(
     return following
 
 
-def _size(statement: Statement) -> int:
+def _byte_count(statement: Statement) -> int:
     return len(statement.shown.encode())
 
 
@@ -371,7 +377,7 @@ def _is_mere_query(code: Code, outline: Outline) -> bool:
     return code.lead is None or not outline.statements[code.lead].text.endswith(":")
 
 
-def _joined(
+def _text_of_excerpt(
     title: str, statements: Sequence[Statement], chosen: Sequence[int], code: Mapping[Code, int]
 ) -> str:
     """The chosen sentences as they follow each other in the note."""
@@ -414,7 +420,7 @@ def _gap(statements: Sequence[Statement], place: int, following: int | None) -> 
     return mark + ("\n" if is_new_line else " ")
 
 
-def _head(text: str, limit: int) -> str:
+def _cut_at_word(text: str, limit: int) -> str:
     """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
     head = text.strip().encode()[:limit].decode(errors="ignore")
     word = max(head.rfind(" "), head.rfind("\n"))

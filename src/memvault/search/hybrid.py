@@ -25,6 +25,7 @@ from memvault.stores.vectors.languages import is_foreign
 from memvault.text.embedding import Embedder
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
+CHUNKS_PER_HIT = 10  # chunks that are searched for each hit: a note has several
 COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
 UNVERIFIED_SHARE = (
     0.02  # share of the relevance that an unverified note loses; a claim loses it twice
@@ -67,7 +68,8 @@ class HybridSearch:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        fused = self._search(query, max(self._settings.candidates, 10 * limit), scope)
+        chunks = max(self._settings.candidates, CHUNKS_PER_HIT * limit)
+        fused = self._search(query, chunks, scope)
         notes, relevances = fused.of_notes()
         now = datetime.now(UTC)
         hits = [

@@ -76,13 +76,13 @@ class Listing:
             StoreUnavailable: the vector store does not answer.
         """
         if time is None and asks_only_for_tasks(question):
-            hits = sorted(self._with_open_tasks(scope), key=_first_due_day)[:limit]
+            hits = sorted(self._notes_with_open_tasks(scope), key=_first_due_day)[:limit]
         elif time is not None and time.only_time:
-            hits = self._of_the_time(question, time, limit, scope)
+            hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
-            hits = self._listed(question, self._without_subject(question, scope)[:limit])
+            hits = self._hits_of(question, self._without_subject(question, scope)[:limit])
         elif kind := type_asked_for(time.rest, self._indexed.catalogue.types):
-            hits = self._listed(question, self._of_type_and_time(kind, time, scope)[:limit])
+            hits = self._hits_of(question, self._of_type_and_time(kind, time, scope)[:limit])
         else:
             return []
         for hit in hits:
@@ -102,16 +102,16 @@ class Listing:
         notice, hits = None, list[Hit]()
         is_to_do = asks_for_tasks(question)
         if is_to_do:
-            hits = self._tasks_about(question, time, scope)[:limit]
+            hits = self._notes_with_tasks_about(question, time, scope)[:limit]
         if not hits and (not is_to_do or asks_for_overdue(question)):
-            hits, notice = self._with_properties(question, time, limit, scope)
+            hits, notice = self._notes_with_properties(question, time, limit, scope)
         if not hits and time is not None and not is_to_do:
-            hits = self._listed(question, self._named_of_the_time(question, time, scope)[:limit])
+            hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
             hit.relevance = 1.0
         return hits, notice
 
-    def _with_properties(
+    def _notes_with_properties(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
         """Notes whose properties answer, and a notice of how many."""
@@ -121,12 +121,14 @@ class Listing:
             return [], None
         answer = property_question.answer(catalogue, self._nearest_keys)
         memories = [memory for memory in answer.notes if in_scope(memory, scope)]
-        hits = self._listed(question, memories[:limit])
+        hits = self._hits_of(question, memories[:limit])
         if not memories or not answer.is_list:
             return hits, None
         return hits, _property_notice(len(memories), len(hits), answer.compared_key)
 
-    def _tasks_about(self, question: str, time: QuestionTime | None, scope: Scope) -> list[Hit]:
+    def _notes_with_tasks_about(
+        self, question: str, time: QuestionTime | None, scope: Scope
+    ) -> list[Hit]:
         """Notes with an open task that the question is about, the first due first.
 
         Its words must be in the task, or in the note's title or project, and the task must be of
@@ -145,9 +147,9 @@ class Listing:
                 if "✅" not in line
             )
 
-        return sorted(filter(is_about, self._with_open_tasks(scope)), key=_first_due_day)
+        return sorted(filter(is_about, self._notes_with_open_tasks(scope)), key=_first_due_day)
 
-    def _named_of_the_time(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
+    def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """Notes dated within the time whose folder, title, type, project and tags have all words
         of the question ("What did I do in the lab last Thursday?")."""
         subject_words = time.subject_words(question)
@@ -165,13 +167,13 @@ class Listing:
         ]
         return time.all_of_this_time(named, _no_days) if named and terms else []
 
-    def _of_the_time(
+    def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
     ) -> list[Hit]:
         """Notes of the time or that name a day of it, and open tasks if these are asked for."""
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
-        tasks = self._with_open_tasks(scope) if is_to_do else []
+        tasks = self._notes_with_open_tasks(scope) if is_to_do else []
         memories_with_tasks = [hit.memory for hit in tasks]
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
         memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
@@ -204,12 +206,12 @@ class Listing:
         of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
         return time.all_of_this_time(of_type, catalogue.days_named)
 
-    def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
+    def _hits_of(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]
         self._hybrid.read_passages(question, hits)
         return hits
 
-    def _with_open_tasks(self, scope: Scope) -> list[Hit]:
+    def _notes_with_open_tasks(self, scope: Scope) -> list[Hit]:
         hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
         return [hit for hit in hits if OPEN_TASK in hit.context]

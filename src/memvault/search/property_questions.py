@@ -184,10 +184,10 @@ class PropertyQuestion:
         if candidates.has_kind and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
             values = {word for word in values if any(note.mentions(word) for note in notes)}
-        matching = self._with_all(notes, values, candidates.named_terms, compared_key)
+        matching = self._notes_with_all(notes, values, candidates.named_terms, compared_key)
         if not matching and not candidates.has_kind and (kind := self._word_for_kind()) in values:
             values = values - {kind}
-            matching = self._with_all(notes, values, candidates.named_terms, compared_key)
+            matching = self._notes_with_all(notes, values, candidates.named_terms, compared_key)
         is_list = not any(note.is_named_by(values) for note in notes)
         return PropertyAnswer(matching, compared_key, is_list)
 
@@ -248,7 +248,7 @@ class PropertyQuestion:
             {note: float(day.toordinal()) if day else None for note, day in due_days.items()}
         )
 
-    def _with_all(
+    def _notes_with_all(
         self,
         notes: Sequence[NoteProperties],
         values: set[str],
@@ -285,10 +285,12 @@ class PropertyQuestion:
         Args:
             values: the words that are neither a type nor a key.
         """
-        named_words = {word for note in notes for words in note.named.values() for word in words}
+        named_words = {
+            word for note in notes for words in note.words_by_key.values() for word in words
+        }
         keys_by_word: dict[str, set[str]] = {word: set() for word in values | named_words}
         for note in notes:
-            for key, words in note.named.items():
+            for key, words in note.words_by_key.items():
                 for word in words:
                     keys_by_word[word].add(key)
         for word in values:
@@ -302,9 +304,9 @@ class PropertyQuestion:
 
     def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
         """Whether a note has these words, and with them more than the key that is asked for."""
-        if not note.words_of_type and not note.named:
+        if not note.words_of_type and not note.words_by_key:
             return False
-        values = words - note.words_of_type.union(*note.named.values())
+        values = words - note.words_of_type.union(*note.words_by_key.values())
         if not note.has_all(values):
             return False
         is_narrowed = self._compares or self.time is not None or _ASKS_COUNT.search(self.text)
@@ -312,7 +314,7 @@ class PropertyQuestion:
 
     def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
         """The number or day to sort a note by; None if it is not within the limits."""
-        keys = note.keys_named() if compared_key is None else [compared_key]
+        keys = note.best_number_keys() if compared_key is None else [compared_key]
         keys = [key for key in keys if key in note.numbers and self._is_within(note, key)]
         if self.limits is not None and not keys:
             return None
@@ -331,10 +333,12 @@ class PropertyQuestion:
     def _days_until(self, note: NoteProperties) -> float | None:
         """The first day of the properties that are named, or of all, that is of the time, as a
         number; None without one."""
-        days = (self._day_of_the_time(key, note.fields[key]) for key in note.named or note.fields)
+        days = (
+            self._day_within_time(key, note.fields[key]) for key in note.words_by_key or note.fields
+        )
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
-    def _day_of_the_time(self, key: str, value: str) -> date | None:
+    def _day_within_time(self, key: str, value: str) -> date | None:
         """The day of a property if it is of the time, or the first day of a year that is."""
         assert self.time is not None
         if _YEAR.fullmatch(value) and _YEAR_KEY.search(key):
@@ -352,11 +356,11 @@ def _with_not(question: str, memories: MemoryLookup) -> str:
     something is done."""
     key_terms = frozenset[int]().union(*map(terms_of_key, memories.property_keys()))
 
-    def with_not(match: re.Match[str]) -> str:
+    def negated(match: re.Match[str]) -> str:
         word = match[1].casefold()
         return f"not {word}" if word in DONE or terms_of(word) & key_terms else match[0]
 
-    return _UN_PREFIX.sub(with_not, question)
+    return _UN_PREFIX.sub(negated, question)
 
 
 def _names_any(question: str, memories: MemoryLookup) -> bool:

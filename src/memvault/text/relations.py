@@ -33,8 +33,8 @@ from memvault.text.names import (
 from memvault.text.statements import (
     Item,
     Statement,
+    link_span,
     located_excerpt,
-    place,
     relate,
     statements_of,
 )
@@ -151,7 +151,7 @@ class _Reader:
         for link in statement.links:
             item = self._linked(link)
             if item is not None:
-                item.start, item.end = place(statement, link, previous_end)
+                item.start, item.end = link_span(statement, link, previous_end)
                 previous_end = max(previous_end, item.end)
                 items.append(item)
         linked = sorted((item.start, item.end) for item in items)  # none overlaps another
@@ -193,7 +193,7 @@ class _Reader:
                 item = self._linked(link)
                 if item is not None:
                     statement = Statement(link.sentence, link.line)
-                    item.start, item.end = place(statement, link, 0)
+                    item.start, item.end = link_span(statement, link, 0)
                     yield statement, [item]
         for key, value in note.frontmatter.items():
             if key_of(str(key)) not in NOT_FIELDS:

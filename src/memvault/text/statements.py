@@ -135,7 +135,7 @@ def _place_field(statement: Statement, inline: InlineField) -> None:
         statement.key = statement.key or (start, start + len(key))
 
 
-def place(statement: Statement, link: Link, search_start: int) -> tuple[int, int]:
+def link_span(statement: Statement, link: Link, search_start: int) -> tuple[int, int]:
     """The span of a link's shown text, searched from ``search_start`` on; (-1, -1) if it is not
     found."""
     subpath = (link.subpath or "").replace("#", " > ")

@@ -218,7 +218,7 @@ class Vault:
             for attempt in range(EDIT_ATTEMPTS):
                 if attempt:
                     time.sleep(EDIT_PAUSE_SECONDS * attempt)
-                before = self._settled(path)
+                before = self._read_settled(path)
                 after = change(before)
                 if after == before or self._swap(path, place, before, after):
                     return after
@@ -273,7 +273,7 @@ class Vault:
             with temporary_path_for(place, after) as temporary:
                 return replace_unchanged(temporary, place, before, after)
 
-    def _settled(self, path: str) -> bytes:
+    def _read_settled(self, path: str) -> bytes:
         """The note's bytes; waits if they are empty.
 
         Editors that save in place first empty the file.

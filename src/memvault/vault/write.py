@@ -81,11 +81,11 @@ def write_whole(target: Path, data: bytes, mode: int | None = None) -> None:
 
 def replace(temporary: Path, target: Path) -> None:
     """Replace the target by the temporary file, atomically and durably."""
-    _patiently(lambda: temporary.replace(target))
+    _with_retries(lambda: temporary.replace(target))
     sync_folder(target.parent)
 
 
-def _patiently(rename: Callable[[], object]) -> None:
+def _with_retries(rename: Callable[[], object]) -> None:
     for attempt in range(_SHARING_RETRIES):
         try:
             rename()
@@ -166,7 +166,7 @@ def move(source: Path, target: Path) -> None:
                 target.unlink()
                 raise
 
-    _patiently(rename)
+    _with_retries(rename)
     for folder in {source.parent, target.parent}:
         sync_folder(folder)
 

@@ -17,13 +17,13 @@ from memvault.search.context.forms import (
     Excerpt,
     Form,
     Starting,
-    frame,
+    context_text,
+    frame_text,
     tags,
-    written,
 )
 from memvault.search.context.outline import Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser
-from memvault.search.context.scoring import Scores, may_lead, scores
+from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
 from memvault.search.question_time import QuestionTime
 from memvault.text.embedding import Embedder
@@ -187,7 +187,7 @@ class _Distillation:
         self._naming_tokens: list[int] | None = None
         self._source_tokens = sum(outline.tokens for outline in outlines)
         self._leading_memory = next(
-            (place for place, hit in enumerate(hits) if may_lead(hit)), None
+            (place for place, hit in enumerate(hits) if may_come_first(hit)), None
         )
 
     def context(self, form: Form | None) -> Context:
@@ -230,7 +230,7 @@ class _Distillation:
     def _budget(self, form: Form) -> Budget:
         memories = [hit.memory for hit in self._hits]
         frames = [
-            frame(
+            frame_text(
                 form,
                 memory,
                 self._tags[memory.id],
@@ -350,7 +350,7 @@ class _Distillation:
         parts = list(chosen)
         while True:
             excerpts = self._excerpts(form, parts)
-            text = written(form, excerpts)
+            text = context_text(form, excerpts)
             tokens = self._tokens.count(text)
             limit = max(self._token_budget.tokens, self._token_budget.first_memory_tokens)
             if tokens <= limit or not parts:

@@ -44,7 +44,7 @@ def _shortest_start(all_digits: str, starting: Starting) -> str:
     return all_digits[:length]
 
 
-def cited(tag: str, starting: Starting) -> list[str] | None:
+def ids_of_citation(tag: str, starting: Starting) -> list[str] | None:
     """The ids that a tag may mean; None if it is no tag.
 
     A tag may lack brackets or ``node_``, have more or fewer digits, or be a whole id.
@@ -105,7 +105,7 @@ class Excerpt:
         return " > ".join(shared)
 
 
-def written(form: Form, excerpts: Sequence[Excerpt]) -> str:
+def context_text(form: Form, excerpts: Sequence[Excerpt]) -> str:
     """The context's text."""
     write = {
         Form.RAW: _as_passages,
@@ -116,7 +116,7 @@ def written(form: Form, excerpts: Sequence[Excerpt]) -> str:
     return "\n\n".join(write(excerpt) for excerpt in excerpts)
 
 
-def frame(
+def frame_text(
     form: Form,
     memory: Memory,
     tag: str,

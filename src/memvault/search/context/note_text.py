@@ -96,19 +96,21 @@ def note_texts(
     for note, data in notes:
         make_way()
         if len(data) <= MAX_BYTES:
-            text_by_path[note.path] = unsized(note, data)
+            text_by_path[note.path] = without_tokens(note, data)
         else:
             text_by_path[note.path] = NoteText(note.content_hash, [], [], [], [], [])
-    return dict(zip(text_by_path, sized(list(text_by_path.values()), tokens), strict=True))
+    return dict(
+        zip(text_by_path, with_token_counts(list(text_by_path.values()), tokens), strict=True)
+    )
 
 
-def unsized(note: ParsedNote, data: bytes) -> NoteText:
-    """The text of a note, without tokens."""
+def without_tokens(note: ParsedNote, data: bytes) -> NoteText:
+    """The text of a note, its tokens not yet counted."""
     pieces, lines = pieces_of(note), decode(data, MAX_BYTES).text.split("\n")
     return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
 
 
-def sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
+def with_token_counts(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
     """The texts with their tokens, all counted in one call."""
     distinct = dict.fromkeys(
         part

@@ -22,7 +22,7 @@ from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import FIRST_LINE, Hit
-from memvault.search.context.note_text import MAX_BYTES, NoteText, sized, unsized
+from memvault.search.context.note_text import MAX_BYTES, NoteText, with_token_counts, without_tokens
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import NAME_WEIGHT, section_name
 from memvault.text.embedding import Embedder
@@ -100,7 +100,7 @@ class Outline:
     bare: Vectors
     tokens: int
 
-    def foreign(self, memory: Memory) -> frozenset[int]:
+    def written_by_others(self, memory: Memory) -> frozenset[int]:
         """The places of the sentences that others wrote in the person's note."""
         provenance = memory.provenance
         if memory.verified or not provenance.is_mixed:
@@ -119,16 +119,16 @@ class Outline:
         Args:
             scores: of the sentences, for each question.
         """
-        foreign = self.foreign(memory)
-        if not foreign:
+        of_others = self.written_by_others(memory)
+        if not of_others:
             return self
         shown = [place for place, statement in enumerate(self.statements) if statement.shown]
         for question_scores in scores:
             best_of_person = max(
-                (question_scores[place] for place in shown if place not in foreign), default=0.0
+                (question_scores[place] for place in shown if place not in of_others), default=0.0
             )
             best_of_others = max(
-                (question_scores[place] for place in shown if place in foreign), default=0.0
+                (question_scores[place] for place in shown if place in of_others), default=0.0
             )
             if best_of_person <= 0.0 or best_of_others > CLEARLY_BETTER * best_of_person:
                 return self
@@ -136,7 +136,7 @@ class Outline:
         return replace(
             self,
             statements=tuple(
-                statement._replace(shown="") if place in foreign else statement
+                statement._replace(shown="") if place in of_others else statement
                 for place, statement in enumerate(self.statements)
             ),
             code=tuple(piece for piece in self.code if provenance.of_lines(piece.lines).is_person),
@@ -175,7 +175,7 @@ class Outlines:
         outlines = [self._cached(hit.memory) for hit in hits]
         uncached = {place: hit for place, hit in enumerate(hits) if outlines[place] is None}
         texts = self._texts(uncached)
-        new_outlines = self._outlined(
+        new_outlines = self._make_outlines(
             [(uncached[place].memory.title, text) for place, text in texts.items()]
         )
         for (place, text), outline in zip(texts.items(), new_outlines, strict=True):
@@ -213,25 +213,25 @@ class Outlines:
             data = packed.get(hit.memory.path)
             stored = NoteText.unpacked(data) if data is not None else None
             if stored is None or stored.content_hash != hit.memory.content_hash:
-                if (text := self._parsed(hit)) is not None:
+                if (text := self._parse(hit)) is not None:
                     parsed[place] = text
             elif stored.pieces or stored.code:
                 texts[place] = stored
             else:  # too long to be read, as a book is; extracting a PDF's text takes seconds
                 parsed[place] = _passage(hit)
-        counted = sized(list(parsed.values()), self._embedder.tokens)
+        counted = with_token_counts(list(parsed.values()), self._embedder.tokens)
         return texts | dict(zip(parsed, counted, strict=True))
 
-    def _parsed(self, hit: Hit) -> NoteText | None:
+    def _parse(self, hit: Hit) -> NoteText | None:
         try:
             data = self._read(hit.memory.path)
         except (NoteNotFound, StorageError):
             return None
         if len(data) > MAX_BYTES:
             return _passage(hit)
-        return unsized(parse_note(hit.memory.path, data), data)
+        return without_tokens(parse_note(hit.memory.path, data), data)
 
-    def _outlined(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
+    def _make_outlines(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
         if not notes:
             return []
         units = [_units(text.pieces) for _, text in notes]

@@ -93,7 +93,7 @@ def scores(
     return scores_of_notes
 
 
-def may_lead(hit: Hit) -> bool:
+def may_come_first(hit: Hit) -> bool:
     """Whether a memory may come before more relevant sentences: no claim, and not superseded."""
     return not hit.memory.is_claim and hit.verification.superseded_by is None
 
@@ -172,7 +172,7 @@ def _lift_stated_relations(
             if (hit.memory.path, statement.text) in relevance_of_step
         }
         if lifts:
-            for place in lifts.keys() - outline.foreign(hit.memory):
+            for place in lifts.keys() - outline.written_by_others(hit.memory):
                 scores_of_note.statements[place] = max(
                     scores_of_note.statements[place], lifts[place]
                 )

@@ -174,9 +174,9 @@ class Solver:
         state, fit = self._related(question, relations_below[0])
         for relation in relations_below[1:]:
             next_state, next_fit = self._related(question, relation)
-            state, fit = self._traversal.meet(state, next_state), fit * next_fit
+            state, fit = self._traversal.intersection(state, next_state), fit * next_fit
         if named_state is not None:
-            state = self._traversal.meet(named_state, state)
+            state = self._traversal.intersection(named_state, state)
         self._limit_to_times(state, term)
         if term.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(term)])

@@ -368,7 +368,7 @@ class Traversal:
     # -- several terms ----------------------------------------------------------------------------
 
     @staticmethod
-    def meet(first: State, second: State) -> State:
+    def intersection(first: State, second: State) -> State:
         """The nodes that answer both, and far behind them those that answer one."""
         one_only = ONE_TERM_SHARE * np.maximum(first.score, second.score)
         meeting = State(np.maximum(first.score * second.score, one_only))

@@ -15,7 +15,7 @@ import numpy as np
 
 from memvault.model.note import Chunk, LineRange
 from memvault.search.relations.edge_templates import Value, values_in
-from memvault.search.relations.phrase_fit import SHARED
+from memvault.search.relations.phrase_fit import LOCAL_SHARE, SHARED
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import StepGraph
 from memvault.stores.vectors import VectorStore
@@ -121,7 +121,8 @@ class ValueFinder:
         best_values: dict[int, tuple[int, float]] = {}
         for node, values in values_of_node.items():
             for stated_value in values:
-                fit = 0.6 * fits[stated_value.value.local] + 0.4 * fits[stated_value.value.whole]
+                local, whole = fits[stated_value.value.local], fits[stated_value.value.whole]
+                fit = LOCAL_SHARE * local + (1.0 - LOCAL_SHARE) * whole
                 if node not in best_values or fit > best_values[node][1]:
                     best_values[node] = (len(self.found), fit)
                     self.found.append((node, stated_value))
