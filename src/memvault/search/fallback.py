@@ -177,20 +177,20 @@ class Fallback:
         end = time.monotonic() + seconds
         by_name = self._begin(self._by_name, lambda: self._named_notes(request, limit))
         if is_slow:
-            nearest = self._begin(self._pool, lambda: self._nearest(request, limit))
-            if hits := _result_within(nearest, seconds / 2):
+            nearest_notes = self._begin(self._pool, lambda: self._nearest(request, limit))
+            if hits := _result_within(nearest_notes, seconds / 2):
                 return Candidates(hits, too_slow)
-        named = _result_within(by_name, end - time.monotonic())
-        if named:
-            return Candidates(named, too_slow if is_slow else NO_VECTORS)
+        named_notes = _result_within(by_name, end - time.monotonic())
+        if named_notes:
+            return Candidates(named_notes, too_slow if is_slow else NO_VECTORS)
         cached = self._cache.get(request.key)
         if cached is not None:
-            hits, at = cached
+            hits, found_at = cached
             hits = [hit for hit in hits if self._memories.by_id(hit.memory.id) is not None]
             notice = REMEMBERED_SLOW if is_slow else REMEMBERED
-            when = f"{at:%d %B %Y, %H:%M} UTC"
+            when = f"{found_at:%d %B %Y, %H:%M} UTC"
             return Candidates(hits[:limit], notice.format(limit=self._limit, when=when))
-        if named is None:
+        if named_notes is None:
             raise StoreUnavailable(NOTHING)
         return Candidates([], too_slow if is_slow else NOTHING_NAMED)
 

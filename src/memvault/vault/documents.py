@@ -32,7 +32,7 @@ MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
 
 _FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs set the source's file name as title
-_LIGATURES = {ord(each): unicodedata.normalize("NFKC", each) for each in "ﬀﬁﬂﬃﬄﬅﬆ"}
+_LIGATURES = {ord(sign): unicodedata.normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")

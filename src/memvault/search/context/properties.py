@@ -165,8 +165,8 @@ def terms_of(text: str) -> frozenset[int]:
 def shown_value(value: object) -> str | None:
     """A short value as text; None for one that is nested, long or empty."""
     if isinstance(value, list | tuple):
-        parts = [shown_value(each) for each in value]
-        text = ", ".join(part for part in parts if part) if all(parts) else ""
+        items = [shown_value(item) for item in value]
+        text = ", ".join(item_text for item_text in items if item_text) if all(items) else ""
     elif isinstance(value, Mapping) or value is None:
         return None
     elif isinstance(value, date):

@@ -295,10 +295,10 @@ class PointVectorStore(ABC):
 
     def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
         """Chunks with their texts, some of which are assembled from passages."""
-        needed = {chunk.note_id for chunk in chunks if not isinstance(chunk.text, str)}
+        assembled_notes = {chunk.note_id for chunk in chunks if not isinstance(chunk.text, str)}
         texts: dict[tuple[str, int], str] = {}
-        if needed:
-            for record in self._scroll(of_notes(needed, ChunkSize.PASSAGE), _ALL_FIELDS):
+        if assembled_notes:
+            for record in self._scroll(of_notes(assembled_notes, ChunkSize.PASSAGE), _ALL_FIELDS):
                 passage = stored_chunk(record.payload)
                 texts[passage.note_id, passage.ordinal] = str(passage.text)
         return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
@@ -322,12 +322,12 @@ class PointVectorStore(ABC):
             for note in (UUID(memory.id),)
             for embedded in chunks
         ]
-        taken = self._used_ids(ids, replaceable)
-        for place in range(len(ids)):
-            while ids[place] in taken:
-                ids[place] = (ids[place] + 1) % NUMBERS
-                taken |= self._used_ids([ids[place]], replaceable)
-            taken.add(ids[place])
+        used_ids = self._used_ids(ids, replaceable)
+        for index in range(len(ids)):
+            while ids[index] in used_ids:
+                ids[index] = (ids[index] + 1) % NUMBERS
+                used_ids |= self._used_ids([ids[index]], replaceable)
+            used_ids.add(ids[index])
         return ids
 
     def _used_ids(self, chunk_ids: Iterable[int], replaceable: Collection[int]) -> set[int]:
