@@ -25,6 +25,7 @@ from memvault.stores.vectors.languages import is_foreign
 from memvault.text.embedding import Embedder
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
+SPARE_FACTOR = 2  # of results that are looked at for each one wanted: some are gone or lose places
 CHUNKS_PER_HIT = 10  # chunks that are searched for each hit: a note has several
 COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
 UNVERIFIED_SHARE = (
@@ -74,7 +75,7 @@ class HybridSearch:
         now = datetime.now(UTC)
         hits = [
             Hit(memory, float(relevances[index]) * prior(memory, now))
-            for index in best_first(notes, relevances, 2 * limit)
+            for index in best_first(notes, relevances, SPARE_FACTOR * limit)
             if (memory := self._memory_of(notes[index])) is not None
         ]
         hits = sorted(hits, key=lambda hit: -hit.relevance)[:limit]
@@ -89,7 +90,7 @@ class HybridSearch:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        limit = max(self._settings.candidates, 2 * top_k)
+        limit = max(self._settings.candidates, SPARE_FACTOR * top_k)
         fused = self._search(query, limit, scope, ChunkSize.PASSAGE)
         chunk_ids = list(fused.passages())
         relevances = fused.of_chunks(chunk_ids)

@@ -56,6 +56,8 @@ _WEIGHTS = {
     "repeated": -1.9,
     "three": -1.3,
 }
+# Subtracted from how well a text fits a span: shares of the span's best fit; for overlapping spans.
+_RELATIVE_LOSS, _SPAN_LOSS, _OVERLAP_LOSS = 0.7, 0.3, 0.3
 _SHARPNESS = 1.2  # how much more the best paths count than the others
 _END_SHARE = 0.3  # weight of the note that a path ends at; that stating its last relation has 1
 _DIVISION = 0.3  # exponent by which the number of notes that a path leads to lowers their score
@@ -216,10 +218,10 @@ class PathFinder:
         kind_fits = self._phrases @ self._kinds.T
         best = np.maximum(fits.max(axis=1), kind_fits[:, is_note_kind].max(axis=1, initial=-1.0))
         self._support = fits.max(axis=0)
-        self._relative = (fits - 0.7 * best[:, None]).max(axis=0)
+        self._relative = (fits - _RELATIVE_LOSS * best[:, None]).max(axis=0)
         order = np.argsort(-fits, axis=0)[:_BEST_SPANS]
         self._best_spans = order
-        self._best_span_fits = np.take_along_axis(fits - 0.3 * best[:, None], order, axis=0)
+        self._best_span_fits = np.take_along_axis(fits - _SPAN_LOSS * best[:, None], order, axis=0)
         has_word = [[first <= k < last for first, last in question.spans] for k in question.content]
         self._word_fits = np.stack([fits[spans].max(axis=0) for spans in has_word])
         self._word_kinds = np.stack([kind_fits[spans].max(axis=0) for spans in has_word])
@@ -365,7 +367,7 @@ class PathFinder:
         for k in range(length):
             for earlier in range(k):
                 overlaps = self._overlap[spans[None, :, :, k], spans[:, None, :, earlier]]
-                total = total - 0.3 / length * along(overlaps, earlier, k)
+                total = total - _OVERLAP_LOSS / length * along(overlaps, earlier, k)
         best: Floats = np.asarray(total, np.float32).reshape(-1, count).max(axis=0)
         return best
 

@@ -12,6 +12,7 @@ from memvault.search.relations.lexicon import KindReading, Kinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, phrase_of
 from memvault.search.relations.step_graph import Floats, StepGraph
 from memvault.search.relations.traversal import (
+    IS_RIGHT_KIND,
     LEAST_SCORE,
     Joint,
     OwnValues,
@@ -46,7 +47,9 @@ def narrow(
     nodes = np.flatnonzero((state.score > LEAST_SCORE) & has_title)
     if not len(nodes):
         return
-    nodes_of_kind = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.has_note & has_title)
+    nodes_of_kind = np.flatnonzero(
+        (kinds[graph.kind_of] > IS_RIGHT_KIND) & graph.has_note & has_title
+    )
     mean = (
         graph.vectors[graph.title_text[nodes_of_kind]].mean(axis=0) if len(nodes_of_kind) else 0.0
     )
@@ -68,6 +71,9 @@ def _centred(vectors: Floats, mean: Floats | float) -> Floats:
 
 
 MAX_ENDS = 200  # nodes of an answer
+# A relation multiplies a solution's fit by that of its best step plus an addition, at least by the
+# minimum; by the last if no step leads anywhere.
+MIN_FIT, FIT_ADDED, UNREACHED_FIT = 0.05, 0.1, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +209,8 @@ class Solver:
             joint = self._joint(question, relation, phrase, single=single)
             state, best = self._traversal.step(child, joint)
         reached = bool(state.score.max(initial=0.0) > 0)
-        return state, fit * (min(1.0, max(0.05, best + 0.1)) if reached else 0.02)
+        factor = min(1.0, max(MIN_FIT, best + FIT_ADDED)) if reached else UNREACHED_FIT
+        return state, fit * factor
 
     def _is_value(self, question: Question, relation: Relation, phrase: Phrase) -> bool:
         """Whether the answer may be a value rather than a note: a place, a day, an amount."""

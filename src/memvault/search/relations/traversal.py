@@ -28,13 +28,22 @@ OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
 ONE_TERM_SHARE = 0.05  # of its score, for a node that answers only one of two terms
-RIGHT_KINDS = 0.2  # least weight of an edge between the right kinds, whatever its words
+MIN_WEIGHT_OF_RIGHT_KINDS = (
+    0.2  # least weight of an edge between the right kinds, whatever its words
+)
 # How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
 # edge suffices or the question's words are vague.
 TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
 SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
+# Of two edges in different sentences: how much the better and the worse one count, and the kind of
+# the node between them.
+BETTER_EDGE, WORSE_EDGE, MIDDLE_KIND = 0.7, 0.3, 0.3
+MIN_TWO_STEP_SCORE = 0.3  # of a node from which two edges are followed
+IS_RIGHT_KIND = 0.5  # weight of a kind above which a node is of the right kind
 REVERSED_VALUE = 0.1  # subtracted for a step to a value that another note states
 OWN_NOTE = 0.45  # weight of a node's own note if a value is asked for
+OWN_NOTE_IF_WEAK = 0.999  # the same, if the question's words may state any relation
+UNKNOWN_FIT = 0.5  # of a step whose words are not compared
 # Factors for events at another time, or at no known time, if the question names one.
 OUTSIDE_TIMES, UNDATED_INSIDE, UNDATED_STEP = 0.05, 0.3, 0.5
 LEAST_SCORE = 0.02  # of a node that is followed
@@ -148,8 +157,8 @@ class Traversal:
         graph = self._graph
         parents = joint.parent_kinds[graph.kind_of]
         children = joint.child_kinds[graph.kind_of]
-        forward = np.minimum(parents[graph.source], children[graph.target]) > 0.5
-        backward = np.minimum(parents[graph.target], children[graph.source]) > 0.5
+        forward = np.minimum(parents[graph.source], children[graph.target]) > IS_RIGHT_KIND
+        backward = np.minimum(parents[graph.target], children[graph.source]) > IS_RIGHT_KIND
         fits_either = forward | backward
         best = float(joint.fit[fits_either].max()) if fits_either.any() else -math.inf
         followed = self._followed_nodes(child)
@@ -166,7 +175,9 @@ class Traversal:
             best = float(joint.fit[edge].max(initial=-1.0))
         fall = self._fall_for(best) * (2.0 if joint.loose else 1.0)
         weight_one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
-        weight_one = np.where(fits_kinds, np.maximum(weight_one, RIGHT_KINDS), weight_one)
+        weight_one = np.where(
+            fits_kinds, np.maximum(weight_one, MIN_WEIGHT_OF_RIGHT_KINDS), weight_one
+        )
         weight_two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
         value = np.concatenate(
             [
@@ -219,7 +230,9 @@ class Traversal:
         graph, fit = self._graph, joint.fit
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         parents = joint.parent_kinds[graph.kind_of]
-        first_moves = np.flatnonzero((child.score[origin] > 0.3) & ~graph.is_date[middle])
+        first_moves = np.flatnonzero(
+            (child.score[origin] > MIN_TWO_STEP_SCORE) & ~graph.is_date[middle]
+        )
         if len(first_moves) > _MAX_FIRST_EDGES:
             first_moves = first_moves[
                 np.argsort(-fit[edge[first_moves]], kind="stable")[:_MAX_FIRST_EDGES]
@@ -230,13 +243,15 @@ class Traversal:
             graph.half_edge[half],
             graph.half_target[half],
         )
-        valid = (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > 0.5)
+        valid = (
+            (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > IS_RIGHT_KIND)
+        )
         first, second, beyond = first[valid], second[valid], beyond[valid]
         fit_first, fit_second = fit[edge[first]], fit[second]
         is_same_sentence = graph.sentence[edge[first]] == graph.sentence[second]
         better, worse = np.maximum(fit_first, fit_second), np.minimum(fit_first, fit_second)
-        fit_apart = 0.7 * better + 0.3 * worse
-        fit_apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
+        fit_apart = BETTER_EDGE * better + WORSE_EDGE * worse
+        fit_apart += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
         penalty = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
         penalty_in_sentence = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
         fit_two = np.where(
@@ -308,13 +323,13 @@ class Traversal:
         """
         graph, reached = self._graph, self.empty()
         followed = self._followed_nodes(child)
-        own_weight = 0.999 if phrase.is_weak else OWN_NOTE
+        own_weight = OWN_NOTE_IF_WEAK if phrase.is_weak else OWN_NOTE
         for node in followed.tolist():
             if graph.has_note[node]:
                 reached.score[node] = own_weight * child.score[node]
                 reached.steps[node] = child.steps.get(node, ())
         if not len(followed):
-            return reached, 0.5
+            return reached, UNKNOWN_FIT
         best_nodes = followed[np.argsort(-child.score[followed], kind="stable")[:_MAX_NOTES_READ]]
         notes = [int(node) for node in best_nodes if graph.has_note[node]]
         out_edges = self._out_edges(followed)
@@ -336,7 +351,7 @@ class Traversal:
                 reached.score[node] = max(reached.score[node], score)
                 reached.steps[node] = (-1 - number, *child.steps.get(node, ()))
         if phrase.is_weak:
-            return reached, 0.5
+            return reached, UNKNOWN_FIT
         scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
         self._add_linked_values(reached, child, scores.astype(np.float32), out_edges)
         return reached, best
