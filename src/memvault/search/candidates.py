@@ -137,6 +137,7 @@ class CandidateFinder:
         return Candidates(hits, notice)
 
     def _all_stages(self, request: SearchRequest, limit: int) -> Candidates:
+        """The candidates of all stages; without relations if the graph does not answer."""
         query, scope, notice = request.query, request.scope, None
         if hits := self._listing.notes_for(query, request.time, limit, scope):
             return Candidates(hits)

@@ -20,7 +20,7 @@ from memvault.search.single_questions import questions_in
 from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 
-_ScoresByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
+_ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
 CUT = "…"
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
@@ -98,14 +98,13 @@ class Excerpts:
             hits: best first.
             limits: UTF-8 bytes for each memory, about four for a token of English; one sentence is
                 shown even if it is longer.
-            fully_read: number of memories whose every sentence is compared; of later ones only the
-                passage found.
+            fully_read: memories compared sentence by sentence; of others only the passage found.
         """
         questions = [query, *questions_in(query)]
         time = QuestionTime.read(query, self._calendar())
         vectors = [self._embedder.begin_query(question) for question in questions]
         outlines = self._read_outlines(hits, fully_read)
-        scores_by_question = [
+        by_question = [
             scores(question, vector(), hits, outlines)
             for question, vector in zip(questions, vectors, strict=True)
         ]
@@ -118,8 +117,8 @@ class Excerpts:
                 hit.memory,
                 outline,
                 [
-                    _scores_with_days(
-                        time, hit.memory, outline, _scores_with_code(question, note_scores, outline)
+                    _with_days(
+                        time, hit.memory, outline, _with_code(question, note_scores, outline)
                     )
                     for question, note_scores in zip(questions, scores_of_note, strict=True)
                 ],
@@ -128,12 +127,7 @@ class Excerpts:
             if outline.statements
             else Excerpt(hit.text, hit.heading, hit.lines)
             for hit, outline, scores_of_note, lines, limit in zip(
-                hits,
-                outlines,
-                zip(*scores_by_question, strict=True),
-                named_lines,
-                limits,
-                strict=True,
+                hits, outlines, zip(*by_question, strict=True), named_lines, limits, strict=True
             )
         ]
         return [
@@ -144,18 +138,16 @@ class Excerpts:
             for hit, lines, excerpt, limit in zip(hits, named_lines, excerpts, limits, strict=True)
         ]
 
-    def _read_outlines(self, hits: Sequence[Hit], fully_read: int) -> list[Outline]:
+    def _read_outlines(self, hits: Sequence[Hit], count: int) -> list[Outline]:
         """The outlines of the first notes; of later ones, and where a note has no sentences, those
         of the passages found."""
         outlines = [
             outline
             if outline is not None and outline.statements
             else self._outlines.of_passage(hit, outline.code if outline is not None else ())
-            for hit, outline in zip(
-                hits[:fully_read], self._outlines.of(hits[:fully_read]), strict=True
-            )
+            for hit, outline in zip(hits[:count], self._outlines.of(hits[:count]), strict=True)
         ]
-        return outlines + [self._outlines.of_passage(hit) for hit in hits[fully_read:]]
+        return outlines + [self._outlines.of_passage(hit) for hit in hits[count:]]
 
     def _further_properties(
         self, query: str, memory: Memory, lines: Sequence[str], excerpt: Excerpt, limit: int
@@ -181,26 +173,24 @@ def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     return Excerpt(text, excerpt.heading, LineRange(1, excerpt.lines.last))
 
 
-def _scores_with_code(question: str, note_scores: Scores, outline: Outline) -> list[float]:
+def _with_code(question: str, scores: Scores, outline: Outline) -> list[float]:
     """The score of each sentence for a question, or that of the code it introduces if greater (or
     that it follows, if nothing introduces the code); 0 for a sentence that is not shown."""
     wants_digits = _ANSWERED_WITH_DIGITS.search(question) is not None
-    scores = [
+    with_code = [
         score * (1.0 + _NUMBER_BONUS * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))
         if statement.shown
         else 0.0
-        for score, statement in zip(
-            note_scores.statements.tolist(), outline.statements, strict=True
-        )
+        for score, statement in zip(scores.statements.tolist(), outline.statements, strict=True)
     ]
-    for code, score in zip(outline.code, note_scores.code.tolist(), strict=True):
+    for code, score in zip(outline.code, scores.code.tolist(), strict=True):
         place = code.lead if code.lead is not None else code.follower
         if place is not None and outline.statements[place].shown:
-            scores[place] = max(scores[place], score)
-    return scores
+            with_code[place] = max(with_code[place], score)
+    return with_code
 
 
-def _scores_with_days(
+def _with_days(
     time: QuestionTime | None, memory: Memory, outline: Outline, scores: list[float]
 ) -> list[float]:
     """The scores; sentences that name a day of the time gain the score of the best one."""
@@ -213,45 +203,35 @@ def _scores_with_days(
     ]
 
 
-def _excerpt(memory: Memory, outline: Outline, scores: _ScoresByQuestion, limit: int) -> Excerpt:
+def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
     outline = outline.of_best_author(memory, scores)
     statements = outline.statements
     chosen = _best_places(statements, scores, limit)
-    remaining_bytes = limit - sum(_byte_count(statements[place]) for place in chosen)
+    room = limit - sum(_byte_count(statements[place]) for place in chosen)
     code: dict[Code, int] = {}
-    remaining_bytes -= _add_code(code, outline, chosen, remaining_bytes)
-    neighbours = _neighbours(statements, chosen, remaining_bytes)
+    room -= _add_code(code, outline, chosen, room)
+    neighbours = _neighbours(statements, chosen, room)
     chosen += neighbours
-    remaining_bytes -= sum(_byte_count(statements[place]) for place in neighbours)
-    remaining_bytes -= _add_code(code, outline, chosen, remaining_bytes)
-    unchosen = [
-        place
-        for place, statement in enumerate(statements)
-        if place not in chosen and _byte_count(statement)
-    ]
-    if sum(_byte_count(statements[place]) for place in unchosen) <= remaining_bytes:
+    room -= sum(_byte_count(statements[place]) for place in neighbours)
+    room -= _add_code(code, outline, chosen, room)
+    unchosen = [k for k, s in enumerate(statements) if k not in chosen and _byte_count(s)]
+    if sum(_byte_count(statements[place]) for place in unchosen) <= room:
         chosen += unchosen
-    elif remaining_bytes > limit // 2:
-        chosen += _following(statements, chosen, remaining_bytes)
+    elif room > limit // 2:
+        chosen += _following(statements, chosen, room)
     best_sentence = statements[chosen[0]]
     if len(chosen) == 1 and _byte_count(best_sentence) > _MAX_LENGTH_FACTOR * limit:
         text = f"{_cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
     else:
         text = _text_of_excerpt(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
-    first_line, last_line = (
-        min(lines.first for lines in ranges),
-        max(lines.last for lines in ranges),
-    )
-    return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first_line, last_line))
+    first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
+    return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first, last))
 
 
-def _scores_with_neighbours(
-    statements: Sequence[Statement], scores: Sequence[float]
-) -> list[float]:
-    """The scores, increased by a share of the neighbours' scores; -1 for a sentence that is not
-    shown."""
+def _with_neighbours(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:
+    """The scores, increased by a share of the neighbours' scores; -1 for a sentence not shown."""
     worth = list(scores)
     for place, (statement, following) in enumerate(pairwise(statements)):
         if statement.heading == following.heading:
@@ -276,14 +256,11 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _best_places(
-    statements: Sequence[Statement], scores: _ScoresByQuestion, limit: int
-) -> list[int]:
+def _best_places(statements: Sequence[Statement], scores: _ByQuestion, limit: int) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
     by_question = [
-        _relative_to_best(_scores_with_neighbours(statements, of_question))
-        for of_question in scores
+        _relative_to_best(_with_neighbours(statements, of_question)) for of_question in scores
     ]
     worth = [max(values) for values in zip(*by_question, strict=True)]
     order = sorted(range(len(worth)), key=worth.__getitem__, reverse=True)
@@ -292,18 +269,16 @@ def _best_places(
         ranks = [(bool(s.shown), score) for s, score in zip(statements, of_question, strict=True)]
         best_by_question.append(ranks.index(max(ranks)))
     chosen = best_by_question[:1]
-    remaining_bytes = limit - _byte_count(statements[best_by_question[0]])
+    room = limit - _byte_count(statements[best_by_question[0]])
     for place in (*best_by_question, *(place for place in order if worth[place] >= _MIN_SHARE)):
         size = _byte_count(statements[place])
-        if 0 < size <= remaining_bytes and place not in chosen:
+        if 0 < size <= room and place not in chosen:
             chosen.append(place)
-            remaining_bytes -= size
+            room -= size
     return chosen
 
 
-def _neighbours(
-    statements: Sequence[Statement], chosen: Sequence[int], remaining_bytes: int
-) -> list[int]:
+def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], room: int) -> list[int]:
     """The sentences next to the chosen ones in their sections that fit into so many bytes."""
     neighbours: list[int] = []
     used_places = set(chosen)
@@ -314,28 +289,26 @@ def _neighbours(
             while 0 <= neighbour < len(statements) and statements[neighbour].heading == heading:
                 if neighbour not in used_places:
                     size = _byte_count(statements[neighbour])
-                    if size > remaining_bytes:
+                    if size > room:
                         break
                     if size:
                         neighbours.append(neighbour)
                         used_places.add(neighbour)
-                    remaining_bytes -= size
+                    room -= size
                 neighbour += step
     return neighbours
 
 
-def _following(
-    statements: Sequence[Statement], chosen: Sequence[int], remaining_bytes: int
-) -> list[int]:
-    """The sentences after the best one, across sections, as many as fit into ``remaining_bytes``:
-    for a best sentence in a short section."""
+def _following(statements: Sequence[Statement], chosen: Sequence[int], room: int) -> list[int]:
+    """The sentences after the best one, across sections, as many as fit into so many bytes: for a
+    best sentence in a short section."""
     following: list[int] = []
     for place in range(chosen[0] + 1, len(statements)):
         if place not in chosen and (size := _byte_count(statements[place])):
-            if size > remaining_bytes:
+            if size > room:
                 break
             following.append(place)
-            remaining_bytes -= size
+            room -= size
     return following
 
 
@@ -343,13 +316,11 @@ def _byte_count(statement: Statement) -> int:
     return len(statement.shown.encode())
 
 
-def _add_code(
-    code: dict[Code, int], outline: Outline, chosen: Sequence[int], remaining_bytes: int
-) -> int:
+def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], room: int) -> int:
     """Add the code that chosen sentences introduce, or else explain, as far as it fits.
 
     Each piece is added with the place of its sentence, the best sentence's first. Returns the
-    number of bytes added, at most ``remaining_bytes``.
+    number of bytes added, at most ``room``.
     """
     ranks = {place: rank for rank, place in enumerate(chosen)}
     candidates = [
@@ -364,7 +335,7 @@ def _add_code(
     for _, number, place in sorted(candidates):
         piece = outline.code[number]
         size = len(piece.block.text.encode())
-        if added_bytes + size <= remaining_bytes:
+        if added_bytes + size <= room:
             code[piece] = place
             added_bytes += size
     return added_bytes

@@ -99,7 +99,7 @@ class HybridSearch:
         return [
             ChunkHit(
                 chunk_ids[index], chunk.note_id, chunk.size, chunk.heading, chunk.lines, chunk.text,
-                float(relevances[index]),
+                float(relevances[index])
             )
             for index in best
             if (chunk := chunks.get(chunk_ids[index])) is not None
@@ -143,6 +143,7 @@ class HybridSearch:
     def _search(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> Fused:
+        """Search by meaning and by words, and fuse the scores as the question's language needs."""
         self.begin(query)
         half_score = self._settings.half_of(self.chunk_count())
         similar_words = self.vocabulary.similar(query).values()

@@ -19,15 +19,7 @@ import numpy as np
 
 from memvault.model.errors import StoreUnavailable
 from memvault.model.note import ChunkSize, Vector
-from memvault.model.search import (
-    FoundBy,
-    Hit,
-    Mode,
-    Scope,
-    SearchResult,
-    Tuning,
-    Verification,
-)
+from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult, Tuning, Verification
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
@@ -65,16 +57,14 @@ PLANNING_CANDIDATES = 60  # candidates that planning chooses from
 MIN_KNOWLEDGE = 0.34  # knowledge (`Searcher._knowledge`) below which a vault knows no answer
 LARGE_VAULT_CHUNKS = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
 ALL_WORDS_BONUS = 0.3  # added to the relevance for having all words of the question
-OTHER_LANGUAGE_BONUS = (
-    0.06  # added to the relevance if question and notes are in different languages
-)
+OTHER_LANGUAGE_BONUS = 0.06  # the same, if question and notes are in different languages
 
 # Words that request an answer without naming a subject: notes need not have them.
 _REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
 
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
-"""What use says for or against memories (by id) as answers to a question, each in [-1, 1]; None if
-that is nothing."""
+"""Returns weights learnt from use for memories (by id) as answers to a question, each in [-1, 1];
+None if nothing was learnt."""
 
 
 class Checker(Protocol):
@@ -182,14 +172,11 @@ class Searcher:
         knowledge = self._knowledge(request, candidates.hits)
         is_known = knowledge >= MIN_KNOWLEDGE
         if not is_known and knowledge < self._min_knowledge_shown():
-            matter = request.matter
-            return SearchResult(
-                [], mode or Mode.DEFAULT, matter, unanswered_notice(candidates), known=False
-            )
+            notice = unanswered_notice(candidates)
+            return SearchResult([], mode or Mode.DEFAULT, request.matter, notice, known=False)
         if not is_known:
-            candidates = replace(
-                candidates, notice=" ".join(filter(None, (candidates.notice, UNSURE)))
-            )
+            notice = " ".join(filter(None, (candidates.notice, UNSURE)))
+            candidates = replace(candidates, notice=notice)
         result = self._judge(request, candidates, chosen_mode)
         if mode is None and chosen_mode is not Mode.DEFAULT and not result.hits:
             result = self._judge(request, candidates, Mode.DEFAULT)
@@ -264,11 +251,8 @@ class Searcher:
         shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
         if not shares or max(shares) == 1.0:
             return 1.0
-        return (
-            relevance
-            + ALL_WORDS_BONUS * max(shares[:BEST_NOTES])
-            + self._language_bonus(request.query)
-        )
+        share = max(shares[:BEST_NOTES])
+        return relevance + ALL_WORDS_BONUS * share + self._language_bonus(request.query)
 
     def _language_bonus(self, query: str) -> float:
         """What to add to the knowledge for a question that is not in English.
@@ -288,6 +272,7 @@ class Searcher:
     # -- judging --------------------------------------------------------------------------------
 
     def _judge(self, request: SearchRequest, candidates: Candidates, mode: Mode) -> SearchResult:
+        """Verify, order and choose candidates by the rules of a mode, and say what is missing."""
         plan, matter = PLANS[mode].tuned(self._tuning()), request.matter
         top_k = request.top_k or plan.top_k
         hits = candidates.hits[: _candidate_count(request, mode)]
@@ -321,12 +306,10 @@ class Searcher:
 
     def _unseen_names(self, request: SearchRequest, hits: Sequence[Hit]) -> list[str]:
         """The names in a question, besides its times, that no note has."""
-        text_of_hits = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
+        text = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
 
         def is_in_vault(name: str) -> bool:
-            return name.casefold() in text_of_hits or bool(
-                self._vectors.rank_keywords(name, 1).note_ids
-            )
+            return name.casefold() in text or bool(self._vectors.rank_keywords(name, 1).note_ids)
 
         question = request.query if request.time is None else request.time.rest
         try:
@@ -344,6 +327,7 @@ class Searcher:
             hit.confidence = chance
 
     def _verify(self, request: SearchRequest, hits: Sequence[Hit]) -> None:
+        """Add to each hit what other notes say about it, and adjust its confidence."""
         if not hits:
             return
         verifications = self._checker.verify(request.query, hits, request.scope)
@@ -372,6 +356,7 @@ class Searcher:
         )
 
     def _diversify(self, query: str, hits: list[Hit], count: int, diversity: float) -> list[Hit]:
+        """The first hits, or a choice of different ones if the mode wants diversity."""
         if diversity <= 0.0 or len(hits) < 2:
             return hits[:count]
         try:
@@ -390,9 +375,7 @@ class Searcher:
         def cosine(vector: Vector) -> float:
             return float(vector @ query_vector)
 
-        return np.stack(
-            [max(passages.get(memory_id, ()), key=cosine, default=zeros) for memory_id in ids]
-        )
+        return np.stack([max(passages.get(key, ()), key=cosine, default=zeros) for key in ids])
 
 
 def _comes_from_a_list(hits: Sequence[Hit]) -> bool:

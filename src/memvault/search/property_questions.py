@@ -137,25 +137,21 @@ class PropertyQuestion:
             rest = _with_not(rest, memories)
         if not _names_any(rest, memories):  # as most do not
             return None
-        ignored_words = {
-            *_QUESTION_WORDS.split(),
-            *(_EVENT_WORDS.split() if time is not None else ()),
-        }
+        ignored = {*_QUESTION_WORDS.split(), *(_EVENT_WORDS.split() if time is not None else ())}
         negated = _NEGATED.search(rest) is not None
         if negated:
-            ignored_words.update(_YET_WORDS.split())
+            ignored.update(_YET_WORDS.split())
         rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
-        content_words = words_beyond(ignored_words, rest, question)
+        content = words_beyond(ignored, rest, question)
         in_order = list(dict.fromkeys(some_words(rest)))
         size_words = set(in_order)  # "most" is no content word
         order = bool(size_words & LARGEST) - bool(size_words & SMALLEST)
-        content_words -= LARGEST | SMALLEST
-        if not 0 < len(content_words) <= MAX_WORDS:
+        content -= LARGEST | SMALLEST
+        if not 0 < len(content) <= MAX_WORDS:
             return None
         places = {word: place for place, word in enumerate(in_order)}
         words = {
-            word: terms_of(word)
-            for word in sorted(content_words, key=lambda word: places.get(word, 0))
+            word: terms_of(word) for word in sorted(content, key=lambda word: places.get(word, 0))
         }
         return cls(text, words, time, limits, order, negated, today if is_overdue else None)
 
@@ -177,9 +173,8 @@ class PropertyQuestion:
             if compared_key is None:
                 return PropertyAnswer()
         if self.negated:
-            sort_keys = {
-                note: self._sort_key(note, compared_key) for note in self._denying(notes, values)
-            }
+            denying = self._denying(notes, values)
+            sort_keys = {note: self._sort_key(note, compared_key) for note in denying}
             return PropertyAnswer(self._ordered(sort_keys), compared_key)
         if candidates.has_kind and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
@@ -200,30 +195,26 @@ class PropertyQuestion:
         key_terms = frozenset[int]().union(*map(terms_of_key, keys))
         groups = [] if types else _named_in(memories.groups(), terms - key_terms)
         if types:
-            candidates = [memory for kind in types for memory in memories.of_type(kind)]
+            listed = [memory for kind in types for memory in memories.of_type(kind)]
         elif groups:
-            candidates = _in_all_groups(groups, memories)
+            listed = _in_all_groups(groups, memories)
         else:
-            candidates = list(
-                {m.id: m for key in keys for m in memories.with_property(key)}.values()
-            )
-        if len(candidates) > (MAX_NOTES_DENYING if self.negated else MAX_NOTES):
+            listed = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
+        if len(listed) > (MAX_NOTES_DENYING if self.negated else MAX_NOTES):
             return None
         group_terms = frozenset[int]().union(*map(terms_of, groups))
-        notes = [NoteProperties(memory, self.words, group_terms) for memory in candidates]
-        keys = [key for key in keys if any(key in memory.properties for memory in candidates)]
+        notes = [NoteProperties(memory, self.words, group_terms) for memory in listed]
+        keys = [key for key in keys if any(key in memory.properties for memory in listed)]
         named_terms = group_terms.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named_terms}
         return _Candidates(notes, keys, named_terms, values, has_kind=bool(types or groups))
 
-    def _nearest_number(
-        self, notes: Sequence[NoteProperties], nearest_keys: NearestKeys
-    ) -> str | None:
+    def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
         """The key with numbers that is nearest in meaning to the question."""
         number_keys = sorted({key for note in notes for key in note.numbers})
         size_words = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
         text = " ".join((self.text, *sorted(size_words)))  # again: it says most of the key
-        return next(iter(nearest_keys(text, number_keys, MIN_NEARNESS)), None)
+        return next(iter(nearest(text, number_keys, MIN_NEARNESS)), None)
 
     @property
     def _compares(self) -> bool:
@@ -241,11 +232,9 @@ class PropertyQuestion:
         self, notes: Sequence[NoteProperties], values: set[str], today: date
     ) -> list[Memory]:
         """The notes with these words that are overdue, the first due first."""
-        due_days = {
-            note: overdue_since(note.fields, today) for note in notes if note.has_all(values)
-        }
+        days = {note: overdue_since(note.fields, today) for note in notes if note.has_all(values)}
         return self._ordered(
-            {note: float(day.toordinal()) if day else None for note, day in due_days.items()}
+            {note: float(day.toordinal()) if day else None for note, day in days.items()}
         )
 
     def _notes_with_all(
@@ -273,11 +262,9 @@ class PropertyQuestion:
 
     def _ordered(self, sort_keys: Mapping[NoteProperties, float | None]) -> list[Memory]:
         """The notes that have a sort key, by this key; of equal ones the latest first."""
-        sort_key_by_id = {note.memory.id: sort_key for note, sort_key in sort_keys.items()}
-        memories = latest_first(
-            note.memory for note, sort_key in sort_keys.items() if sort_key is not None
-        )
-        return sorted(memories, key=lambda memory: sort_key_by_id[memory.id] or 0.0)
+        key_of = {note.memory.id: key for note, key in sort_keys.items()}
+        memories = latest_first(note.memory for note, key in sort_keys.items() if key is not None)
+        return sorted(memories, key=lambda memory: key_of[memory.id] or 0.0)
 
     def _denying(self, notes: Sequence[NoteProperties], values: set[str]) -> list[NoteProperties]:
         """The notes whose properties say that each word is not so ("not paid").
@@ -285,22 +272,19 @@ class PropertyQuestion:
         Args:
             values: the words that are neither a type nor a key.
         """
-        named_words = {
-            word for note in notes for words in note.words_by_key.values() for word in words
-        }
-        keys_by_word: dict[str, set[str]] = {word: set() for word in values | named_words}
+        named = {word for note in notes for words in note.words_by_key.values() for word in words}
+        keys_by_word: dict[str, set[str]] = {word: set() for word in values | named}
         for note in notes:
             for key, words in note.words_by_key.items():
                 for word in words:
                     keys_by_word[word].add(key)
         for word in values:
             keys_by_word[word] = {key for note in notes for key in note.keys_with_value(word)}
-        denying = [
-            note
-            for note in notes
-            if all(note.denies(word, keys_of_word) for word, keys_of_word in keys_by_word.items())
+        if not keys_by_word:
+            return []
+        return [
+            n for n in notes if all(n.denies(word, keys) for word, keys in keys_by_word.items())
         ]
-        return denying if keys_by_word else []
 
     def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
         """Whether a note has these words, and with them more than the key that is asked for."""
@@ -333,9 +317,8 @@ class PropertyQuestion:
     def _days_until(self, note: NoteProperties) -> float | None:
         """The first day of the properties that are named, or of all, that is of the time, as a
         number; None without one."""
-        days = (
-            self._day_within_time(key, note.fields[key]) for key in note.words_by_key or note.fields
-        )
+        keys = note.words_by_key or note.fields
+        days = (self._day_within_time(key, note.fields[key]) for key in keys)
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
     def _day_within_time(self, key: str, value: str) -> date | None:
@@ -385,11 +368,7 @@ def _in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> list[Memory
         members = members_by_terms.setdefault(terms_of(group), {})
         members.update({memory.id: memory for memory in memories.in_group(group)})
     first, *others = members_by_terms.values()
-    return [
-        memory
-        for memory_id, memory in first.items()
-        if all(memory_id in members for members in others)
-    ]
+    return [memory for key, memory in first.items() if all(key in members for members in others)]
 
 
 def _with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
@@ -398,23 +377,21 @@ def _with_longest_values(notes: Sequence[NoteProperties], question: str) -> list
     Of values with the same key and terms, only the longest counts that the question has word for
     word: "to read" excludes notes with "read".
     """
-    padded_question = f" {' '.join(some_words(composed(question)))} "
+    text = f" {' '.join(some_words(composed(question)))} "
     question_terms = terms_of(question)
     longest: dict[tuple[str, frozenset[int]], int] = {}
     lengths: list[dict[tuple[str, frozenset[int]], int]] = []
     for note in notes:
-        lengths_of_note = {}
+        of_note = {}
         for key, value in note.fields.items():
             if (value_terms := terms_of(value)) and value_terms <= question_terms:
                 words = " ".join(some_words(composed(value)))
-                lengths_of_note[key, value_terms] = (
-                    len(words) if f" {words} " in padded_question else 0
-                )
-        for value_key, length in lengths_of_note.items():
+                of_note[key, value_terms] = len(words) if f" {words} " in text else 0
+        for value_key, length in of_note.items():
             longest[value_key] = max(length, longest.get(value_key, 0))
-        lengths.append(lengths_of_note)
+        lengths.append(of_note)
     return [
         note
-        for note, lengths_of_note in zip(notes, lengths, strict=True)
-        if all(length == longest[value_key] for value_key, length in lengths_of_note.items())
+        for note, of_note in zip(notes, lengths, strict=True)
+        if all(length == longest[value_key] for value_key, length in of_note.items())
     ]

@@ -31,7 +31,7 @@ from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.words import STOP_WORDS, composed, without_accents
 
-DAYS_WRITTEN_AFTER = 7  # days after a time in which notes about it are still written
+DAYS_AFTER = 7  # days after a time in which notes about it are still written
 OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
 SHORT_DAYS = 2  # a day, or a weekend
 YEARS_BACK = 10  # years in which a month without a year is looked for
@@ -180,9 +180,7 @@ class QuestionTime:
         def concerns(place: int) -> bool:
             """Whether a memory is of this time or from the days after it, or its passage names a
             day of it."""
-            return any(
-                span.with_days_after(DAYS_WRITTEN_AFTER).has(days[place]) for span in spans
-            ) or any(
+            return any(span.with_days_after(DAYS_AFTER).has(days[place]) for span in spans) or any(
                 span.has(day.first) and span.has(day.last)
                 for day in named_spans(place)
                 for span in spans
@@ -216,7 +214,7 @@ class QuestionTime:
         self,
         memories: Iterable[Memory],
         days_named_in: Callable[[str], Sequence[date]],
-        further_memories: Sequence[Memory] = (),
+        others: Sequence[Memory] = (),
     ) -> list[Memory]:
         """The memories of this time: future ones first, the soonest first, then the newest.
 
@@ -226,7 +224,7 @@ class QuestionTime:
 
         Args:
             days_named_in: returns the days that the note at a path names.
-            further_memories: other memories asked for; put after the first group.
+            others: other memories asked for; put after the first group.
         """
         candidates = list(memories)
         for years_back in self._years_back():
@@ -243,13 +241,9 @@ class QuestionTime:
                 ranked.sort(key=lambda entry: entry[0])
                 in_first_group = sum(rank[0] == 0 for rank, _ in ranked)
                 ordered = [memory for _, memory in ranked]
-                all_memories = [
-                    *ordered[:in_first_group],
-                    *further_memories,
-                    *ordered[in_first_group:],
-                ]
+                all_memories = [*ordered[:in_first_group], *others, *ordered[in_first_group:]]
                 return list({memory.id: memory for memory in all_memories}.values())
-        return list(further_memories)
+        return list(others)
 
     def _rank(
         self, memory: Memory, days_named: Sequence[date], spans: Sequence[Span]
@@ -284,9 +278,7 @@ class QuestionTime:
 
     def days_meant(self) -> Callable[[date], bool]:
         """A function that says whether a day may be of this time, in any year that it may mean."""
-        spans = [
-            span for years_back in self._years_back() for span in self._meant_spans(years_back)
-        ]
+        spans = [span for back in self._years_back() for span in self._meant_spans(back)]
         return partial(_is_in_any, spans)
 
     def has(self, memory: Memory) -> bool:
@@ -363,18 +355,14 @@ def _words_of(part: str, question: str) -> _Words:
     past, anything, plans = PAST, _ANYTHING, _PLANS
     tasks = words_for_open_tasks(question)
     for language in languages_of(question).names or (task_languages(question) if tasks else ()):
-        happened, general_words = HAPPENED[language].split(), _general_words(language)
+        happened, general = HAPPENED[language].split(), _general_words(language)
         if language in LANGUAGES:  # those whose function words are known
             function_words = {word for word in words if is_function_word(word, language)}
             words -= function_words.difference(happened)
         if language in UNSPACED:
-            words = set(_split(words, (*general_words, *tasks, *OPEN_TASKS)))
+            words = set(_split(words, (*general, *tasks, *OPEN_TASKS)))
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
-        past, anything, plans = (
-            past.union(happened),
-            anything | general_words,
-            plans | general_words,
-        )
+        past, anything, plans = past.union(happened), anything | general, plans | general
     if tasks:
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
     return _Words(words, past, anything, plans | tasks)

@@ -28,9 +28,7 @@ OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
 ONE_TERM_SHARE = 0.05  # of its score, for a node that answers only one of two terms
-MIN_WEIGHT_OF_RIGHT_KINDS = (
-    0.2  # least weight of an edge between the right kinds, whatever its words
-)
+KINDS_WEIGHT = 0.2  # least weight of an edge between the right kinds, whatever its words
 # How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
 # edge suffices or the question's words are vague.
 TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
@@ -175,9 +173,7 @@ class Traversal:
             best = float(joint.fit[edge].max(initial=-1.0))
         fall = self._fall_for(best) * (2.0 if joint.loose else 1.0)
         weight_one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
-        weight_one = np.where(
-            fits_kinds, np.maximum(weight_one, MIN_WEIGHT_OF_RIGHT_KINDS), weight_one
-        )
+        weight_one = np.where(fits_kinds, np.maximum(weight_one, KINDS_WEIGHT), weight_one)
         weight_two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
         value = np.concatenate(
             [
@@ -230,22 +226,13 @@ class Traversal:
         graph, fit = self._graph, joint.fit
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         parents = joint.parent_kinds[graph.kind_of]
-        first_moves = np.flatnonzero(
-            (child.score[origin] > MIN_TWO_STEP_SCORE) & ~graph.is_date[middle]
-        )
-        if len(first_moves) > _MAX_FIRST_EDGES:
-            first_moves = first_moves[
-                np.argsort(-fit[edge[first_moves]], kind="stable")[:_MAX_FIRST_EDGES]
-            ]
-        position, half = self._usable_half_edges(middle[first_moves])
-        first, second, beyond = (
-            first_moves[position],
-            graph.half_edge[half],
-            graph.half_target[half],
-        )
-        valid = (
-            (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > IS_RIGHT_KIND)
-        )
+        starts = np.flatnonzero((child.score[origin] > MIN_TWO_STEP_SCORE) & ~graph.is_date[middle])
+        if len(starts) > _MAX_FIRST_EDGES:
+            starts = starts[np.argsort(-fit[edge[starts]], kind="stable")[:_MAX_FIRST_EDGES]]
+        position, half = self._usable_half_edges(middle[starts])
+        first, second, beyond = starts[position], graph.half_edge[half], graph.half_target[half]
+        valid = (beyond != origin[first]) & (second != edge[first])
+        valid &= parents[beyond] > IS_RIGHT_KIND
         first, second, beyond = first[valid], second[valid], beyond[valid]
         fit_first, fit_second = fit[edge[first]], fit[second]
         is_same_sentence = graph.sentence[edge[first]] == graph.sentence[second]
@@ -253,11 +240,9 @@ class Traversal:
         fit_apart = BETTER_EDGE * better + WORSE_EDGE * worse
         fit_apart += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
         penalty = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
-        penalty_in_sentence = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
+        penalty_same = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
         fit_two = np.where(
-            is_same_sentence,
-            0.5 * (fit_first + fit_second) - penalty_in_sentence,
-            fit_apart - penalty,
+            is_same_sentence, 0.5 * (fit_first + fit_second) - penalty_same, fit_apart - penalty
         )
         return first, second, beyond, fit_two.astype(np.float32)
 
