@@ -174,8 +174,10 @@ def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
 
 
 def _with_code(question: str, scores: Scores, outline: Outline) -> list[float]:
-    """The score of each sentence for a question, or that of the code it introduces if greater (or
-    that it follows, if nothing introduces the code); 0 for a sentence that is not shown."""
+    """The score of each sentence for a question, 0 for a sentence that is not shown.
+
+    Code raises the score of the sentence that introduces it to its own, else of the one after it.
+    """
     wants_digits = _ANSWERED_WITH_DIGITS.search(question) is not None
     with_code = [
         score * (1.0 + _NUMBER_BONUS * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))

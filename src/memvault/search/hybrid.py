@@ -59,7 +59,7 @@ class HybridSearch:
         self._known_languages: dict[str, bool] = {}
 
     def begin(self, query: str) -> None:
-        """Start to embed what `search` compares, so that it need not wait as long."""
+        """Start to embed the texts that `search` compares, to shorten its wait."""
         self._embedder.begin_query(query)
         self.vocabulary.begin(query)
 

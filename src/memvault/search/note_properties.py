@@ -75,8 +75,8 @@ class NoteProperties:
         return word in self._text or NUMBER_WORDS.get(word, word) in self._text
 
     def has_all(self, words: Collection[str]) -> bool:
-        """Whether each word is one of a value, or of the note's title, aliases, project or tags; a
-        number must be that of a property that is named, if any is."""
+        """Whether the note has each word in a value, or in its title, aliases, project or tags. If
+        the question names properties, a number must be the value of one of these."""
         return all(self._has_word(word) for word in words)
 
     def is_named_by(self, words: Collection[str]) -> bool:
@@ -101,12 +101,14 @@ class NoteProperties:
         return [key for key, words in self.words_of_value.items() if word in words]
 
     def denies(self, word: str, keys: Collection[str]) -> bool:
-        """Whether the properties say that the word is not so: one that it names is missing or
-        false, or one whose values may have the word has another.
+        """Whether the properties deny a word ("not paid").
+
+        They do if every property with the word in its key ("paid") is missing or false. Where no
+        key has the word, they do if one of these properties has another value ("state: open").
 
         Args:
-            keys: those of properties that the word names in any note; without such, of those whose
-                values have it in any note.
+            keys: of the properties with the word in their keys in any note; if there are none, of
+                those with the word in their values in any note.
         """
         named_keys = [key for key in keys if terms_of(word) & terms_of_key(key)]
         if named_keys:
@@ -122,7 +124,8 @@ class NoteProperties:
         )
 
     def has_value(self, word: str) -> bool:
-        """Whether a value has the word; a number must be that of a property that is named."""
+        """Whether a value has the word. If the question names properties, a number must be the
+        value of one of these."""
         number = NUMBER_WORDS.get(word, word)
         keys = self.words_by_key if self.words_by_key and number.isdigit() else self.fields
         return any(not {word, number}.isdisjoint(self.words_of_value[key]) for key in keys)

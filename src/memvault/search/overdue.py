@@ -47,8 +47,7 @@ def without_overdue(question: str) -> str:
 
 
 def overdue_since(fields: Mapping[str, str], today: date) -> date | None:
-    """The first day by which the properties say that it was due, if that is past and it is not
-    done.
+    """The first day on which a note was due, if that day is past and no property says "done".
 
     Args:
         fields: the shown value of each property, by its key.

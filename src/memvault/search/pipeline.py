@@ -123,7 +123,7 @@ class Searcher:
         self.candidates.warm_up()
 
     def begin(self, query: str) -> None:
-        """Start to embed what `search` compares, so that it waits less."""
+        """Start to embed the texts that `search` compares, to shorten its wait."""
         self.hybrid.begin(query)
 
     def close(self) -> None:

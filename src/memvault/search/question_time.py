@@ -218,9 +218,9 @@ class QuestionTime:
     ) -> list[Memory]:
         """The memories of this time: future ones first, the soonest first, then the newest.
 
-        Of a time that is past first come the notes with a date of their own, then those that were
-        only saved then, then those that only name a day of it; of a time to come those that only
-        their file says to be of it come last.
+        Of a past time, notes with a date of their own come first, then notes that were only saved
+        then, then notes that only name a day of it. Of a coming time, notes whose only date is
+        that of their file come last.
 
         Args:
             days_named_in: returns the days that the note at a path names.
@@ -265,7 +265,7 @@ class QuestionTime:
         return None
 
     def day_within(self, day: date, *, every_year: bool = False) -> date | None:
-        """The day if it is of this time; where the time may be past or to come, if it is to come.
+        """The day if it is within this time; of a past and a coming one, the coming one counts.
 
         Args:
             every_year: the day recurs, so that it may be of this time in another year.

@@ -216,7 +216,7 @@ class Embedder:
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
 
     def release(self, idle_seconds: float) -> bool:
-        """Unload what only batches need if it was idle for so long; returns whether it did."""
+        """Unload the model for batches if it was idle for so long; returns whether it was."""
         return self._model.release(idle_seconds)
 
     def interrupt(self) -> None:

@@ -188,7 +188,7 @@ class _Rewriter:
 
 
 def _with_target(written: str, link: Wikilink, name: str, bar: str) -> str:
-    """The wikilink with another target; one whose new target is a path shows what it showed."""
+    """The wikilink with another target, and with an alias if a path would be shown instead."""
     opening = written.index("[[") + 2
     target_start = written.index(link.target, opening)
     changed = written[:target_start] + name + written[target_start + len(link.target) :]

@@ -217,9 +217,10 @@ def sentences(
     properties: Sequence[tuple[str, ...]],
     leading_memory: int | None,
 ) -> list[Part]:
-    """Each sentence as one part, without those that score below `MIN_SHARE_UNUSED` of the best, or
-    below `MIN_SHARE_OF_NOTE` of the best of their note, so that a long note does not fill the
-    context.
+    """Each sentence as one part.
+
+    Sentences are left out that score below `MIN_SHARE_UNUSED` of the best sentence, or below
+    `MIN_SHARE_OF_NOTE` of the best of their note: a long note must not fill the context.
 
     Args:
         properties: those that are shown with the sentences of each memory.

@@ -101,9 +101,8 @@ class RelationSearch:
         self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
         self._reading_done = threading.Condition()
-        self._readings_started = self._readings_finished = (
-            0  # how often the background worker has read changes
-        )
+        # How often the background worker has begun, and has finished, to read changes.
+        self._readings_started = self._readings_finished = 0
         self._first_deadline: float | None = None  # no question waits longer for the first reading
 
     # -- questions ------------------------------------------------------------------------------

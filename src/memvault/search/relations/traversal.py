@@ -369,7 +369,7 @@ class Traversal:
 
     @staticmethod
     def intersection(first: State, second: State) -> State:
-        """The nodes that answer both, and far behind them those that answer one."""
+        """The nodes of both states, and with much lower scores the nodes of one of them."""
         one_only = ONE_TERM_SHARE * np.maximum(first.score, second.score)
         meeting = State(np.maximum(first.score * second.score, one_only))
         for node in first.steps.keys() | second.steps.keys():
