@@ -166,7 +166,7 @@ class BatchWriter:
         texts |= note_texts(rest, self._embedder.tokens)
         pieces = {path: text.pieces for path, text in texts.items()}
         also = sentences_between_notes(graphs)
-        chunks = chunk_notes(notes, self._embedder, pieces=pieces, also=also)
+        chunks = chunk_notes(notes, self._embedder, pieces=pieces, extra_texts=also)
         outlines = {path: text.packed() for path, text in texts.items()}
         return Batch(
             [

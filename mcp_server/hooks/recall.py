@@ -272,7 +272,7 @@ class HookRecall:
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
         gated = any(hit.gated for hit in found)
         source = self._container.own_excerpts if gated else self._container.excerpts
-        excerpts = source.of(query, found, limits, whole=len(_EXCERPT_BYTES))
+        excerpts = source.of(query, found, limits, fully_read=len(_EXCERPT_BYTES))
         quoted: dict[str, Quotation] = {}
         for hit, excerpt, limit in zip(found, excerpts, limits, strict=True):
             if is_captured(hit.memory) and not gated:

@@ -85,7 +85,7 @@ class ContextService:
         context = distiller.distil(request.query, hits, budget, request.form, time)
         answer = self._with_insights(self._with_text(empty, context, request.level), request)
         left = ANSWER_TOKENS[request.level] - self._token_budget.of(answer)
-        if budget.beside is not None and left >= WORTH_MORE and context.compression > 0.0:
+        if budget.naming_tokens is not None and left >= WORTH_MORE and context.compression > 0.0:
             budget = replace(budget, tokens=budget.tokens + left)  # insights left this much unused
             context = distiller.distil(request.query, hits, budget, request.form, time)
             answer = self._with_text(answer, context, request.level)
@@ -126,7 +126,7 @@ class ContextService:
             update={
                 "context": context.text,
                 "tokens_used": context.tokens,
-                "tokens_before_distillation": context.before,
+                "tokens_before_distillation": context.source_tokens,
                 "distillation_applied": context.form,
                 "compression_ratio": round(context.compression, 3),
                 "nodes_retrieved": ids,

@@ -29,7 +29,7 @@ from memvault.model.errors import (
 )
 from memvault.model.memory import Memory
 from memvault.model.search import Aspect, VerbosityLevel
-from memvault.search.context.forms import Form, cited
+from memvault.search.context.forms import Form, ids_of_citation
 
 NOTES_READ = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # by priority
 
@@ -143,7 +143,7 @@ class CitationTools(Tools):
 
     def _expansion(self, tag: str, level: VerbosityLevel, neighbours: bool) -> ExpansionShape:
         catalogue = self._box.container.live.catalogue
-        ids = cited(tag, catalogue.ids_starting)
+        ids = ids_of_citation(tag, catalogue.ids_starting)
         memory = catalogue.by_id(ids[0]) if ids and len(ids) == 1 else None
         if memory is None:
             return ExpansionShape(citation_tag=tag, error=_unresolved(tag, ids))

@@ -100,7 +100,9 @@ def found_for(container: Container, question: Question) -> list[Hit]:
 
 
 def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) -> Context:
-    whole = distiller.distil(question.text, found, ContextBudget(TEXT), Form.NARRATIVE).before
+    whole = distiller.distil(
+        question.text, found, ContextBudget(TEXT), Form.NARRATIVE
+    ).source_tokens
     room = ContextBudget(max(100, round(SHARE * whole)))
     return distiller.distil(question.text, found, room, Form.NARRATIVE)
 

@@ -186,7 +186,7 @@ class Recorder(PathFinder):
 def examples(world: World, container: Container) -> list[tuple[Any, Any]]:
     """For each question the features of its paths, and which of them lead to what answers it."""
     search, catalogue = container.live.searcher.candidates._relations, container.live.catalogue
-    lexicon = search._up_to_date(-1.0)
+    lexicon = search._refreshed_lexicon(-1.0)
     assert lexicon is not None
     graph, found = lexicon.graph, []
     path_of = {graph.number_of[memory.id]: memory.path for memory in catalogue.all()}

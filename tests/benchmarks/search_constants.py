@@ -47,21 +47,21 @@ class Point:
 
 
 GRID = [Point(*each) for each in product(DENSE_WEIGHTS, HALVES, KEPT)]
-IN_USE = Point(DEFAULTS.dense_weight, DEFAULTS.half_keywords, association.KEPT)
+IN_USE = Point(DEFAULTS.dense_weight, DEFAULTS.half_keywords, association.FIXED_PLACES)
 
 
 @contextmanager
 def trial(container: Container, point: Point) -> Iterator[None]:
     """Searches with these constants."""
-    hybrid, kept = container.live.searcher.hybrid, association.KEPT
+    hybrid, kept = container.live.searcher.hybrid, association.FIXED_PLACES
     hybrid._settings = FusionSettings(
         dense_weight=point.dense_weight, half_keywords=point.half_keywords
     )
-    association.KEPT = point.kept
+    association.FIXED_PLACES = point.kept
     try:
         yield
     finally:
-        hybrid._settings, association.KEPT = DEFAULTS, kept
+        hybrid._settings, association.FIXED_PLACES = DEFAULTS, kept
 
 
 def score(container: Container, questions: Sequence[Mapping[str, object]]) -> float:

@@ -94,10 +94,10 @@ def weights(text: str, *languages: str) -> dict[int, float]:
 
 def test_function_words_count_less_in_their_own_language_only() -> None:
     (can,) = bm25.terms("can")
-    assert weights("can you find it")[can] == pytest.approx(bm25.FUNCTION_WORD)
+    assert weights("can you find it")[can] == pytest.approx(bm25.FUNCTION_WORD_WEIGHT)
     assert weights("Can ne için ve nasıl geldi", "turkish")[can] == 1.0
     (die,) = bm25.terms("die")
-    assert weights("Wo ist die Miete", "german")[die] == pytest.approx(bm25.FUNCTION_WORD)
+    assert weights("Wo ist die Miete", "german")[die] == pytest.approx(bm25.FUNCTION_WORD_WEIGHT)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_function_words_count_less_in_their_own_language_only() -> None:
 )
 def test_words_that_ask_are_function_words(question: str, language: str, asks: str) -> None:
     (term,) = bm25.query(asks, (language,)).indices[:1]
-    assert weights(question, language)[term] == pytest.approx(bm25.FUNCTION_WORD)
+    assert weights(question, language)[term] == pytest.approx(bm25.FUNCTION_WORD_WEIGHT)
 
 
 def test_words_that_questions_are_full_of_count_half_in_english_only() -> None:
     (get,), (ferry,) = bm25.terms("get"), bm25.terms("ferry")
     query_weights = weights("where do I get the ferry", "german")
-    assert query_weights[get] == pytest.approx(bm25.COMMON_WORD)
+    assert query_weights[get] == pytest.approx(bm25.COMMON_WORD_WEIGHT)
     assert query_weights[ferry] == 1.0
     assert weights("Wo ist die get Fähre", "german")[get] == 1.0
 

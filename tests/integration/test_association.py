@@ -11,7 +11,7 @@ import pytest
 from indexer.indexer import Indexer
 from mcp_server.runtime.language_notice import language_problem
 from memvault.model.search import FoundBy, Hit, Mode, Scope
-from memvault.search.association import KEPT, Association, descending
+from memvault.search.association import FIXED_PLACES, Association, descending
 from memvault.search.hybrid import HybridSearch
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
@@ -103,7 +103,7 @@ def test_the_best_results_keep_their_places_however_many_link_to_a_hub(
     fill({**recipes, "Kitchen.md": "Everything else about the house.\n", **FILLER})
     titles = [hit.memory.title for hit in found(searcher, "How long do I bake the rye bread?")]
     assert titles[0] == "Bread rye"
-    assert "Kitchen" not in titles[:KEPT]
+    assert "Kitchen" not in titles[:FIXED_PLACES]
 
 
 def test_a_note_that_links_to_many_carries_less_to_each_of_them(
@@ -298,7 +298,7 @@ def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_mo
     question = "Where is the key?"
     assert not searcher.hybrid.is_foreign_and_known(question, None)
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    searcher.hybrid._known.clear()
+    searcher.hybrid._known_languages.clear()
     assert searcher.hybrid.is_foreign_and_known(question, None)
     fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
           for n in range(30)})  # fmt: skip
@@ -315,7 +315,7 @@ def test_the_language_of_most_notes_is_reported_if_the_model_does_not_know_it(
           for n in range(12)})  # fmt: skip
     assert searcher.hybrid.unknown_languages() == ["german"]
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    searcher.hybrid._known.clear()
+    searcher.hybrid._known_languages.clear()
     assert searcher.hybrid.unknown_languages() == []
 
 

@@ -541,7 +541,7 @@ def test_texts_of_edges_that_are_gone_do_not_pile_up(
     embedder: Embedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(edge_index, "SPARE", 10)
+    monkeypatch.setattr(edge_index, "SPARE_TEXTS", 10)
     vault({"Bo.md": "Tall.\n"})
     index = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed)
     for number in range(40):

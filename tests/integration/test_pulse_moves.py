@@ -18,7 +18,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import JohariQuadrant
 from memvault.model.state import CognitivePulse
-from memvault.search.scope import FIRST
+from memvault.search.scope import FIRST_LIMIT
 from tests.integration.test_similarity_index import loaded_index
 
 SAME = [
@@ -156,7 +156,7 @@ def test_where_all_are_equal_all_are_open(desk: Desk) -> None:
     assert {desk.quadrant(name) for name in bread} == {JohariQuadrant.OPEN}
 
 
-MANY = FIRST + 40
+MANY = FIRST_LIMIT + 40
 
 
 @pytest.fixture(scope="module")

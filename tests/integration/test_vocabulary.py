@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.model.search import Mode
-from memvault.search.vocabulary import LEAST_COSINE, Vocabulary, one_mistake_from
+from memvault.search.vocabulary import MIN_COSINE, Vocabulary, one_mistake_from
 from memvault.stores.vectors import bm25
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over
@@ -127,7 +127,7 @@ def test_such_words_count_less_than_those_of_the_question(vocabulary: Vocabulary
     words = vocabulary.similar("where does my stylesheet go")["stylesheet"]
     weights = bm25.with_words(bm25.query("stylesheet"), words)
     assert max(weights.values) == 1.0
-    assert 0.0 < min(weights.values) < 1.0 - (1.0 - LEAST_COSINE) / 2.0
+    assert 0.0 < min(weights.values) < 1.0 - (1.0 - MIN_COSINE) / 2.0
 
 
 def test_words_are_read_again_once_the_vault_has_grown(

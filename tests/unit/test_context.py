@@ -28,7 +28,7 @@ from memvault.model.search import (
     Verification,
 )
 from memvault.search.context.distil import Context, ContextBudget, Distiller
-from memvault.search.context.forms import Form, cited, tags
+from memvault.search.context.forms import Form, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import Scores
 from memvault.search.context.selection import sentences
@@ -208,7 +208,7 @@ def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     assert best.memory.title == "Harbour wall"
     assert 8 in range(best.lines.first, best.lines.last + 1)
     assert context.compression > 0.5
-    assert context.compression == pytest.approx(1 - context.tokens / context.before)
+    assert context.compression == pytest.approx(1 - context.tokens / context.source_tokens)
 
 
 def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder):
@@ -217,7 +217,9 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores = [np.full(len(outline.statements), 0.22) for outline in outlines]
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
-    found = sentences(outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], first=1)
+    found = sentences(
+        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], leading_memory=1
+    )
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
 
@@ -405,7 +407,9 @@ def test_a_note_is_read_again_if_its_words_turn_out_to_be_anothers(notes):
 
 
 def test_a_terse_budget_counts_the_sources_and_leaves_a_sentence_or_two(notes):
-    room = ContextBudget(10, lambda memories: [80] * len(memories), least=40, terse=True)
+    room = ContextBudget(
+        10, lambda memories: [80] * len(memories), first_memory_tokens=40, terse=True
+    )
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
     assert len(context.excerpts) == 1
@@ -505,14 +509,14 @@ def test_a_tag_is_the_first_eight_digits_or_as_many_as_tell_it_apart():
     ],
 )
 def test_a_tag_is_read_however_it_is_written(tag, ids):
-    assert cited(tag, among(ONE, TWIN, OTHER)) == ids
+    assert ids_of_citation(tag, among(ONE, TWIN, OTHER)) == ids
 
 
 @given(st.lists(st.uuids(), min_size=1, max_size=20, unique=True), st.data())
 def test_every_tag_leads_back_to_its_memory(uuids: list[UUID], data):
     ids = [str(each) for each in uuids]
     one = data.draw(st.sampled_from(ids))
-    assert cited(tags([one], among(*ids))[one], among(*ids)) == [one]
+    assert ids_of_citation(tags([one], among(*ids))[one], among(*ids)) == [one]
 
 
 # -- the session's colour --------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
 from memvault.text.openvino_model import OpenVinoModel, model_id
-from memvault.text.phrase_vectors import AHEAD, PhraseVectors
+from memvault.text.phrase_vectors import MAX_UNAWAITED, PhraseVectors
 
 DEFAULT = EmbeddingSettings().model
 
@@ -208,7 +208,7 @@ def test_phrases_that_nobody_waits_for_hold_nothing_of_the_model(model: OpenVino
     phrases = PhraseVectors(Embedder(held, "m"))
     for number in range(40):
         phrases.begin([f"the ferry of quay {number}"])
-        assert held.requests <= AHEAD
+        assert held.requests <= MAX_UNAWAITED
     alone = Embedder(model, "m")
     for text, vector in phrases.of(["the ferry of quay 3", "the ferry of quay 39"]).items():
         assert np.allclose(vector, alone.embed_few([text])[0], atol=1e-5)

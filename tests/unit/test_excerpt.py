@@ -15,7 +15,7 @@ from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.context.outline import Outlines
-from memvault.search.context.scoring import DENSE, scores
+from memvault.search.context.scoring import COSINE_WEIGHT, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
 from memvault.search.single_questions import questions_in
 from memvault.search.time_spans import Calendar
@@ -230,7 +230,7 @@ def test_a_heading_about_something_else_takes_nothing_from_a_sentence(shelf):
     vector = shelf.embedder.embed_query(query)
     alone = float(shelf.embedder.embed([sentence])[0] @ vector)
     score = scores(query, vector, [hit], outline)[0].statements[0]
-    assert score >= hit.relevance * DENSE * alone - 1e-3
+    assert score >= hit.relevance * COSINE_WEIGHT * alone - 1e-3
 
 
 def test_one_endless_sentence_is_cut_after_a_word(shelf):

@@ -37,7 +37,9 @@ def relevance(
     usual: float = 0.0,
 ) -> float:
     scores = np.array([cosine]), np.array([keywords])
-    return float(SETTINGS.relevances(*scores, best, half, mean_cosine=mean_cosine, usual=usual)[0])
+    return float(
+        SETTINGS.relevances(*scores, best, half, mean_cosine=mean_cosine, usual_cosine=usual)[0]
+    )
 
 
 @given(

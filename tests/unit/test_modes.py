@@ -94,8 +94,8 @@ def test_a_mode_is_detected_in_far_less_than_ten_milliseconds():
 
 def test_the_plans_are_those_of_the_document():
     planning, execution = PLANS[Mode.PLANNING], PLANS[Mode.EXECUTION]
-    assert (planning.most, planning.threshold, planning.diversity) == (20, 0.65, 0.7)
-    assert (execution.most, execution.threshold, execution.diversity) == (5, 0.85, 0.2)
+    assert (planning.top_k, planning.threshold, planning.diversity) == (20, 0.65, 0.7)
+    assert (execution.top_k, execution.threshold, execution.diversity) == (5, 0.85, 0.2)
 
 
 # -- diversity --------------------------------------------------------------------------------------

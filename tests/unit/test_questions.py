@@ -39,7 +39,7 @@ def read(parser: QuestionParser, text: str) -> Question:
 def triples(question: Question) -> list[tuple[str, str, str]]:
     """(nearer thing, words, farther thing), names by themselves."""
     names = [term.nodes[0] if term.nodes else term.text for term in question.terms]
-    return [(names[r.a], r.words, names[r.b]) for r in question.relations]
+    return [(names[r.near], r.words, names[r.far]) for r in question.relations]
 
 
 def test_a_chain_of_relations_is_read_from_the_answer_outward(parser: QuestionParser) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.text.embedding import KNOWN, Embedder
+from memvault.text.embedding import MIN_BYTES_OF_ONE, Embedder
 from memvault.text.tokens import TokenCounter
 
 
@@ -69,7 +69,7 @@ def test_cutting_loses_nothing_but_white_space(tokens: TokenCounter, text: str, 
     ],
 )
 def test_the_default_model_knows_english(tokens: TokenCounter, text: str) -> None:
-    assert tokens.bytes_per_token(text) >= KNOWN
+    assert tokens.bytes_per_token(text) >= MIN_BYTES_OF_ONE
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_default_model_knows_english(tokens: TokenCounter, text: str) -> Non
     ],
 )
 def test_the_default_model_knows_no_other_language(tokens: TokenCounter, text: str) -> None:
-    assert tokens.bytes_per_token(text) < KNOWN
+    assert tokens.bytes_per_token(text) < MIN_BYTES_OF_ONE
 
 
 def test_a_text_without_words_has_no_tokens(tokens: TokenCounter) -> None:

@@ -24,13 +24,13 @@ from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
 
-POOL = 20  # results that links reorder and add to
-KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
-CARRIED = 0.75  # share of a hit's relevance that a link adds to a note, if it fits perfectly
-CLAIMED = 0.7  # weight of a link in a client's words; one in the person's words has 1
-OWN_SHARE = 1 / 3  # share of the places kept for the person's notes if claims would fill them all
-OWN_RELEVANCE = 0.5  # share of the best relevance that such a note needs
-SPREAD = 0.1  # weight that a link loses for each e-fold of notes that its hit is linked with
+POOL_SIZE = 20  # results that links reorder and add to
+FIXED_PLACES = 3  # first results that links never move, so that a vault's hubs do not displace them
+CARRIED_SHARE = 0.75  # share of a hit's relevance that a link adds to a note, if it fits perfectly
+CLAIM_WEIGHT = 0.7  # weight of a link in a client's words; one in the person's words has 1
+PERSONS_SHARE = 1 / 3  # of the places, kept for the person's notes if claims would fill them all
+PERSONS_MIN_RELEVANCE = 0.5  # share of the best relevance that such a note needs
+LINK_COUNT_PENALTY = 0.1  # weight that a link loses for each e-fold of notes linked with its hit
 LEARNT_SHARE = 1.0  # greatest share of a link's weight that use adds
 MAX_EDGES = 200  # strongest edges of a seed: all of a hub would take longer than the search
 MAX_VECTORS = 5_000  # cached vectors of links' sentences: 8 MB at 384 dimensions
@@ -84,34 +84,35 @@ class Association:
         """The hits and the notes linked with the best of them, best first.
 
         A linked note's relevance is that of its own text (of the last hit, if it was not found),
-        plus `CARRIED` of the hit's, times the cosine between the question and the link's sentence,
-        less if the hit is linked with many notes; its best link counts. The first `KEPT` hits gain
-        no relevance, but show their best link, too.
+        plus `CARRIED_SHARE` of the hit's, times the cosine between the question and the link's
+        sentence, less if the hit is linked with many notes; its best link counts. The first
+        `FIXED_PLACES` hits gain no relevance, but show their best link, too.
 
         Args:
-            hits: best first; those after `POOL` stay behind all others.
+            hits: best first; those after `POOL_SIZE` stay behind all others.
             seeds: links are followed from the first of these.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        pool = {hit.memory.id: hit for hit in hits[:POOL]}
-        kept = [hit.memory.id for hit in hits[:KEPT]]
-        relevances = {key: hit.relevance for key, hit in pool.items()}
-        least = min(relevances.values(), default=0.0)
-        best: dict[str, tuple[float, str, GraphEdge]] = {}  # by linked note: gain, seed and link
+        pool = {hit.memory.id: hit for hit in hits[:POOL_SIZE]}
+        fixed = [hit.memory.id for hit in hits[:FIXED_PLACES]]
+        relevances = {memory_id: hit.relevance for memory_id, hit in pool.items()}
+        least_relevance = min(relevances.values(), default=0.0)
+        # By the id of the linked note: the gain, the seed's id and the link.
+        best_link: dict[str, tuple[float, str, GraphEdge]] = {}
         for seed, linked, edge, fit in self._links(query, hits[:seeds]):
-            gain = fit if linked in kept else CARRIED * relevances[seed] * fit
-            if linked not in best or gain > best[linked][0]:
-                best[linked] = gain, seed, edge
-        for linked, (gain, seed, edge) in best.items():
+            gain = fit if linked in fixed else CARRIED_SHARE * relevances[seed] * fit
+            if linked not in best_link or gain > best_link[linked][0]:
+                best_link[linked] = gain, seed, edge
+        for linked, (gain, seed, edge) in best_link.items():
             hit = pool.get(linked)
             if hit is None:
                 memory = self._memory_of(linked)
                 if memory is None or not in_scope(memory, scope):
                     continue
-                hit = pool[linked] = Hit(memory, least)
-            if linked in kept:
+                hit = pool[linked] = Hit(memory, least_relevance)
+            if linked in fixed:
                 hit.hops = (_hop(edge, hit.memory, pool[seed].memory),)
             elif (relevance := min(1.0, hit.relevance + gain)) > hit.relevance:
                 hit.relevance, hit.found_by = relevance, FoundBy.LINK
@@ -119,10 +120,11 @@ class Association:
                 is_stated_here = edge.source == linked
                 hit.lines = LineRange(edge.line, edge.line) if is_stated_here else FIRST_LINE
         reordered = sorted(
-            (hit for key, hit in pool.items() if key not in kept), key=lambda hit: -hit.relevance
+            (hit for memory_id, hit in pool.items() if memory_id not in fixed),
+            key=lambda hit: -hit.relevance,
         )
-        rest = (hit for hit in hits[POOL:] if hit.memory.id not in pool)
-        return descending([*(pool[key] for key in kept), *reordered, *rest])
+        after_pool = (hit for hit in hits[POOL_SIZE:] if hit.memory.id not in pool)
+        return descending([*(pool[memory_id] for memory_id in fixed), *reordered, *after_pool])
 
     def _links(
         self, query: str, seeds: Sequence[Hit]
@@ -144,10 +146,10 @@ class Association:
             cosine = cosine_of.get(edge.sentence, 0.0)
             if linked != seed and cosine > 0.0:
                 weight = (1.0 + LEARNT_SHARE * self._learnt(seed, linked)) / (
-                    1.0 + SPREAD * math.log(linked_count[seed])
+                    1.0 + LINK_COUNT_PENALTY * math.log(linked_count[seed])
                 )
                 if self._is_claim(edge):
-                    yield seed, linked, edge, cosine * weight * CLAIMED
+                    yield seed, linked, edge, cosine * weight * CLAIM_WEIGHT
                 else:
                     yield seed, linked, edge, cosine * weight
 
@@ -170,33 +172,35 @@ class Association:
 
     def _cosines(self, query: str, sentences: set[str]) -> Mapping[str, float]:
         """The cosines of a question and the sentences whose vectors are cached."""
-        known = self._vectors_of(sentences)
-        if not known:
+        vector_of = self._vectors_of(sentences)
+        if not vector_of:
             return {}
-        cosines = np.stack(list(known.values())) @ self._question_vector(query)
-        return dict(zip(known, cosines.tolist(), strict=True))
+        cosines = np.stack(list(vector_of.values())) @ self._question_vector(query)
+        return dict(zip(vector_of, cosines.tolist(), strict=True))
 
     def _vectors_of(self, sentences: set[str]) -> Mapping[str, Vector]:
         cache = self._vectors
         vectors = {text: vector for text in sentences if (vector := cache.get(text)) is not None}
         if len(vectors) < len(sentences):
-            new = self._embedder.cached([text for text in sentences if text not in vectors])
-            if len(cache) + len(new) > MAX_VECTORS:
+            from_embedder = self._embedder.cached(
+                [text for text in sentences if text not in vectors]
+            )
+            if len(cache) + len(from_embedder) > MAX_VECTORS:
                 cache = self._vectors = {}
-            cache.update(new)
-            vectors.update(new)
+            cache.update(from_embedder)
+            vectors.update(from_embedder)
         return vectors
 
 
 def descending(hits: Sequence[Hit]) -> list[Hit]:
     """The hits, with relevances lowered so that none exceeds the one before."""
-    for before, hit in pairwise(hits):
-        hit.relevance = min(hit.relevance, before.relevance)
+    for previous, hit in pairwise(hits):
+        hit.relevance = min(hit.relevance, previous.relevance)
     return list(hits)
 
 
-def _hop(edge: GraphEdge, far: Memory, near: Memory) -> Hop:
-    source, target = (far, near) if edge.source == far.id else (near, far)
+def _hop(edge: GraphEdge, linked: Memory, seed: Memory) -> Hop:
+    source, target = (linked, seed) if edge.source == linked.id else (seed, linked)
     ends = edge.source, edge.target
     return Hop(source.title, edge.relation, target.title, source.path, edge.sentence, ends)
 
@@ -207,12 +211,16 @@ def with_persons_notes(hits: Sequence[Hit], limit: int) -> list[Hit]:
     If claims would fill them, some of the last places go to the person's notes that are about as
     relevant.
     """
-    first = list(hits[:limit])
-    least = OWN_RELEVANCE * max((hit.relevance for hit in hits), default=0.0)
-    persons = [hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least]
-    best = persons[: round(OWN_SHARE * limit)]
-    first_ids = {id(hit) for hit in first}
-    added = [hit for hit in best if id(hit) not in first_ids]
-    claims = [hit for hit in first if hit.memory.is_claim]
-    replaced = {id(hit) for hit in claims[len(claims) - len(added) :]} if added else set()
-    return [*(hit for hit in first if id(hit) not in replaced), *added]
+    shown = list(hits[:limit])
+    least_relevance = PERSONS_MIN_RELEVANCE * max((hit.relevance for hit in hits), default=0.0)
+    relevant_notes = [
+        hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least_relevance
+    ]
+    wanted = relevant_notes[: round(PERSONS_SHARE * limit)]
+    shown_ids = {id(hit) for hit in shown}
+    added = [hit for hit in wanted if id(hit) not in shown_ids]
+    shown_claims = [hit for hit in shown if hit.memory.is_claim]
+    replaced = (
+        {id(hit) for hit in shown_claims[len(shown_claims) - len(added) :]} if added else set()
+    )
+    return [*(hit for hit in shown if id(hit) not in replaced), *added]

@@ -24,7 +24,7 @@ from memvault.search.context.properties import relevant_properties
 from memvault.text.stems import stems
 
 Features = npt.NDArray[np.float64]
-UNVERIFIED_MOST = 0.69  # confidence of a claim that nobody confirms (FR-46)
+MAX_UNVERIFIED = 0.69  # confidence of a claim that nobody confirms (FR-46)
 _MAX_ODDS = 30.0  # e**30 is close to the largest odds of a float
 
 
@@ -93,14 +93,14 @@ def features(query: str, hits: Sequence[Hit]) -> Features:
     relevances = [hit.relevance for hit in hits]
     shares = word_shares(query, [text_with_properties(hit, query) for hit in hits])
     rows = np.zeros((count, 8))
-    for k, (relevance, hit) in enumerate(zip(relevances, hits, strict=True)):
-        best_other = relevances[0] if k else (relevances[1] if count > 1 else 0.0)
-        following = relevances[k + 1] if k + 1 < count else 0.0
+    for index, (relevance, hit) in enumerate(zip(relevances, hits, strict=True)):
+        best_other = relevances[0] if index else (relevances[1] if count > 1 else 0.0)
+        following = relevances[index + 1] if index + 1 < count else 0.0
         relation = float(hit.found_by is FoundBy.RELATION)
         link = float(hit.found_by is FoundBy.LINK)
-        rows[k] = (
-            relevance, relevance - best_other, shares[k], math.log(k + 1), relevance - following,
-            relation, relation * relevance, link,
+        rows[index] = (
+            relevance, relevance - best_other, shares[index], math.log(index + 1),
+            relevance - following, relation, relation * relevance, link,
         )  # fmt: skip
     return rows
 
@@ -121,16 +121,21 @@ def word_shares(query: str, texts: Sequence[str]) -> list[float]:
     text_stems = [stems(text) for text in texts]
     count = len(text_stems)
     weight = {
-        stem: math.log(1.0 + count / (sum(stem in own for own in text_stems) + 1.0))
+        stem: math.log(
+            1.0 + count / (sum(stem in stems_of_text for stems_of_text in text_stems) + 1.0)
+        )
         for stem in query_stems
     }
     total = sum(weight.values())
     if total <= 0.0:
         return [0.0] * count
-    return [sum(weight[stem] for stem in query_stems if stem in own) / total for own in text_stems]
+    return [
+        sum(weight[stem] for stem in query_stems if stem in stems_of_text) / total
+        for stems_of_text in text_stems
+    ]
 
 
-def confidence(likely: float, check: Verification) -> float:
+def confidence(chance: float, verification: Verification) -> float:
     """Confidence in [0, 1] that a memory answers the question correctly.
 
     - Contradicted: its chance times its share of the witnesses.
@@ -140,10 +145,10 @@ def confidence(likely: float, check: Verification) -> float:
       1 - (1 - c)² if they state the answer, so that a chance near 0 stays near 0.
     - A claim that nobody confirms: its chance, but under 0.7.
     """
-    if check.status is Status.CONTRADICTED:
-        return likely * check.score
-    if not check.verified:
-        return min(likely, UNVERIFIED_MOST)
-    if check.by_person and not check.marked and not check.confirmed_by:
-        return 1.0 - (1.0 - likely) ** 2 if check.answers else likely
-    return 1.0 if check.answers else (1.0 + likely) / 2.0
+    if verification.status is Status.CONTRADICTED:
+        return chance * verification.score
+    if not verification.verified:
+        return min(chance, MAX_UNVERIFIED)
+    if verification.by_person and not verification.marked and not verification.confirmed_by:
+        return 1.0 - (1.0 - chance) ** 2 if verification.answers else chance
+    return 1.0 if verification.answers else (1.0 + chance) / 2.0

@@ -12,7 +12,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
 from memvault.search import time_translation
-from memvault.search.association import POOL, Association, LinkWeight, with_persons_notes
+from memvault.search.association import POOL_SIZE, Association, LinkWeight, with_persons_notes
 from memvault.search.calibration import text_with_properties, word_shares
 from memvault.search.context.properties import terms_of
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
@@ -31,8 +31,8 @@ from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
 from memvault.text.words import STOP_WORDS, words
 
-BEST = 3  # best notes whose texts are searched for the question's words
-ANSWERED = 0.8  # share of a question's words in one of these that makes relations needless
+BEST_NOTES = 3  # best notes whose texts are searched for the question's words
+ANSWERED_SHARE = 0.8  # share of a question's words in one of these that makes relations needless
 
 
 class CandidateFinder:
@@ -109,53 +109,56 @@ class CandidateFinder:
         event_day = partial(day_named, self._indexed.names, self._indexed.catalogue)
         return QuestionTime.read(query, self._calendar(), event_day)
 
-    def find(self, request: SearchRequest, wanted: int) -> Candidates:
-        """At most ``wanted`` candidates; a partial result if a store fails or is slow.
+    def find(self, request: SearchRequest, limit: int) -> Candidates:
+        """At most ``limit`` candidates; a partial result if a store fails or is slow.
 
         Raises:
             StoreUnavailable: no store answers.
         """
         notice: str | None = None
 
-        def find_most(limit: int) -> list[Hit]:
+        def search(search_limit: int) -> list[Hit]:
             nonlocal notice
-            found = self._fallback.answer(request, limit, lambda: self._all_stages(request, limit))
-            notice = found.notice
-            return found.hits
+            candidates = self._fallback.answer(
+                request, search_limit, lambda: self._all_stages(request, search_limit)
+            )
+            notice = candidates.notice
+            return candidates.hits
 
         if request.fitting is None:
-            return Candidates(find_most(wanted), notice)
+            return Candidates(search(limit), notice)
         fitting = request.fitting
 
         def fits(hits: Sequence[Hit]) -> list[Hit]:
             ids = fitting([hit.memory for hit in hits])
             return [hit for hit in hits if hit.memory.id in ids]
 
-        hits = widened(find_most, fits, wanted)[:wanted]
+        hits = widened(search, fits, limit)[:limit]
         return Candidates(hits, notice)
 
     def _all_stages(self, request: SearchRequest, limit: int) -> Candidates:
+        """The candidates of all stages; without relations if the graph does not answer."""
         query, scope, notice = request.query, request.scope, None
         if hits := self._listing.notes_for(query, request.time, limit, scope):
             return Candidates(hits)
         if request.time is not None and request.time.only_time:
             notice = NONE_OF_THAT_TIME
-        listed, count = self._listing.matching(query, request.time, limit, scope)
-        hits = self._nearest(request, max(limit, POOL))
+        listed, count_notice = self._listing.matching(query, request.time, limit, scope)
+        hits = self._nearest(request, max(limit, POOL_SIZE))
         if listed and request.patience == 0.0:  # else the relations must explain what is found
-            known = {hit.memory.id for hit in listed}
-            hits = [*listed, *(hit for hit in hits if hit.memory.id not in known)][:limit]
+            listed_ids = {hit.memory.id for hit in listed}
+            hits = [*listed, *(hit for hit in hits if hit.memory.id not in listed_ids)][:limit]
             self.hybrid.read_passages(query, hits)
-            return Candidates(hits, count)
+            return Candidates(hits, count_notice)
         try:
-            lexicon = self._relations_for(request, hits)
+            lexicon = self._lexicon_for(request, hits)
         except (StoreUnavailable, GraphQueryError):
             lexicon, notice = None, NO_GRAPH
         try:
             reading = self._relations.read(lexicon, query) if lexicon is not None else None
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
             if reading is not None:
-                hits = self._relations.lead(
+                hits = self._relations.follow(
                     reading,
                     hits,
                     limit,
@@ -175,10 +178,10 @@ class CandidateFinder:
         hits = self.hybrid.search(query, limit, scope)
         if time is None:
             return hits
-        known = {hit.memory.id: hit for hit in hits}
+        hit_by_id = {hit.memory.id: hit for hit in hits}
         for hit in self.hybrid.search(query, limit, time.narrowed(scope)):
-            known.setdefault(hit.memory.id, hit)
-        hits = list(known.values())
+            hit_by_id.setdefault(hit.memory.id, hit)
+        hits = list(hit_by_id.values())
         self.hybrid.read_passages(query, hits)
         subject = terms_of(" ".join(time.subject_words(query)))
 
@@ -187,15 +190,15 @@ class CandidateFinder:
 
         return time.of_this_time_first(hits, has_subject)[:limit]
 
-    def _relations_for(self, request: SearchRequest, hits: Sequence[Hit]) -> Lexicon | None:
+    def _lexicon_for(self, request: SearchRequest, hits: Sequence[Hit]) -> Lexicon | None:
         """The lexicon to read the question's relations with; None if none are to be followed."""
         query, relations = request.query, self._relations
         if request.patience > 0.0:
-            return relations.may_lead(query, request.patience)
+            return relations.lexicon_for(query, request.patience)
         # The cheaper check first: reading relations for the first time takes seconds.
         if not relations.are_read:
-            return None if self._is_answered(query, hits) else relations.may_lead(query)
-        lexicon = relations.may_lead(query)
+            return None if self._is_answered(query, hits) else relations.lexicon_for(query)
+        lexicon = relations.lexicon_for(query)
         return None if lexicon is None or self._is_answered(query, hits) else lexicon
 
     def _is_answered(self, query: str, hits: Sequence[Hit]) -> bool:
@@ -203,14 +206,14 @@ class CandidateFinder:
 
         Then that note answers or is quoted, and no relation is followed.
         """
-        self.hybrid.read_passages(query, hits[:BEST])
+        self.hybrid.read_passages(query, hits[:BEST_NOTES])
         content = " ".join(word for word in words(query) if word not in STOP_WORDS)
-        texts = [text_with_properties(hit, query) for hit in hits[:BEST]]
-        return max(word_shares(content, texts), default=0.0) >= ANSWERED
+        texts = [text_with_properties(hit, query) for hit in hits[:BEST_NOTES]]
+        return max(word_shares(content, texts), default=0.0) >= ANSWERED_SHARE
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """The hits in the reranker's order; unchanged if relations led to one, since a reranker
         cannot judge that by its text."""
         if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return hits
-        return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
+        return [hits[index] for index in self._reranker.order(query, [hit.text for hit in hits])]

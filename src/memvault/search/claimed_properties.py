@@ -8,24 +8,26 @@ from memvault.model.memory import Memory
 from memvault.search.context.properties import named_properties, terms_of, words_of_key
 
 
-def marked(memory: Memory, lines: Sequence[str], query: str, *, withhold: bool) -> list[str]:
+def lines_with_writers(
+    memory: Memory, lines: Sequence[str], query: str, *, withhold: bool
+) -> list[str]:
     """The ``key: value`` lines of a note; those that another set in it name their writer.
 
     Args:
         withhold: leave out the values of others; a key that the question has stays.
     """
-    found = []
+    shown_lines = []
     for line in lines:
         origin = memory.provenance.of_property(line)
-        by = origin.name or origin.kind
+        writer = origin.name or origin.kind
         if memory.verified or origin.is_person:
-            found.append(line)
+            shown_lines.append(line)
         elif not withhold:
             is_mixed = memory.provenance.is_mixed
-            found.append(f"{line} (written by {by}, unverified)" if is_mixed else line)
+            shown_lines.append(f"{line} (written by {writer}, unverified)" if is_mixed else line)
         elif memory.provenance.is_mixed and _is_in(_key(line), query):
-            found.append(f"{_key(line)}: (withheld: written by {by}, unverified)")
-    return list(dict.fromkeys(found))
+            shown_lines.append(f"{_key(line)}: (withheld: written by {writer}, unverified)")
+    return list(dict.fromkeys(shown_lines))
 
 
 def withheld_keys(memory: Memory, query: str) -> list[str]:
@@ -33,12 +35,14 @@ def withheld_keys(memory: Memory, query: str) -> list[str]:
     is not in the question: such a key may state something itself."""
     if memory.verified:
         return []
-    of_others = [
+    keys_of_others = [
         _key(line)
         for line in named_properties(memory, query)
         if not memory.provenance.of_property(line).is_person
     ]
-    return list(dict.fromkeys(key if _is_in(key, query) else "a property" for key in of_others))
+    return list(
+        dict.fromkeys(key if _is_in(key, query) else "a property" for key in keys_of_others)
+    )
 
 
 def _key(line: str) -> str:

@@ -113,8 +113,8 @@ class Comparison:
         Args:
             text: the key and the value that it is from, which may name another unit of time.
         """
-        if self.minutes is not None and (own := minutes_in(text)) is not None:
-            number *= own / self.minutes
+        if self.minutes is not None and (minutes_of_text := minutes_in(text)) is not None:
+            number *= minutes_of_text / self.minutes
         return self.low <= number <= self.high
 
     @property
@@ -127,20 +127,22 @@ def comparison_in(question: str) -> Comparison | None:
     """The limits that a question sets for a number; None if it sets none."""
     if _ANY_NUMBER.search(question) is None:  # as in most questions
         return None
-    if between := _RANGE.search(question):
-        low, high = sorted((_value(*between.group(1, 2)), _value(*between.group(3, 4))))
-        minutes = minutes_in(question[between.end() :])
-        return Comparison(low, high, _without(question, between, minutes), minutes)
+    if range_match := _RANGE.search(question):
+        low, high = sorted(
+            (_number_of(*range_match.group(1, 2)), _number_of(*range_match.group(3, 4)))
+        )
+        minutes = minutes_in(question[range_match.end() :])
+        return Comparison(low, high, _without(question, range_match, minutes), minutes)
     low, high, rest, minutes = -math.inf, math.inf, question, None
     for pattern, is_least, is_included in _LIMITS:
-        if found := pattern.search(rest):
-            limit = _value(*found.group(1, 2))
+        if match := pattern.search(rest):
+            limit = _number_of(*match.group(1, 2))
             if is_least:
                 low = max(low, limit if is_included else math.nextafter(limit, math.inf))
             else:
                 high = min(high, limit if is_included else math.nextafter(limit, -math.inf))
-            minutes = minutes_in(rest[found.end() :])
-            rest = _without(rest, found, minutes)
+            minutes = minutes_in(rest[match.end() :])
+            rest = _without(rest, match, minutes)
     return Comparison(low, high, rest, minutes) if rest != question else None
 
 
@@ -159,13 +161,13 @@ def minutes_in(text: str) -> float | None:
 
 def first_number(value: str) -> float | None:
     """The number at the start of a value: "1,200 EUR", "€ 1.200,50", "3.5", "2k"."""
-    found = _FIRST_NUMBER.match(value)
-    if found is None or math.isnan(number := _value(*found.group(1, 2))):
+    match = _FIRST_NUMBER.match(value)
+    if match is None or math.isnan(number := _number_of(*match.group(1, 2))):
         return None
     return number
 
 
-def _value(digits: str, factor: str | None) -> float:
+def _number_of(digits: str, factor: str | None) -> float:
     """The number that its digits write, with points or commas; NaN for "1.2.3"."""
     plain = _THOUSANDS.sub("", NUMBER_WORDS.get(digits.casefold(), digits)).replace(",", ".")
     with suppress(ValueError):
@@ -173,9 +175,9 @@ def _value(digits: str, factor: str | None) -> float:
     return math.nan
 
 
-def _without(question: str, found: re.Match[str], minutes: float | None) -> str:
+def _without(question: str, limit: re.Match[str], minutes: float | None) -> str:
     """The question without the limit, and without the unit of time behind it, if it has one."""
-    behind = question[found.end() :]
+    after_limit = question[limit.end() :]
     if minutes is not None:
-        behind = _UNIT_OF_TIME.sub("", behind)
-    return f"{question[: found.start()]} {behind}"
+        after_limit = _UNIT_OF_TIME.sub("", after_limit)
+    return f"{question[: limit.start()]} {after_limit}"

@@ -45,7 +45,7 @@ class Embeds:
         self._stated_by = stated_by
         self._resolve = resolve
 
-    def of(self, memory: Memory, shown: str, lines: LineRange) -> list[Embed]:
+    def of(self, memory: Memory, excerpt: str, lines: LineRange) -> list[Embed]:
         """The embedded parts in a note's excerpt from these lines, in its order, without those that
         cannot be read now."""
         with suppress(MemvaultError):
@@ -55,8 +55,12 @@ class Embeds:
             ):
                 links = parse_note(memory.path, self._read(memory.path)).links
                 embeds = (link for link in links if link.style is LinkStyle.EMBED)
-                inside = (link for link in embeds if lines.first <= link.line <= lines.last)
-                parts = (self._part(link, memory.path) for link in inside if link.sentence in shown)
+                shown_embeds = (link for link in embeds if lines.first <= link.line <= lines.last)
+                parts = (
+                    self._part(link, memory.path)
+                    for link in shown_embeds
+                    if link.sentence in excerpt
+                )
                 return list(islice(filter(None, parts), MAX_PARTS))
         return []
 
@@ -67,13 +71,15 @@ class Embeds:
         blocks = parse_note(path, self._read(path)).blocks
         embedded = [block for block in blocks if _is_in(block, link.subpath)]
         chars_before = accumulate((len(block.text) for block in embedded), initial=0)
-        used = [
+        start_blocks = [
             block for block, chars in zip(embedded, chars_before, strict=False) if chars < MAX_CHARS
         ]
-        if not used:
+        if not start_blocks:
             return None
-        text = shorten(" ".join(block.text for block in used), MAX_CHARS, placeholder=" …")
-        return Embed(path, LineRange(used[0].lines.first, used[-1].lines.last), text)
+        text = shorten(" ".join(block.text for block in start_blocks), MAX_CHARS, placeholder=" …")
+        return Embed(
+            path, LineRange(start_blocks[0].lines.first, start_blocks[-1].lines.last), text
+        )
 
 
 def _is_in(block: Block, subpath: str | None) -> bool:

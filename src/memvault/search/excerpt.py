@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.claimed_properties import marked
+from memvault.search.claimed_properties import lines_with_writers
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
@@ -22,11 +22,11 @@ from memvault.text.embedding import Embedder
 
 _ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
 CUT = "…"
-UNNAMED_SHARE = 4  # a quarter of an excerpt at most is for properties that nobody asked for
+UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
 # Code that plugins of Obsidian replace by query results: the code itself says nothing.
 _QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
-_LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
+_MAX_LENGTH_FACTOR = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
 _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
@@ -44,7 +44,7 @@ _ANSWERED_WITH_DIGITS = re.compile(
     re.IGNORECASE,
 )
 _HAS_NUMBER = re.compile(r"\d")
-_NUMBER = 0.25  # share that a sentence with a number gains if a number is asked for
+_NUMBER_BONUS = 0.25  # share that a sentence with a number gains if a number is asked for
 
 
 class Excerpt(NamedTuple):
@@ -82,10 +82,10 @@ class Excerpts:
     def of(
         self,
         query: str,
-        found: Sequence[Hit],
+        hits: Sequence[Hit],
         limits: Sequence[int],
         *,
-        whole: int = READ_WHOLE,
+        fully_read: int = READ_WHOLE,
     ) -> list[Excerpt]:
         """For each memory the properties that the question names, and the sentences most relevant
         to it, as many as fit.
@@ -95,55 +95,61 @@ class Excerpts:
         if an excerpt joins parts below different headings, each part has its heading.
 
         Args:
-            found: best first.
+            hits: best first.
             limits: UTF-8 bytes for each memory, about four for a token of English; one sentence is
                 shown even if it is longer.
-            whole: memories whose every sentence is compared; of later ones only the passage found.
+            fully_read: memories compared sentence by sentence; of others only the passage found.
         """
         questions = [query, *questions_in(query)]
         time = QuestionTime.read(query, self._calendar())
         vectors = [self._embedder.begin_query(question) for question in questions]
-        outlines = self._read_outlines(found, whole)
-        scored = [
-            scores(question, vector(), found, outlines)
+        outlines = self._read_outlines(hits, fully_read)
+        by_question = [
+            scores(question, vector(), hits, outlines)
             for question, vector in zip(questions, vectors, strict=True)
         ]
-        named = [
-            self._marked(query, hit.memory, self._chooser.asked(hit.memory, query)) for hit in found
+        named_lines = [
+            self._with_writers(query, hit.memory, self._chooser.answering(hit.memory, query))
+            for hit in hits
         ]
         excerpts = [
             _excerpt(
                 hit.memory,
                 outline,
                 [
-                    _with_days(time, hit.memory, outline, _with_code(question, each, outline))
-                    for question, each in zip(questions, of_note, strict=True)
+                    _with_days(
+                        time, hit.memory, outline, _with_code(question, note_scores, outline)
+                    )
+                    for question, note_scores in zip(questions, scores_of_note, strict=True)
                 ],
                 limit - min(sum(len(line.encode()) + 1 for line in lines), limit // 2),
             )
             if outline.statements
             else Excerpt(hit.text, hit.heading, hit.lines)
-            for hit, outline, of_note, lines, limit in zip(
-                found, outlines, zip(*scored, strict=True), named, limits, strict=True
+            for hit, outline, scores_of_note, lines, limit in zip(
+                hits, outlines, zip(*by_question, strict=True), named_lines, limits, strict=True
             )
         ]
         return [
-            _below([*lines, *self._more_lines(query, hit.memory, lines, excerpt, limit)], excerpt)
-            for hit, lines, excerpt, limit in zip(found, named, excerpts, limits, strict=True)
+            _with_properties(
+                [*lines, *self._further_properties(query, hit.memory, lines, excerpt, limit)],
+                excerpt,
+            )
+            for hit, lines, excerpt, limit in zip(hits, named_lines, excerpts, limits, strict=True)
         ]
 
-    def _read_outlines(self, found: Sequence[Hit], whole: int) -> list[Outline]:
+    def _read_outlines(self, hits: Sequence[Hit], count: int) -> list[Outline]:
         """The outlines of the first notes; of later ones, and where a note has no sentences, those
         of the passages found."""
         outlines = [
             outline
             if outline is not None and outline.statements
             else self._outlines.of_passage(hit, outline.code if outline is not None else ())
-            for hit, outline in zip(found[:whole], self._outlines.of(found[:whole]), strict=True)
+            for hit, outline in zip(hits[:count], self._outlines.of(hits[:count]), strict=True)
         ]
-        return outlines + [self._outlines.of_passage(hit) for hit in found[whole:]]
+        return outlines + [self._outlines.of_passage(hit) for hit in hits[count:]]
 
-    def _more_lines(
+    def _further_properties(
         self, query: str, memory: Memory, lines: Sequence[str], excerpt: Excerpt, limit: int
     ) -> list[str]:
         """Properties besides these lines, in room that the excerpt leaves, unless the question
@@ -153,35 +159,37 @@ class Excerpts:
         if named_properties(memory, query):
             return []
         room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
-        more = first_properties(memory, min(limit // UNNAMED_SHARE, room), without=lines)
-        return self._marked(query, memory, more)
+        further = first_properties(memory, min(limit // UNNAMED_DIVISOR, room), excluded=lines)
+        return self._with_writers(query, memory, further)
 
-    def _marked(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
-        return marked(memory, lines, query, withhold=self._own_only)
+    def _with_writers(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
+        return lines_with_writers(memory, lines, query, withhold=self._own_only)
 
 
-def _below(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
+def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     if not properties:
         return excerpt
     text = "\n".join([*properties, excerpt.text]).rstrip()
     return Excerpt(text, excerpt.heading, LineRange(1, excerpt.lines.last))
 
 
-def _with_code(question: str, scored: Scores, outline: Outline) -> list[float]:
-    """The score of each sentence for a question, or that of the code it introduces if greater (or
-    that it follows, if nothing introduces the code); 0 for a sentence that is not shown."""
+def _with_code(question: str, scores: Scores, outline: Outline) -> list[float]:
+    """The score of each sentence for a question, 0 for a sentence that is not shown.
+
+    Code raises the score of the sentence that introduces it to its own, else of the one after it.
+    """
     wants_digits = _ANSWERED_WITH_DIGITS.search(question) is not None
-    scores = [
-        score * (1.0 + _NUMBER * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))
+    with_code = [
+        score * (1.0 + _NUMBER_BONUS * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))
         if statement.shown
         else 0.0
-        for score, statement in zip(scored.statements.tolist(), outline.statements, strict=True)
+        for score, statement in zip(scores.statements.tolist(), outline.statements, strict=True)
     ]
-    for code, score in zip(outline.code, scored.code.tolist(), strict=True):
+    for code, score in zip(outline.code, scores.code.tolist(), strict=True):
         place = code.lead if code.lead is not None else code.follower
         if place is not None and outline.statements[place].shown:
-            scores[place] = max(scores[place], score)
-    return scores
+            with_code[place] = max(with_code[place], score)
+    return with_code
 
 
 def _with_days(
@@ -190,9 +198,9 @@ def _with_days(
     """The scores; sentences that name a day of the time gain the score of the best one."""
     if time is None:
         return scores
-    more = max(scores) or 1.0
+    bonus = max(scores) or 1.0
     return [
-        score + more * (bool(statement.shown) and time.has_day_named_in(memory, statement.text))
+        score + bonus * (bool(statement.shown) and time.has_day_named_in(memory, statement.text))
         for score, statement in zip(scores, outline.statements, strict=True)
     ]
 
@@ -201,36 +209,36 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
     outline = outline.of_best_author(memory, scores)
     statements = outline.statements
-    chosen = _best(statements, scores, limit)
-    left = limit - sum(_size(statements[place]) for place in chosen)
+    chosen = _best_places(statements, scores, limit)
+    room = limit - sum(_byte_count(statements[place]) for place in chosen)
     code: dict[Code, int] = {}
-    left -= _add_code(code, outline, chosen, left)
-    neighbours = _neighbours(statements, chosen, left)
+    room -= _add_code(code, outline, chosen, room)
+    neighbours = _neighbours(statements, chosen, room)
     chosen += neighbours
-    left -= sum(_size(statements[place]) for place in neighbours)
-    left -= _add_code(code, outline, chosen, left)
-    rest = [place for place, s in enumerate(statements) if place not in chosen and _size(s)]
-    if sum(_size(statements[place]) for place in rest) <= left:
-        chosen += rest
-    elif left > limit // 2:
-        chosen += _following(statements, chosen, left)
-    best = statements[chosen[0]]
-    if len(chosen) == 1 and _size(best) > _LONGEST * limit:
-        text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
+    room -= sum(_byte_count(statements[place]) for place in neighbours)
+    room -= _add_code(code, outline, chosen, room)
+    unchosen = [k for k, s in enumerate(statements) if k not in chosen and _byte_count(s)]
+    if sum(_byte_count(statements[place]) for place in unchosen) <= room:
+        chosen += unchosen
+    elif room > limit // 2:
+        chosen += _following(statements, chosen, room)
+    best_sentence = statements[chosen[0]]
+    if len(chosen) == 1 and _byte_count(best_sentence) > _MAX_LENGTH_FACTOR * limit:
+        text = f"{_cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
     else:
-        text = _joined(memory.title, statements, sorted(chosen), code)
+        text = _text_of_excerpt(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
     first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
-    return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
+    return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first, last))
 
 
-def _worth(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:
-    """The scores with what neighbours add; -1 for a sentence that is not shown."""
+def _with_neighbours(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:
+    """The scores, increased by a share of the neighbours' scores; -1 for a sentence not shown."""
     worth = list(scores)
     for place, (statement, following) in enumerate(pairwise(statements)):
         if statement.heading == following.heading:
-            after = _AFTER_LABEL if _is_label(statement.text) else _AFTER
-            worth[place + 1] += after * scores[place]
+            share_after = _AFTER_LABEL if _is_label(statement.text) else _AFTER
+            worth[place + 1] += share_after * scores[place]
             worth[place] += _BEFORE * scores[place + 1]
     return [
         value if statement.shown else -1.0
@@ -238,9 +246,9 @@ def _worth(statements: Sequence[Statement], scores: Sequence[float]) -> list[flo
     ]
 
 
-def _relative(worth: Sequence[float]) -> list[float]:
-    most = max(worth)
-    return [value / most for value in worth] if most > 0.0 else list(worth)
+def _relative_to_best(worth: Sequence[float]) -> list[float]:
+    greatest = max(worth)
+    return [value / greatest for value in worth] if greatest > 0.0 else list(worth)
 
 
 @lru_cache(maxsize=20_000)
@@ -250,72 +258,74 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _best(statements: Sequence[Statement], scores: _ByQuestion, limit: int) -> list[int]:
+def _best_places(statements: Sequence[Statement], scores: _ByQuestion, limit: int) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
-    by_question = [_relative(_worth(statements, of_question)) for of_question in scores]
+    by_question = [
+        _relative_to_best(_with_neighbours(statements, of_question)) for of_question in scores
+    ]
     worth = [max(values) for values in zip(*by_question, strict=True)]
     order = sorted(range(len(worth)), key=worth.__getitem__, reverse=True)
-    bests = []
+    best_by_question = []
     for of_question in scores:
         ranks = [(bool(s.shown), score) for s, score in zip(statements, of_question, strict=True)]
-        bests.append(ranks.index(max(ranks)))
-    chosen = bests[:1]
-    left = limit - _size(statements[bests[0]])
-    for place in (*bests, *(place for place in order if worth[place] >= _MIN_SHARE)):
-        size = _size(statements[place])
-        if 0 < size <= left and place not in chosen:
+        best_by_question.append(ranks.index(max(ranks)))
+    chosen = best_by_question[:1]
+    room = limit - _byte_count(statements[best_by_question[0]])
+    for place in (*best_by_question, *(place for place in order if worth[place] >= _MIN_SHARE)):
+        size = _byte_count(statements[place])
+        if 0 < size <= room and place not in chosen:
             chosen.append(place)
-            left -= size
+            room -= size
     return chosen
 
 
-def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
+def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], room: int) -> list[int]:
     """The sentences next to the chosen ones in their sections that fit into so many bytes."""
     neighbours: list[int] = []
-    taken = set(chosen)
+    used_places = set(chosen)
     for place in chosen:
         heading = statements[place].heading
         for step in (1, -1):
             neighbour = place + step
             while 0 <= neighbour < len(statements) and statements[neighbour].heading == heading:
-                if neighbour not in taken:
-                    size = _size(statements[neighbour])
-                    if size > left:
+                if neighbour not in used_places:
+                    size = _byte_count(statements[neighbour])
+                    if size > room:
                         break
                     if size:
                         neighbours.append(neighbour)
-                        taken.add(neighbour)
-                    left -= size
+                        used_places.add(neighbour)
+                    room -= size
                 neighbour += step
     return neighbours
 
 
-def _following(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
-    """The sentences after the best one, across sections, as many as fit into ``left`` bytes: for a
+def _following(statements: Sequence[Statement], chosen: Sequence[int], room: int) -> list[int]:
+    """The sentences after the best one, across sections, as many as fit into so many bytes: for a
     best sentence in a short section."""
     following: list[int] = []
     for place in range(chosen[0] + 1, len(statements)):
-        if place not in chosen and (size := _size(statements[place])):
-            if size > left:
+        if place not in chosen and (size := _byte_count(statements[place])):
+            if size > room:
                 break
             following.append(place)
-            left -= size
+            room -= size
     return following
 
 
-def _size(statement: Statement) -> int:
+def _byte_count(statement: Statement) -> int:
     return len(statement.shown.encode())
 
 
-def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], left: int) -> int:
+def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], room: int) -> int:
     """Add the code that chosen sentences introduce, or else explain, as far as it fits.
 
     Each piece is added with the place of its sentence, the best sentence's first. Returns the
-    number of bytes added, at most ``left``.
+    number of bytes added, at most ``room``.
     """
     ranks = {place: rank for rank, place in enumerate(chosen)}
-    around = [
+    candidates = [
         (ranks[place], number, place)
         for number, piece in enumerate(outline.code)
         if piece not in code
@@ -323,14 +333,14 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], le
         and (place := next((p for p in (piece.lead, piece.follower) if p in ranks), None))
         is not None
     ]
-    taken = 0
-    for _, number, place in sorted(around):
+    added_bytes = 0
+    for _, number, place in sorted(candidates):
         piece = outline.code[number]
         size = len(piece.block.text.encode())
-        if taken + size <= left:
+        if added_bytes + size <= room:
             code[piece] = place
-            taken += size
-    return taken
+            added_bytes += size
+    return added_bytes
 
 
 def _is_mere_query(code: Code, outline: Outline) -> bool:
@@ -340,18 +350,21 @@ def _is_mere_query(code: Code, outline: Outline) -> bool:
     return code.lead is None or not outline.statements[code.lead].text.endswith(":")
 
 
-def _joined(
+def _text_of_excerpt(
     title: str, statements: Sequence[Statement], chosen: Sequence[int], code: Mapping[Code, int]
 ) -> str:
     """The chosen sentences as they follow each other in the note."""
     headings = {statements[place].heading for place in chosen}
     text = CUT + " " if any(statement.shown for statement in statements[: chosen[0]]) else ""
-    for number, place in enumerate(chosen):
+    for position, place in enumerate(chosen):
         statement = statements[place]
-        before = statements[chosen[number - 1]] if number else None
-        if len(headings) > 1 and (before is None or before.heading != statement.heading):
+        previous = statements[chosen[position - 1]] if position else None
+        if len(headings) > 1 and (previous is None or previous.heading != statement.heading):
             text = f"{text.rstrip()}\n{_heading(title, statement.heading)}\n".lstrip("\n")
-        pieces = sorted((c for c, at in code.items() if at == place), key=lambda c: c.lines)
+        pieces = sorted(
+            (piece for piece, piece_place in code.items() if piece_place == place),
+            key=lambda piece: piece.lines,
+        )
         for piece in pieces:
             if piece.lead != place:
                 text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
@@ -359,13 +372,15 @@ def _joined(
         for piece in pieces:
             if piece.lead == place:
                 text += f"\n{piece.fenced}"
-        text += _gap(statements, place, chosen[number + 1] if number + 1 < len(chosen) else None)
+        text += _gap(
+            statements, place, chosen[position + 1] if position + 1 < len(chosen) else None
+        )
     return text.strip()
 
 
 def _heading(title: str, heading: Sequence[str]) -> str:
-    below = heading[1:] if heading and heading[0].casefold() == title.casefold() else heading
-    return f"[{' > '.join(below) or title}]"
+    path = heading[1:] if heading and heading[0].casefold() == title.casefold() else heading
+    return f"[{' > '.join(path) or title}]"
 
 
 def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
@@ -378,7 +393,7 @@ def _gap(statements: Sequence[Statement], place: int, following: int | None) -> 
     return mark + ("\n" if is_new_line else " ")
 
 
-def _head(text: str, limit: int) -> str:
+def _cut_at_word(text: str, limit: int) -> str:
     """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
     head = text.strip().encode()[:limit].decode(errors="ignore")
     word = max(head.rfind(" "), head.rfind("\n"))

@@ -37,11 +37,11 @@ def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
 
 def names_no_year(match: re.Match[str]) -> bool:
     """Whether a match is a day, a month or a season without a year."""
-    found = match.groupdict()
-    if found["season"]:
-        return not (found["season_year"] or found["whose"])
-    return not found["which_year"] and any(
-        found["m" + form] and not (found["y" + form] or found["of" + form]) for form in "123"
+    groups = match.groupdict()
+    if groups["season"]:
+        return not (groups["season_year"] or groups["whose"])
+    return not groups["which_year"] and any(
+        groups["m" + form] and not (groups["y" + form] or groups["of" + form]) for form in "123"
     )
 
 

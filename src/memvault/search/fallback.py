@@ -36,7 +36,7 @@ from memvault.vault.parse import parse_note
 logger = logging.getLogger(__name__)
 MAX_CACHED = 512  # questions whose answers are cached
 MAX_THREADS = 8  # questions that are answered at once
-WHOLE_SHARE = 0.8  # of the time limit for the whole answer; the rest is for a partial one
+FULL_ANSWER_SHARE = 0.8  # of the time limit for the whole answer; the rest is for a partial one
 NAMED_RELEVANCE = 0.5  # of a note that the question names
 SHORTEST_NAME = 3  # characters; shorter names are part of too many words
 
@@ -63,7 +63,7 @@ NOTHING = (
 )
 
 DOWN = (StorageError, GraphQueryError)
-Some = TypeVar("Some")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,17 @@ class AnswerCache:
 
     def put(self, key: str, hits: Sequence[Hit]) -> None:
         with self._lock:
-            known = self._answers.get(key)
-            if known is None or len(known.hits) <= len(hits):
+            cached = self._answers.get(key)
+            if cached is None or len(cached.hits) <= len(hits):
                 self._answers[key] = _CachedAnswer(
                     tuple(replace(hit) for hit in hits), datetime.now(UTC)
                 )
 
     def get(self, key: str) -> tuple[list[Hit], datetime] | None:
         with self._lock:
-            known = self._answers.get(key)
-            self.reads += CacheStats(misses=1) if known is None else CacheStats(hits=1)
-            return None if known is None else ([replace(hit) for hit in known.hits], known.at)
+            cached = self._answers.get(key)
+            self.reads += CacheStats(misses=1) if cached is None else CacheStats(hits=1)
+            return None if cached is None else ([replace(hit) for hit in cached.hits], cached.at)
 
 
 class Fallback:
@@ -125,17 +125,17 @@ class Fallback:
         self._by_name = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="memvault-names")
 
     def answer(
-        self, request: SearchRequest, limit: int, whole: Callable[[], Candidates]
+        self, request: SearchRequest, limit: int, full_search: Callable[[], Candidates]
     ) -> Candidates:
-        """The result of ``whole``, or a partial one.
+        """The result of ``full_search``, or a partial one.
 
         Raises:
             StoreUnavailable: not even a partial answer exists.
         """
         started_at = time.monotonic()
-        future = self._begin(self._pool, whole)
+        future = self._begin(self._pool, full_search)
         try:
-            found = future.result(WHOLE_SHARE * self._limit)
+            candidates = future.result(FULL_ANSWER_SHARE * self._limit)
         except DOWN as error:
             logger.warning("answering without the vectors: %s", error)
             is_slow = False
@@ -143,13 +143,13 @@ class Fallback:
             raise faults.closed() from error
         except NotInTime:
             logger.warning(
-                "slow query, over %.1f s: %.80s", WHOLE_SHARE * self._limit, request.query
+                "slow query, over %.1f s: %.80s", FULL_ANSWER_SHARE * self._limit, request.query
             )
             is_slow = True
         else:
-            if found.notice is None:
-                self._cache.put(request.key, found.hits)
-            return found
+            if candidates.notice is None:
+                self._cache.put(request.key, candidates.hits)
+            return candidates
         remaining = max(0.0, self._limit - (time.monotonic() - started_at))
         return self._partial(request, limit, is_slow, remaining)
 
@@ -158,7 +158,7 @@ class Fallback:
         for pool in (self._pool, self._by_name):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _begin(self, pool: ThreadPoolExecutor, work: Callable[[], Some]) -> Future[Some]:
+    def _begin(self, pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Future[Result]:
         """Start the work in a pool.
 
         Raises:
@@ -175,22 +175,22 @@ class Fallback:
         """A partial answer; slow vectors are tried once more."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
-        by_name = self._begin(self._by_name, lambda: self._named(request, limit))
+        by_name = self._begin(self._by_name, lambda: self._named_notes(request, limit))
         if is_slow:
-            nearest = self._begin(self._pool, lambda: self._nearest(request, limit))
-            if hits := _result_within(nearest, seconds / 2):
+            nearest_notes = self._begin(self._pool, lambda: self._nearest(request, limit))
+            if hits := _result_within(nearest_notes, seconds / 2):
                 return Candidates(hits, too_slow)
-        named = _result_within(by_name, end - time.monotonic())
-        if named:
-            return Candidates(named, too_slow if is_slow else NO_VECTORS)
+        named_notes = _result_within(by_name, end - time.monotonic())
+        if named_notes:
+            return Candidates(named_notes, too_slow if is_slow else NO_VECTORS)
         cached = self._cache.get(request.key)
         if cached is not None:
-            hits, at = cached
+            hits, found_at = cached
             hits = [hit for hit in hits if self._memories.by_id(hit.memory.id) is not None]
             notice = REMEMBERED_SLOW if is_slow else REMEMBERED
-            when = f"{at:%d %B %Y, %H:%M} UTC"
+            when = f"{found_at:%d %B %Y, %H:%M} UTC"
             return Candidates(hits[:limit], notice.format(limit=self._limit, when=when))
-        if named is None:
+        if named_notes is None:
             raise StoreUnavailable(NOTHING)
         return Candidates([], too_slow if is_slow else NOTHING_NAMED)
 
@@ -199,7 +199,7 @@ class Fallback:
         self._hybrid.read_passages(request.query, hits)
         return hits
 
-    def _named(self, request: SearchRequest, limit: int) -> list[Hit]:
+    def _named_notes(self, request: SearchRequest, limit: int) -> list[Hit]:
         """An answer without vectors: the notes that the question names and their linked notes."""
         self._association.warm_up()
         question = request.query.casefold()

@@ -18,7 +18,9 @@ from memvault.text.chunking import normalised
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", str, int)
 _SIZES = len(ChunkSize)
-SHARED = 0.8  # share of the common part of a language's notes that is subtracted from a question
+SUBTRACTED_SHARE = (
+    0.8  # share of the common part of a language's notes that is subtracted from a question
+)
 MAX_STRETCH = 4.0  # greatest factor of cosines' differences
 
 
@@ -47,9 +49,9 @@ class FusionSettings:
     distinguishing_cosine: float = 0.4
     spread: float = 0.11
 
-    def half_of(self, chunks: int) -> float:
+    def half_of(self, chunk_count: int) -> float:
         """The BM25 score that counts as half, in a store of so many chunks."""
-        return self.half_keywords * math.log(2.0 + chunks)
+        return self.half_keywords * math.log(2.0 + chunk_count)
 
     def cosine_reliability(self, mean_cosine: float) -> float:
         """The weight of cosines, in [0, 1], by the mean cosine of two notes.
@@ -64,27 +66,28 @@ class FusionSettings:
         cosines: Floats,
         keywords: Floats,
         best_keywords: float,
-        half: float,
+        half_score: float,
         *,
         mean_cosine: float = 0.0,
-        usual: float = 0.0,
+        usual_cosine: float = 0.0,
     ) -> Floats:
         """The relevances, in [0, 1] and comparable between queries.
 
         BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
-        frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
-        itself would make the results of a long question, which all score high, nearly equal.
+        frequency, s / (s + half_score), and the others keep their ratio to it: saturating each
+        score by itself would make the results of a long question, which all score high, nearly
+        equal.
 
         Where cosines are unreliable (`cosine_reliability`) their share is less. The rest counts
         as the question's usual cosine, so that relevances stay comparable.
 
         Args:
             mean_cosine: of two notes in the question's language.
-            usual: mean cosine of the question and a note.
+            usual_cosine: mean cosine of the question and a note.
         """
-        saturated = keywords / (best_keywords + half)
+        saturated = keywords / (best_keywords + half_score)
         share = self.dense_weight * self.cosine_reliability(mean_cosine)
-        unreliable = (self.dense_weight - share) * usual
+        unreliable = (self.dense_weight - share) * usual_cosine
         relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * saturated + unreliable
         return np.minimum(relevance, 1.0)
 
@@ -96,12 +99,12 @@ class ScoreList:
     ``floor`` is the greatest score that a chunk which was not found can have.
     """
 
-    found: Ranking
+    ranking: Ranking
     scores: Floats
     floor: float
 
     @classmethod
-    def from_ranking(cls, found: Ranking, limit: int, lift: float = 0.0) -> ScoreList:
+    def from_ranking(cls, ranking: Ranking, limit: int, lift: float = 0.0) -> ScoreList:
         """The scores of a search.
 
         The floor is the last score if the search filled its limit, else 0, since nothing is left
@@ -110,40 +113,40 @@ class ScoreList:
         Args:
             lift: added to all scores.
         """
-        scores = np.maximum(found.scores + lift, 0.0)
-        return cls(found, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
+        scores = np.maximum(ranking.scores + lift, 0.0)
+        return cls(ranking, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
 
-    def stretched(self, usual: float, factor: float) -> ScoreList:
+    def stretched(self, usual_score: float, factor: float) -> ScoreList:
         """The scores with their difference to the usual score times ``factor``."""
 
         def stretch(scores: Floats) -> Floats:
-            return np.maximum(usual + factor * (scores - usual), 0.0)
+            return np.maximum(usual_score + factor * (scores - usual_score), 0.0)
 
-        return ScoreList(self.found, stretch(self.scores), float(stretch(np.array(self.floor))))
+        return ScoreList(self.ranking, stretch(self.scores), float(stretch(np.array(self.floor))))
 
     def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
         """The score of each of these chunks, (len(chunk_ids),)."""
-        score_of = dict(zip(self.found.chunk_ids, self.scores.tolist(), strict=True))
+        score_of = dict(zip(self.ranking.chunk_ids, self.scores.tolist(), strict=True))
         return np.array([score_of.get(chunk_id, self.floor) for chunk_id in chunk_ids])
 
-    def of_notes(self, place: Mapping[str, int]) -> Floats:
+    def of_notes(self, index_of: Mapping[str, int]) -> Floats:
         """For each note the mean of its best chunks' scores at each size, (len(place),)."""
-        best = np.full((_SIZES, len(place)), self.floor)
-        note_ids = self.found.note_ids
-        places = np.fromiter(map(place.__getitem__, note_ids), np.intp, len(note_ids))
-        for row, size in zip(best, ChunkSize, strict=True):
-            of_size = np.flatnonzero(self.found.sizes & size.bit)[::-1]
-            row[places[of_size]] = self.scores[of_size]  # a note's best is written last
-        mean: Floats = best.sum(axis=0) / _SIZES
+        best_scores = np.full((_SIZES, len(index_of)), self.floor)
+        note_ids = self.ranking.note_ids
+        indexes = np.fromiter(map(index_of.__getitem__, note_ids), np.intp, len(note_ids))
+        for row, size in zip(best_scores, ChunkSize, strict=True):
+            of_size = np.flatnonzero(self.ranking.sizes & size.bit)[::-1]
+            row[indexes[of_size]] = self.scores[of_size]  # a note's best is written last
+        mean: Floats = best_scores.sum(axis=0) / _SIZES
         return mean
 
 
-def best_first(keys: Sequence[Key], relevances: Floats, most: int) -> list[int]:
-    """Indexes of the ``most`` most relevant keys, best first, ties by key."""
+def best_first(keys: Sequence[Key], relevances: Floats, count: int) -> list[int]:
+    """Indexes of the ``count`` most relevant keys, best first, ties by key."""
     candidates = np.arange(len(keys))
-    if most < len(keys):
-        candidates = np.flatnonzero(relevances >= np.partition(relevances, -most)[-most])
-    return sorted(candidates.tolist(), key=lambda k: (-relevances[k], keys[k]))[:most]
+    if count < len(keys):
+        candidates = np.flatnonzero(relevances >= np.partition(relevances, -count)[-count])
+    return sorted(candidates.tolist(), key=lambda index: (-relevances[index], keys[index]))[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +174,13 @@ class SharedPart:
         mean_cosine = (count * square - 1.0) / (count - 1.0)
         if mean_cosine <= 0.0:
             return None
-        return cls(rows, mean, mean_cosine, SHARED * mean_cosine / square)
+        return cls(rows, mean, mean_cosine, SUBTRACTED_SHARE * mean_cosine / square)
 
     def subtracted_from(self, question: Vector) -> tuple[Vector, float]:
         """The question's vector without the common part, and what to add to its cosines so that
         those of an average note stay the same."""
-        rest = normalised(question - self.share * self.mean)
-        return rest, float((question - rest) @ self.mean)
+        reduced = normalised(question - self.share * self.mean)
+        return reduced, float((question - reduced) @ self.mean)
 
     def stretch(self, question: Vector, spread: float) -> float:
         """The factor, from 1 to `MAX_STRETCH`, that gives a question's cosines with these notes the
@@ -192,24 +195,26 @@ class Fused:
 
     dense: ScoreList
     keywords: ScoreList
-    half: float
+    half_score: float
     settings: FusionSettings
     mean_cosine: float = 0.0
-    usual: float = 0.0
+    usual_cosine: float = 0.0
 
     def of_notes(self) -> tuple[list[str], Floats]:
         """Every note that either search found, and their relevances, (n,)."""
-        notes = dict.fromkeys(chain(self.dense.found.note_ids, self.keywords.found.note_ids))
-        place = dict(zip(notes, range(len(notes)), strict=True))
-        keywords = self.keywords.of_notes(place)
-        best = float(keywords.max(initial=0.0))
-        return list(place), self._relevances(self.dense.of_notes(place), keywords, best)
+        note_ids = dict.fromkeys(chain(self.dense.ranking.note_ids, self.keywords.ranking.note_ids))
+        index_of = dict(zip(note_ids, range(len(note_ids)), strict=True))
+        keywords = self.keywords.of_notes(index_of)
+        best_keywords = float(keywords.max(initial=0.0))
+        return list(index_of), self._relevances(
+            self.dense.of_notes(index_of), keywords, best_keywords
+        )
 
     def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
         """The relevances of some of the chunks that either search found, (len(chunk_ids),)."""
-        best = float(self.keywords.scores.max(initial=0.0))
+        best_keywords = float(self.keywords.scores.max(initial=0.0))
         keywords = self.keywords.of_chunks(chunk_ids)
-        return self._relevances(self.dense.of_chunks(chunk_ids), keywords, best)
+        return self._relevances(self.dense.of_chunks(chunk_ids), keywords, best_keywords)
 
     def passages(self, note_ids: Collection[str] | None = None) -> dict[int, str]:
         """The passages that either search found, each with its note.
@@ -217,14 +222,14 @@ class Fused:
         Args:
             note_ids: the notes to choose from; None for all.
         """
-        passage = ChunkSize.PASSAGE.bit
+        passage_bit = ChunkSize.PASSAGE.bit
         return {
             chunk_id: note_id
-            for found in (self.dense.found, self.keywords.found)
+            for ranking in (self.dense.ranking, self.keywords.ranking)
             for chunk_id, note_id, sizes in zip(
-                found.chunk_ids, found.note_ids, found.sizes.tolist(), strict=True
+                ranking.chunk_ids, ranking.note_ids, ranking.sizes.tolist(), strict=True
             )
-            if (note_ids is None or note_id in note_ids) and sizes & passage
+            if (note_ids is None or note_id in note_ids) and sizes & passage_bit
         }
 
     def _relevances(self, cosines: Floats, keywords: Floats, best_keywords: float) -> Floats:
@@ -232,7 +237,7 @@ class Fused:
             cosines,
             keywords,
             best_keywords,
-            self.half,
+            self.half_score,
             mean_cosine=self.mean_cosine,
-            usual=self.usual,
+            usual_cosine=self.usual_cosine,
         )

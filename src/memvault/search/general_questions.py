@@ -60,7 +60,9 @@ _ALL = re.compile(
     r"все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
     re.I,
 )
-_LETTER = re.compile(r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])")  # "books on C", "on C++"
+_SINGLE_LETTER = re.compile(
+    r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])"
+)  # "books on C", "on C++"
 _WORD = re.compile(r"[^\W_]+")
 _MAX_TYPE_WORDS = 2
 
@@ -76,8 +78,8 @@ def asks_only_for_latest(question: str) -> bool:
 
 def asks_only_for_person(question: str) -> bool:
     """Whether a question asks only what is known of the person: "What do you know about me?"."""
-    rest, found = _PERSON.subn(" ", question.casefold())
-    return bool(found) and not words_beyond(_PERSON_WORDS.split(), rest, question)
+    rest, count = _PERSON.subn(" ", question.casefold())
+    return bool(count) and not words_beyond(_PERSON_WORDS.split(), rest, question)
 
 
 def asks_for_all(question: str) -> bool:
@@ -94,19 +96,21 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
     words = words_beyond(_LIST_WORDS.split(), question, question)
     if not 0 < len(words) <= _MAX_TYPE_WORDS or _INSTRUCTION.search(question) or asks_how(question):
         return None
-    if _LETTER.search(question) or comparison_in(question) is not None:
+    if _SINGLE_LETTER.search(question) or comparison_in(question) is not None:
         return None
     if _names_one_by_number(question, words):
         return None
     text = " ".join(words)
-    named = (kind for kind in types() if kind != "note" and _have_same_stems(kind, text, question))
-    return next(named, None)
+    asked_types = (
+        kind for kind in types() if kind != "note" and _have_same_stems(kind, text, question)
+    )
+    return next(asked_types, None)
 
 
 def _names_one_by_number(question: str, words: Collection[str]) -> bool:
     """Whether a number follows a word: "chapter 1", "invoice 2026-093", but not "5 recipes"."""
-    places = [word.isdigit() for word in _WORD.findall(question.casefold()) if word in words]
-    return any(after and not before for before, after in pairwise(places))
+    are_numbers = [word.isdigit() for word in _WORD.findall(question.casefold()) if word in words]
+    return any(after and not before for before, after in pairwise(are_numbers))
 
 
 def stems_by_language(text: str, question: str) -> list[frozenset[object]]:

@@ -24,9 +24,13 @@ from memvault.stores.vectors import VectorStore, bm25
 from memvault.stores.vectors.languages import is_foreign
 from memvault.text.embedding import Embedder
 
-IMPORTANCE = 0.05  # share of the relevance that the least important note loses
+IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
+SPARE_FACTOR = 2  # of results that are looked at for each one wanted: some are gone or lose places
+CHUNKS_PER_HIT = 10  # chunks that are searched for each hit: a note has several
 COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
-UNVERIFIED = 0.02  # share of the relevance that an unverified note loses; a claim loses it twice
+UNVERIFIED_SHARE = (
+    0.02  # share of the relevance that an unverified note loses; a claim loses it twice
+)
 SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
 SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it
 MIN_NOTES = 30  # of a vault in English: the common part of fewer may be their subject
@@ -50,12 +54,12 @@ class HybridSearch:
         self._memory_of = memory_of
         self._settings = FusionSettings()
         self.vocabulary = Vocabulary(vectors, embedder)
-        self._count, self._counted_until = 0, 0.0
-        self._shared: dict[str | None, SharedPart | None] = {}  # by language
-        self._known: dict[str, bool] = {}
+        self._chunk_count, self._counted_until = 0, 0.0
+        self._shared_parts: dict[str | None, SharedPart | None] = {}  # by language
+        self._known_languages: dict[str, bool] = {}
 
     def begin(self, query: str) -> None:
-        """Start to embed what `search` compares, so that it need not wait as long."""
+        """Start to embed the texts that `search` compares, to shorten its wait."""
         self._embedder.begin_query(query)
         self.vocabulary.begin(query)
 
@@ -65,16 +69,17 @@ class HybridSearch:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        found = self._search(query, max(self._settings.candidates, 10 * limit), scope)
-        notes, relevances = found.of_notes()
+        chunks = max(self._settings.candidates, CHUNKS_PER_HIT * limit)
+        fused = self._search(query, chunks, scope)
+        notes, relevances = fused.of_notes()
         now = datetime.now(UTC)
         hits = [
-            Hit(memory, float(relevances[place]) * prior(memory, now))
-            for place in best_first(notes, relevances, 2 * limit)
-            if (memory := self._memory_of(notes[place])) is not None
+            Hit(memory, float(relevances[index]) * prior(memory, now))
+            for index in best_first(notes, relevances, SPARE_FACTOR * limit)
+            if (memory := self._memory_of(notes[index])) is not None
         ]
         hits = sorted(hits, key=lambda hit: -hit.relevance)[:limit]
-        passages = self._best_passages(found, {hit.memory.id for hit in hits})
+        passages = self._best_passages(fused, {hit.memory.id for hit in hits})
         for hit in hits:
             hit.chunk_id = passages.get(hit.memory.id)
         return hits
@@ -85,19 +90,19 @@ class HybridSearch:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        limit = max(self._settings.candidates, 2 * top_k)
+        limit = max(self._settings.candidates, SPARE_FACTOR * top_k)
         fused = self._search(query, limit, scope, ChunkSize.PASSAGE)
-        found = list(fused.passages())
-        relevances = fused.of_chunks(found)
-        places = best_first(found, relevances, top_k)
-        chunks = self._vectors.read([found[place] for place in places])
+        chunk_ids = list(fused.passages())
+        relevances = fused.of_chunks(chunk_ids)
+        best = best_first(chunk_ids, relevances, top_k)
+        chunks = self._vectors.read([chunk_ids[index] for index in best])
         return [
             ChunkHit(
-                found[place], chunk.note_id, chunk.size, chunk.heading, chunk.lines, chunk.text,
-                float(relevances[place]),
+                chunk_ids[index], chunk.note_id, chunk.size, chunk.heading, chunk.lines, chunk.text,
+                float(relevances[index])
             )
-            for place in places
-            if (chunk := chunks.get(found[place])) is not None
+            for index in best
+            if (chunk := chunks.get(chunk_ids[index])) is not None
         ]  # fmt: skip
 
     def read_passages(
@@ -120,7 +125,7 @@ class HybridSearch:
         without_chunk = []
         for hit in unread:
             if hit.chunk_id in chunks:
-                _show(hit, chunks[hit.chunk_id])
+                _fill_in(hit, chunks[hit.chunk_id])
             else:
                 without_chunk.append(hit)
         if not without_chunk:
@@ -131,39 +136,44 @@ class HybridSearch:
             passages = passages_of.get(hit.memory.id)
             if passages:
                 stating = [chunk for chunk in passages if states and states(hit.memory, chunk.text)]
-                _show(hit, _best_passage_of(hit, stating or passages, terms))
+                _fill_in(hit, _best_passage_of(hit, stating or passages, terms))
             else:
                 hit.text = hit.memory.title
 
     def _search(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> Fused:
+        """Search by meaning and by words, and fuse the scores as the question's language needs."""
         self.begin(query)
-        half = self._settings.half_of(self.chunks())
+        half_score = self._settings.half_of(self.chunk_count())
         similar_words = self.vocabulary.similar(query).values()
-        also = {word: weight for similar in similar_words for word, weight in similar.items()}
+        extra_words = {
+            word: weight for similar in similar_words for word, weight in similar.items()
+        }
         language = self._vectors.language_of(query)
         if language is not None or not query.isascii():
-            also |= dict.fromkeys(task_words(query), 1.0)
-        keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
-        shared = self._shared_in(language)
+            extra_words |= dict.fromkeys(task_words(query), 1.0)
+        keywords = self._vectors.rank_keywords(
+            query, limit, size=size, scope=scope, extra_words=extra_words
+        )
+        shared_part = self._shared_part_in(language)
         vector, settings = self._embedder.embed_query(query), self._settings
-        lift, mean_cosine, usual, stretch = 0.0, 0.0, 0.0, 1.0
-        if shared is not None:
-            usual = max(0.0, float(vector @ shared.mean))
+        cosine_lift, mean_cosine, usual_cosine, stretch = 0.0, 0.0, 0.0, 1.0
+        if shared_part is not None:
+            usual_cosine = max(0.0, float(vector @ shared_part.mean))
             if self.is_foreign_and_known(query, language):
                 settings = replace(settings, dense_weight=settings.foreign_weight)
-                stretch = shared.stretch(vector, settings.spread)
+                stretch = shared_part.stretch(vector, settings.spread)
             else:
-                mean_cosine = shared.mean_cosine
+                mean_cosine = shared_part.mean_cosine
                 if language is not None:
-                    vector, lift = shared.subtracted_from(vector)
+                    vector, cosine_lift = shared_part.subtracted_from(vector)
         nearest = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
-        by_meaning = ScoreList.from_ranking(nearest, limit, lift)
+        by_meaning = ScoreList.from_ranking(nearest, limit, cosine_lift)
         by_words = ScoreList.from_ranking(keywords, limit)
         if stretch > 1.0:
-            by_meaning = by_meaning.stretched(usual, stretch)
-        return Fused(by_meaning, by_words, half, settings, mean_cosine, usual)
+            by_meaning = by_meaning.stretched(usual_cosine, stretch)
+        return Fused(by_meaning, by_words, half_score, settings, mean_cosine, usual_cosine)
 
     def is_foreign_and_known(self, query: str, language: str | None) -> bool:
         """Whether a question or most notes are not in English, and the model knows the question's
@@ -188,14 +198,16 @@ class HybridSearch:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        return [each for each in self._vectors.frequent_languages() if not self._knows(each)]
+        return [
+            language for language in self._vectors.frequent_languages() if not self._knows(language)
+        ]
 
     def _knows(self, language: str) -> bool:
         """Whether the model knows a language of the notes."""
-        known = self._known.get(language)  # others may clear it at any moment
+        known = self._known_languages.get(language)  # others may clear it at any moment
         if known is None:
             passages = self._vectors.passages_in_language(language, SAMPLED_PASSAGES)
-            known = self._known[language] = self._embedder.knows_language_of_all(passages)
+            known = self._known_languages[language] = self._embedder.knows_language_of_all(passages)
         return known
 
     def question_vector(self, query: str) -> Vector:
@@ -208,42 +220,46 @@ class HybridSearch:
         vector = self._embedder.embed_query(query)
         try:
             language = self._vectors.language_of(query)
-            shared = self._shared_in(language)
-            known = language is None or self._knows(language)
+            shared_part = self._shared_part_in(language)
+            is_known = language is None or self._knows(language)
         except StoreUnavailable:
             return vector
-        if shared is None:
+        if shared_part is None:
             return vector
-        length = 1.0 if known else self._settings.cosine_reliability(shared.mean_cosine) ** 2
-        return length * shared.subtracted_from(vector)[0]
+        length = (
+            1.0 if is_known else self._settings.cosine_reliability(shared_part.mean_cosine) ** 2
+        )
+        return length * shared_part.subtracted_from(vector)[0]
 
-    def _shared_in(self, language: str | None) -> SharedPart | None:
+    def _shared_part_in(self, language: str | None) -> SharedPart | None:
         """The common part of the notes in a language, or of all notes; None for too few."""
         with suppress(KeyError):  # others may clear it at any moment
-            return self._shared[language]
+            return self._shared_parts[language]
         vectors = self._vectors.in_language(language, SAMPLED_NOTES)
         are_enough = language is not None or len(vectors) >= MIN_NOTES
-        shared = self._shared[language] = SharedPart.from_vectors(vectors) if are_enough else None
-        return shared
+        shared_part = self._shared_parts[language] = (
+            SharedPart.from_vectors(vectors) if are_enough else None
+        )
+        return shared_part
 
-    def chunks(self) -> int:
+    def chunk_count(self) -> int:
         """The number of chunks, counted at most `COUNTED_SECONDS` ago."""
         now = time.monotonic()
         if now >= self._counted_until:
             count = self._vectors.count()
-            if count != self._count:
-                self._shared.clear()
-                self._known.clear()
-            self._count, self._counted_until = count, now + COUNTED_SECONDS
-        return self._count
+            if count != self._chunk_count:
+                self._shared_parts.clear()
+                self._known_languages.clear()
+            self._chunk_count, self._counted_until = count, now + COUNTED_SECONDS
+        return self._chunk_count
 
-    def _best_passages(self, found: Fused, notes: Collection[str]) -> dict[str, int]:
+    def _best_passages(self, fused: Fused, note_ids: Collection[str]) -> dict[str, int]:
         """For each of these notes the most relevant of its passages that were found."""
-        passages = found.passages(notes)
+        passages = fused.passages(note_ids)
         worst_first = sorted(
-            zip((-found.of_chunks(passages)).tolist(), passages, strict=True), reverse=True
+            zip((-fused.of_chunks(passages)).tolist(), passages, strict=True), reverse=True
         )
-        return {passages[key]: key for _, key in worst_first}
+        return {passages[chunk_id]: chunk_id for _, chunk_id in worst_first}
 
 
 def prior(memory: Memory, now: datetime) -> float:
@@ -256,10 +272,10 @@ def prior(memory: Memory, now: datetime) -> float:
     doubts = 0 if memory.verified else 1 if memory.provenance.origin.is_person else 2
     if doubts == 2 and not importance_is_own(memory):
         importance = min(importance, DEFAULT_IMPORTANCE)
-    return 1.0 - IMPORTANCE * (1.0 - importance) - doubts * UNVERIFIED
+    return 1.0 - IMPORTANCE_SHARE * (1.0 - importance) - doubts * UNVERIFIED_SHARE
 
 
-def _show(hit: Hit, chunk: Chunk) -> None:
+def _fill_in(hit: Hit, chunk: Chunk) -> None:
     hit.heading, hit.lines, hit.text = chunk.heading, chunk.lines, chunk.text
     hit.context = chunk.context
 

@@ -10,7 +10,7 @@ from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
-from memvault.search.association import POOL
+from memvault.search.association import POOL_SIZE
 from memvault.search.context.properties import PropertyChooser, terms_of
 from memvault.search.general_questions import (
     asks_for_all,
@@ -78,13 +78,13 @@ class Listing:
             StoreUnavailable: the vector store does not answer.
         """
         if time is None and asks_only_for_tasks(question):
-            hits = sorted(self._with_open_tasks(scope), key=_first_due)[:limit]
+            hits = sorted(self._notes_with_open_tasks(scope), key=_first_due_day)[:limit]
         elif time is not None and time.only_time:
-            hits = self._of_the_time(question, time, limit, scope)
+            hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
-            hits = self._listed(question, self._in_general(question, scope)[:limit])
+            hits = self._hits_of(question, self._without_subject(question, scope)[:limit])
         elif kind := type_asked_for(time.rest, self._indexed.catalogue.types):
-            hits = self._listed(question, self._of_type_and_time(kind, time, scope)[:limit])
+            hits = self._hits_of(question, self._of_type_and_time(kind, time, scope)[:limit])
         else:
             return []
         for hit in hits:
@@ -104,31 +104,33 @@ class Listing:
         notice, hits = None, list[Hit]()
         is_to_do = asks_for_tasks(question)
         if is_to_do:
-            hits = self._tasks_about(question, time, scope)[:limit]
+            hits = self._notes_with_tasks_about(question, time, scope)[:limit]
         if not hits and (not is_to_do or asks_for_overdue(question)):
-            hits, notice = self._with_properties(question, time, limit, scope)
+            hits, notice = self._notes_with_properties(question, time, limit, scope)
         if not hits and time is not None and not is_to_do:
-            hits = self._listed(question, self._named_of_the_time(question, time, scope)[:limit])
+            hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
             hit.relevance = 1.0
         return hits, notice
 
-    def _with_properties(
+    def _notes_with_properties(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
         """Notes whose properties answer, and a notice of how many."""
         catalogue = self._indexed.catalogue
-        asked = PropertyQuestion.read(question, time, catalogue, self._today())
-        if asked is None:
+        property_question = PropertyQuestion.read(question, time, catalogue, self._today())
+        if property_question is None:
             return [], None
-        answer = asked.answer(catalogue, self._nearest_keys, self._quick_texts)
+        answer = property_question.answer(catalogue, self._nearest_keys, self._quick_texts)
         memories = [memory for memory in answer.notes if in_scope(memory, scope)]
-        hits = self._listed(question, memories[:limit])
+        hits = self._hits_of(question, memories[:limit])
         if not memories or not answer.is_list:
             return hits, None
-        return hits, _properties_notice(len(memories), len(hits), answer.compared)
+        return hits, _property_notice(len(memories), len(hits), answer.compared_key)
 
-    def _tasks_about(self, question: str, time: QuestionTime | None, scope: Scope) -> list[Hit]:
+    def _notes_with_tasks_about(
+        self, question: str, time: QuestionTime | None, scope: Scope
+    ) -> list[Hit]:
         """Notes with an open task that the question is about, the first due first.
 
         Its words must be in the task, or in the note's title or project, and the task must be of
@@ -139,46 +141,46 @@ class Listing:
             return []
 
         def is_about(hit: Hit) -> bool:
-            note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
+            words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
             return any(
-                words <= _words(line) | note
+                words <= _words(line) | words_of_note
                 and (time is None or time.has_day_named_in(hit.memory, line))
                 for line in bare_lines(hit.text)
                 if "✅" not in line
             )
 
-        return sorted(filter(is_about, self._with_open_tasks(scope)), key=_first_due)
+        return sorted(filter(is_about, self._notes_with_open_tasks(scope)), key=_first_due_day)
 
-    def _named_of_the_time(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
+    def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """Notes dated within the time whose folder, title, type, project and tags have all words
         of the question ("What did I do in the lab last Thursday?")."""
-        wanted = time.subject_words(question)
-        if not 0 < len(wanted) <= MAX_NAMING_WORDS:
+        subject_words = time.subject_words(question)
+        if not 0 < len(subject_words) <= MAX_NAMING_WORDS:
             return []
-        terms = terms_of(" ".join(wanted))
-        starts = [word[:3] for word in wanted]  # a quick look that excludes most notes
+        terms = terms_of(" ".join(subject_words))
+        starts = [word[:3] for word in subject_words]  # a quick look that excludes most notes
         named = [
             memory
             for memory in self._indexed.catalogue.of_days(time.days_meant())
             if says_its_day(memory)
             and in_scope(memory, scope)
-            and _may_name(memory, starts)
+            and _may_be_named(memory, starts)
             and terms <= _terms_naming(memory)
         ]
         return time.all_of_this_time(named, _no_days) if named and terms else []
 
-    def _of_the_time(
+    def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
     ) -> list[Hit]:
         """Notes of the time or that name a day of it, and open tasks if these are asked for."""
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
-        tasks = self._with_open_tasks(scope) if is_to_do else []
-        also = [hit.memory for hit in tasks]
+        tasks = self._notes_with_open_tasks(scope) if is_to_do else []
+        memories_with_tasks = [hit.memory for hit in tasks]
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
-        memories_of_time = time.all_of_this_time(dated, catalogue.days_named, also)
-        found = self._hybrid.search(question, POOL, time.narrowed(scope))
-        hit_of = {hit.memory.id: hit for hit in (*found, *tasks)}
+        memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
+        nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
+        hit_of = {hit.memory.id: hit for hit in (*nearest, *tasks)}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
         for hit in hits:
             if not hit.text and not time.has(hit.memory):
@@ -186,7 +188,7 @@ class Listing:
         self._hybrid.read_passages(question, hits, time.has_day_named_in)
         return hits
 
-    def _in_general(self, question: str, scope: Scope) -> list[Memory]:
+    def _without_subject(self, question: str, scope: Scope) -> list[Memory]:
         """The memories that a question without a subject asks for."""
         catalogue = self._indexed.catalogue
         if asks_only_for_person(question):
@@ -206,12 +208,12 @@ class Listing:
         of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
         return time.all_of_this_time(of_type, catalogue.days_named)
 
-    def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
+    def _hits_of(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]
         self._hybrid.read_passages(question, hits)
         return hits
 
-    def _with_open_tasks(self, scope: Scope) -> list[Hit]:
+    def _notes_with_open_tasks(self, scope: Scope) -> list[Hit]:
         hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
         return [hit for hit in hits if OPEN_TASK in hit.context]
@@ -221,7 +223,7 @@ def _no_days(path: str) -> Sequence[date]:
     return ()
 
 
-def _may_name(memory: Memory, starts: Sequence[str]) -> bool:
+def _may_be_named(memory: Memory, starts: Sequence[str]) -> bool:
     """Whether a note's path, title, type, project or tags may have words that start so."""
     text = f"{memory.path} {memory.title} {memory.type} {memory.project} {memory.tags}".casefold()
     return all(start in text for start in starts)
@@ -233,7 +235,7 @@ def _terms_naming(memory: Memory) -> frozenset[int]:
     return terms_of(" ".join((*names, *memory.tags)))
 
 
-def _first_due(hit: Hit) -> date:
+def _first_due_day(hit: Hit) -> date:
     """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
     open_lines = (line for line in bare_lines(hit.text) if "✅" not in line)
     due = (line[match.end() :][:_DAY_CHARS] for line in open_lines for match in _DUE.finditer(line))
@@ -241,11 +243,15 @@ def _first_due(hit: Hit) -> date:
     return min((day for days in first_days for day in days), default=date.max)
 
 
-def _properties_notice(count: int, shown: int, compared: str | None) -> str:
+def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:
     notes = "1 note has" if count == 1 else f"{count} notes have"
-    by = f", compared by `{compared}`" if compared is not None else ""
-    rest = f"; {shown} of them are here. Ask for more results to see all" if shown < count else ""
-    return f"{notes} the properties that the question names{by}{rest}."
+    comparison = f", compared by `{compared_key}`" if compared_key is not None else ""
+    remainder = (
+        f"; {shown_count} of them are here. Ask for more results to see all"
+        if shown_count < count
+        else ""
+    )
+    return f"{notes} the properties that the question names{comparison}{remainder}."
 
 
 def _words(text: str) -> set[str]:

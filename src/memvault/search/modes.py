@@ -49,12 +49,12 @@ class ModePlan:
     """The parameters of a mode.
 
     Attributes:
-        most: number of memories shown, unless the caller gives one.
+        top_k: number of memories shown, unless the caller gives one.
         threshold: least confidence of a shown memory, in [0, 1].
         diversity: weight of novelty in `diverse`, in [0, 1].
     """
 
-    most: int
+    top_k: int
     threshold: float
     diversity: float
 
@@ -62,13 +62,13 @@ class ModePlan:
         """The plan adjusted by modulation; a parameter of 0 stays 0."""
         threshold = self.threshold + tuning.threshold if self.threshold else 0.0
         diversity = self.diversity + tuning.diversity if self.diversity else 0.0
-        return ModePlan(self.most, threshold, diversity)
+        return ModePlan(self.top_k, threshold, diversity)
 
 
 PLANS = {
-    Mode.PLANNING: ModePlan(most=20, threshold=0.65, diversity=0.7),  # FR-50
-    Mode.EXECUTION: ModePlan(most=5, threshold=0.85, diversity=0.2),  # FR-51
-    Mode.DEFAULT: ModePlan(most=10, threshold=0.0, diversity=0.0),
+    Mode.PLANNING: ModePlan(top_k=20, threshold=0.65, diversity=0.7),  # FR-50
+    Mode.EXECUTION: ModePlan(top_k=5, threshold=0.85, diversity=0.2),  # FR-51
+    Mode.DEFAULT: ModePlan(top_k=10, threshold=0.0, diversity=0.0),
 }
 
 _NOUNS = r"(?:alternatives|ideas|inspiration|(?:options|possibilities) (?:for|to))"

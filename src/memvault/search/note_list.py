@@ -39,7 +39,7 @@ class NoteFilter:
     def passes(self, memory: Memory, changed: datetime) -> bool:
         project = (memory.project or "").casefold()
         return (
-            self._rest(memory.path) is not None
+            self._path_within(memory.path) is not None
             and (self.project is None or project == self.project.casefold())
             and in_scope(memory, Scope(self.filters))
             and (self.changed_after is None or changed >= in_utc(self.changed_after))
@@ -49,11 +49,11 @@ class NoteFilter:
 
     def subfolder(self, path: str) -> str | None:
         """The folder directly below `folder` that the note at this path is in, if any."""
-        rest = self._rest(path) or ""
-        name, slash, _ = rest.partition("/")
-        return path[: len(path) - len(rest)] + name if slash else None
+        path_within = self._path_within(path) or ""
+        name, slash, _ = path_within.partition("/")
+        return path[: len(path) - len(path_within)] + name if slash else None
 
-    def _rest(self, path: str) -> str | None:
+    def _path_within(self, path: str) -> str | None:
         """The path within the folder; None for a note elsewhere."""
         folder = self.folder.strip("/")
         prefix = f"{folder}/" if folder else ""
@@ -90,7 +90,7 @@ class NotePage:
 
 
 def list_notes(
-    notes: Iterable[ListedNote], wanted: NoteFilter, limit: int, cursor: str | None = None
+    notes: Iterable[ListedNote], note_filter: NoteFilter, limit: int, cursor: str | None = None
 ) -> NotePage:
     """A page of the notes that pass the filter, the latest created first.
 
@@ -102,20 +102,22 @@ def list_notes(
     Raises:
         InvalidParams: the cursor is not that of a page.
     """
-    found = [note for note in notes if wanted.passes(*note)]
+    passing = [note for note in notes if note_filter.passes(*note)]
     counts = Counter(
-        folder for note in found if (folder := wanted.subfolder(note.memory.path)) is not None
+        folder
+        for note in passing
+        if (folder := note_filter.subfolder(note.memory.path)) is not None
     )
-    rest = sorted(found, key=_order, reverse=True)
+    remaining = sorted(passing, key=_order, reverse=True)
     if cursor is not None:
-        last = _of_cursor(cursor)
-        rest = [note for note in rest if _order(note) < last]
-    page = tuple(rest[:limit])
+        cursor_order = _order_of_cursor(cursor)
+        remaining = [note for note in remaining if _order(note) < cursor_order]
+    page = tuple(remaining[:limit])
     return NotePage(
         page,
-        len(found),
+        len(passing),
         tuple(FolderCount(path, counts[path]) for path in sorted(counts)),
-        _cursor_of(page[-1]) if len(rest) > limit else None,
+        _cursor_of(page[-1]) if len(remaining) > limit else None,
     )
 
 
@@ -128,7 +130,7 @@ def _cursor_of(note: ListedNote) -> str:
     return f"{created.isoformat()}_{key}"
 
 
-def _of_cursor(cursor: str) -> tuple[datetime, str]:
+def _order_of_cursor(cursor: str) -> tuple[datetime, str]:
     created, _, key = cursor.partition("_")
     try:
         return in_utc(datetime.fromisoformat(created)), key
@@ -137,13 +139,19 @@ def _of_cursor(cursor: str) -> tuple[datetime, str]:
 
 
 def _has(memory: Memory, key: str, value: str) -> bool:
-    own = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
+    own_fields = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
     flags = {"verified": memory.verified, "pinned": memory.pinned}
-    values = {**own, **flags, **{key_of(name): each for name, each in memory.properties.items()}}
-    found = values.get(key_of(key))
-    items = found if isinstance(found, list) else [found]
-    shown = {_comparable(each) for each in (*items, found)} - {""}
-    return bool(shown) and (not value.strip() or _comparable(value) in shown)
+    values = {
+        **own_fields,
+        **flags,
+        **{key_of(name): item for name, item in memory.properties.items()},
+    }
+    stored = values.get(key_of(key))
+    items = stored if isinstance(stored, list) else [stored]
+    comparable_values = {_comparable(item) for item in (*items, stored)} - {""}
+    return bool(comparable_values) and (
+        not value.strip() or _comparable(value) in comparable_values
+    )
 
 
 def _comparable(value: Any) -> str:

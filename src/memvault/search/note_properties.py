@@ -91,59 +91,69 @@ class NoteProperties:
         return frozenset(word for word, terms in self._words.items() if terms <= of_type)
 
     @cached_property
-    def named(self) -> dict[str, set[str]]:
+    def words_by_key(self) -> dict[str, set[str]]:
         """The words that the key of each property has, without keys that have none."""
-        left = {w: terms for w, terms in self._words.items() if w not in self.words_of_type}
-        found = {
-            key: {word for word, terms in left.items() if terms & terms_of_key(key)}
+        other_words = {
+            word: terms for word, terms in self._words.items() if word not in self.words_of_type
+        }
+        words_of_all_keys = {
+            key: {word for word, terms in other_words.items() if terms & terms_of_key(key)}
             for key in self.fields
         }
-        return {key: words for key, words in found.items() if words}
+        return {key: words for key, words in words_of_all_keys.items() if words}
 
     def has_all(self, words: Collection[str]) -> bool:
-        """Whether each word is one of a value, or of the note's title, aliases, project or tags; a
-        number must be that of a property that is named, if any is."""
-        return all(self._has(word) for word in words)
+        """Whether the note has each word in a value, or in its title, aliases, project or tags. If
+        the question names properties, a number must be the value of one of these."""
+        return all(self._has_word(word) for word in words)
 
     def is_named_by(self, words: Collection[str]) -> bool:
         """Whether each word is one of the note's title or aliases."""
         names = _words(" ".join((self.memory.title, *self.memory.aliases)))
         return bool(words) and names.issuperset(words)
 
-    def keys_named(self) -> list[str]:
+    def best_number_keys(self) -> list[str]:
         """The keys with a number that have the most words of the question."""
-        most = max(
-            (len(words) for key, words in self.named.items() if key in self.numbers), default=0
+        highest_count = max(
+            (len(words) for key, words in self.words_by_key.items() if key in self.numbers),
+            default=0,
         )
-        return [key for key in self.numbers if len(self.named.get(key, ())) == most > 0]
+        return [
+            key for key in self.numbers if len(self.words_by_key.get(key, ())) == highest_count > 0
+        ]
 
     def keys_with_value(self, word: str) -> list[str]:
         """The keys of properties whose values have the word."""
         return [key for key, words in self.words_of_value.items() if word in words]
 
     def denies(self, word: str, keys: Collection[str]) -> bool:
-        """Whether the properties say that the word is not so: one that it names is missing or
-        false, or one whose values may have the word has another.
+        """Whether the properties deny a word ("not paid").
+
+        They do if every property with the word in its key ("paid") is missing or false. Where no
+        key has the word, they do if one of these properties has another value ("state: open").
 
         Args:
-            keys: those of properties that the word names in any note; without such, of those whose
-                values have it in any note.
+            keys: of the properties with the word in their keys in any note; if there are none, of
+                those with the word in their values in any note.
         """
-        named = [key for key in keys if terms_of(word) & terms_of_key(key)]
-        if named:
-            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named)
+        named_keys = [key for key in keys if terms_of(word) & terms_of_key(key)]
+        if named_keys:
+            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named_keys)
         return not self.has_value(word) and any(key in self.fields for key in keys)
 
-    def _has(self, word: str) -> bool:
+    def _has_word(self, word: str) -> bool:
         if self.has_value(word):
             return True
         # A link leads to what is asked for: relations answer that.
-        return word in self._words_of_names and not any("[[" in self.fields[k] for k in self.named)
+        return word in self._words_of_names and not any(
+            "[[" in self.fields[k] for k in self.words_by_key
+        )
 
     def has_value(self, word: str) -> bool:
-        """Whether a value has the word; a number must be that of a property that is named."""
+        """Whether a value has the word. If the question names properties, a number must be the
+        value of one of these."""
         number = NUMBER_WORDS.get(word, word)
-        keys = self.named if self.named and number.isdigit() else self.fields
+        keys = self.words_by_key if self.words_by_key and number.isdigit() else self.fields
         return any(not {word, number}.isdisjoint(self.words_of_value[key]) for key in keys)
 
     @cached_property

@@ -17,21 +17,24 @@ NEAREST = 3  # notes named if none answers
 MAX_NAMED = 5  # memories and properties of which the text is withheld
 
 
-def not_known(found: Candidates) -> str:
+def unanswered_notice(candidates: Candidates) -> str:
     """Says that no note seems to answer, and names the nearest ones."""
-    nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in found.hits[:NEAREST]]
-    names = f"{', '.join(nearest[:-1])} and {nearest[-1]}" if nearest[1:] else nearest[0]
+    nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in candidates.hits[:NEAREST]]
     verb = "are" if nearest[1:] else "is"
-    notice = f"No note seems to answer this; the nearest {verb} {names}."
-    return " ".join(filter(None, (found.notice, notice)))
+    notice = f"No note seems to answer this; the nearest {verb} {_enumeration(nearest)}."
+    return " ".join(filter(None, (candidates.notice, notice)))
 
 
-def no_note_has(names: Sequence[str]) -> str | None:
+def _enumeration(items: Sequence[str]) -> str:
+    return f"{', '.join(items[:-1])} and {items[-1]}" if items[1:] else items[0]
+
+
+def unseen_names_notice(names: Sequence[str]) -> str | None:
     """Says which names of the question are in no note; None without such names."""
     return f"No note has {' or '.join(map(repr, names))}." if names else None
 
 
-def below_threshold(
+def threshold_notice(
     mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]
 ) -> str | None:
     """Says that no hit reaches the confidence that the mode requires; None if one does."""
@@ -45,36 +48,37 @@ def below_threshold(
     )
 
 
-def withheld(matter: str | None, query: str, hits: Sequence[Hit]) -> str | None:
+def withheld_notice(matter: str | None, query: str, hits: Sequence[Hit]) -> str | None:
     """Names the memories and properties whose text is withheld, because nothing confirms it."""
     if matter is None:
         return None
-    names = [name for hit in hits for name in _withheld_of(hit, query)]
+    names = [name for hit in hits for name in _withheld_texts(hit, query)]
     if not names:
         return None
-    shown, more = names[:MAX_NAMED], len(names) - MAX_NAMED
-    if more > 0:
-        shown.append(f"{more} more")
-    listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]
+    items, further_count = names[:MAX_NAMED], len(names) - MAX_NAMED
+    if further_count > 0:
+        items.append(f"{further_count} more")
     return (
-        f"Withheld: {listed}. The question is on a {matter} matter, and only an AI client or an "
-        "import says this. Ask the person to verify it on the Curate page or with verified: true "
-        "in the note, or call recall_memory with allow_unverified=true and say that it is "
-        "unverified."
+        f"Withheld: {_enumeration(items)}. The question is on a {matter} matter, and only an AI "
+        "client or an import says this. Ask the person to verify it on the Curate page or with "
+        "verified: true in the note, or call recall_memory with allow_unverified=true and say "
+        "that it is unverified."
     )
 
 
-def _withheld_of(hit: Hit, query: str) -> list[str]:
+def _withheld_texts(hit: Hit, query: str) -> list[str]:
     """The path of a memory that is withheld, or which properties and text of it are."""
     if hit.withheld:
         return [hit.path]
-    parts = withheld_keys(hit.memory, query) if hit.gated else []
+    withheld_parts = withheld_keys(hit.memory, query) if hit.gated else []
     if hit.own_only and not hit.memory.provenance.of_lines(hit.lines).is_person:
-        parts.append("part")
-    return [f"{part} of {hit.path}" for part in parts]
+        withheld_parts.append("part")
+    return [f"{withheld_part} of {hit.path}" for withheld_part in withheld_parts]
 
 
-def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> str | None:
+def incomplete_list_notice(
+    query: str, count: Callable[[str], int], shown: Sequence[Hit]
+) -> str | None:
     """Says how many notes of a type, folder or tag exist, if a question for all of them gets fewer.
 
     Args:
@@ -87,20 +91,22 @@ def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> st
 
     def is_asked_for(kind: str) -> bool:
         pairs = zip(stems_by_language(kind, query), query_stems, strict=True)
-        return any(of_kind and of_kind <= of_query for of_kind, of_query in pairs)
+        return any(
+            kind_stems and kind_stems <= language_stems for kind_stems, language_stems in pairs
+        )
 
-    of_type = Counter(hit.memory.type for hit in shown)
-    for kind in filter(is_asked_for, of_type):
-        if (total := count(kind)) > of_type[kind]:
+    type_counts = Counter(hit.memory.type for hit in shown)
+    for kind in filter(is_asked_for, type_counts):
+        if (total := count(kind)) > type_counts[kind]:
             return (
-                f"There are {total} notes of type {kind!r}, and {of_type[kind]} of them here. "
+                f"There are {total} notes of type {kind!r}, and {type_counts[kind]} of them here. "
                 "Ask for more results, and only of this type, to see all."
             )
-    in_group = Counter(group for hit in shown for group in hit.memory.groups)
-    for group in filter(is_asked_for, in_group):
-        if (total := count(group)) > in_group[group]:
+    group_counts = Counter(group for hit in shown for group in hit.memory.groups)
+    for group in filter(is_asked_for, group_counts):
+        if (total := count(group)) > group_counts[group]:
             return (
                 f"There are {total} notes in the folder or with the tag {group!r}, "
-                f"and {in_group[group]} of them here. Ask for more results to see all."
+                f"and {group_counts[group]} of them here. Ask for more results to see all."
             )
     return None

@@ -14,8 +14,10 @@ from memvault.model.search import FoundBy, Hit
 from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
-BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
-LINKED = 0.5  # share of the bonus for a memory that is only linked to one the session has seen
+SESSION_BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
+LINKED_SHARE = (
+    0.5  # share of the bonus for a memory that is only linked to one the session has seen
+)
 
 
 def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:
@@ -34,18 +36,18 @@ def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[H
         relevance * (1.0 + share * weight)
         for relevance, weight in zip(bounded, weights, strict=True)
     ]
-    order = sorted(range(len(hits)), key=lambda k: -preferences[k])
+    order = sorted(range(len(hits)), key=lambda index: -preferences[index])
     if order.index(0) > 1:
         order.remove(0)
         order.insert(1, 0)
-    return [hits[k] for k in order]
+    return [hits[index] for index in order]
 
 
 def newest_first(hits: list[Hit]) -> list[Hit]:
     """The hits nearly as relevant as the best, newest first, then the others."""
-    near, rest = _near_best(hits)
+    near_best, others = _near_best(hits)
     now = datetime.now(UTC)
-    return sorted(near, key=lambda hit: _event_time(hit.memory, now), reverse=True) + rest
+    return sorted(near_best, key=lambda hit: _event_time(hit.memory, now), reverse=True) + others
 
 
 def latest_first(memories: Iterable[Memory]) -> list[Memory]:
@@ -60,15 +62,15 @@ def _event_time(memory: Memory, now: datetime) -> datetime:
 
 def verified_first(hits: list[Hit]) -> list[Hit]:
     """The hits nearly as relevant as the best, verified ones first, then the others."""
-    near, rest = _near_best(hits)
-    return sorted(near, key=lambda hit: not hit.verification.verified) + rest
+    near_best, others = _near_best(hits)
+    return sorted(near_best, key=lambda hit: not hit.verification.verified) + others
 
 
 def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
     """The hits nearly as relevant as the best, and the others."""
-    least = NEARLY_BEST * hits[0].relevance if hits else 0.0
-    near = [hit for hit in hits if hit.relevance >= least]
-    return near, [hit for hit in hits if hit.relevance < least]
+    threshold = NEARLY_BEST * hits[0].relevance if hits else 0.0
+    near_best = [hit for hit in hits if hit.relevance >= threshold]
+    return near_best, [hit for hit in hits if hit.relevance < threshold]
 
 
 def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[Hit]:
@@ -80,7 +82,7 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
     ordered: list[Hit] = []
     waiting = {hit.memory.id: hit for hit in hits}
 
-    def put(hit: Hit) -> None:
+    def append(hit: Hit) -> None:
         if waiting.pop(hit.memory.id, None) is None:
             return
         for evidence in hit.verification.contradicted_by:
@@ -90,11 +92,11 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
             if evidence in hit.verification.superseding or (
                 contradicting and newer.verification.verified and not hit.verification.verified
             ):
-                put(newer)
+                append(newer)
         ordered.append(hit)
 
     for hit in hits:
-        put(hit)
+        append(hit)
     return ordered
 
 
@@ -102,7 +104,7 @@ def _is_listed(hit: Hit) -> bool:
     return hit.found_by is FoundBy.LIST
 
 
-def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[Hit]:
+def persons_notes_before_claims(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[Hit]:
     """The hits, unconfirmed claims after the person's notes that answer.
 
     These are the first of the person's notes, and those that state what the question asks for.
@@ -110,13 +112,13 @@ def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[
     Args:
         is_answer: whether a hit would be an answer if it were the only one.
     """
-    first = next((hit for hit in hits if not _is_claim(hit)), None)
-    last = 0
-    for place, hit in enumerate(hits, 1):
+    first_of_person = next((hit for hit in hits if not _is_claim(hit)), None)
+    claims_end = 0
+    for position, hit in enumerate(hits, 1):
         states_answer = hit.verification.answers or hit.verification.marked
-        if not _is_claim(hit) and (states_answer or hit is first) and is_answer(hit):
-            last = place
-    return sorted(hits[:last], key=_is_claim) + hits[last:]
+        if not _is_claim(hit) and (states_answer or hit is first_of_person) and is_answer(hit):
+            claims_end = position
+    return sorted(hits[:claims_end], key=_is_claim) + hits[claims_end:]
 
 
 def _is_claim(hit: Hit) -> bool:
@@ -124,31 +126,35 @@ def _is_claim(hit: Hit) -> bool:
     return not (hit.verification.by_person or hit.verification.verified)
 
 
-def boosted_by_session(found: Sequence[Hit], nearness: Mapping[str, float]) -> list[Hit]:
-    """The memories, ordered by relevance * (1 + BONUS * nearness).
+def boosted_by_session(hits: Sequence[Hit], nearness: Mapping[str, float]) -> list[Hit]:
+    """The memories, ordered by relevance * (1 + SESSION_BONUS * nearness).
 
-    A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant,
-    and never one that supersedes it. No memory is added, and relevances change only to keep them
-    in descending order.
+    A memory overtakes another only if it is at least 1 / (1 + SESSION_BONUS), nine tenths, as
+    relevant, and never one that supersedes it. No memory is added, and relevances change only to
+    keep them in descending order.
 
     Args:
-        found: best first.
+        hits: best first.
         nearness: by memory id, how near the session is to it, in [0, 1]; missing ids count as 0.
     """
 
     def boosted(hit: Hit) -> float:
-        return hit.relevance * (1.0 + BONUS * nearness.get(hit.memory.id, 0.0))
+        return hit.relevance * (1.0 + SESSION_BONUS * nearness.get(hit.memory.id, 0.0))
 
-    return descending(superseding_first(sorted(found, key=boosted, reverse=True)))
+    return descending(superseding_first(sorted(hits, key=boosted, reverse=True)))
 
 
 def session_nearness(
     ids: Sequence[str], working_set: Sequence[str], linked: Mapping[str, Set[str]]
 ) -> dict[str, float]:
-    """1 for memories of the working set, LINKED for those linked to one of it.
+    """1 for memories of the working set, LINKED_SHARE for those linked to one of it.
 
     Args:
         linked: for each of ``ids`` the ids it is linked to, in either direction.
     """
-    seen = set(working_set)
-    return {key: 1.0 if key in seen else LINKED for key in ids if key in seen or linked[key] & seen}
+    working_ids = set(working_set)
+    return {
+        memory_id: 1.0 if memory_id in working_ids else LINKED_SHARE
+        for memory_id in ids
+        if memory_id in working_ids or linked[memory_id] & working_ids
+    }

@@ -47,8 +47,7 @@ def without_overdue(question: str) -> str:
 
 
 def overdue_since(fields: Mapping[str, str], today: date) -> date | None:
-    """The first day by which the properties say that it was due, if that is past and it is not
-    done.
+    """The first day on which a note was due, if that day is past and no property says "done".
 
     Args:
         fields: the shown value of each property, by its key.
@@ -58,8 +57,12 @@ def overdue_since(fields: Mapping[str, str], today: date) -> date | None:
         for key, value in fields.items()
         if _DUE_KEY.search(words_of_key(key)) and (moment := read_date(value)) is not None
     ]
-    past = [day for day in days if day < today]
-    return min(past) if past and not any(_is_done(*each) for each in fields.items()) else None
+    past_days = [day for day in days if day < today]
+    return (
+        min(past_days)
+        if past_days and not any(_is_done(*item) for item in fields.items())
+        else None
+    )
 
 
 def _is_done(key: str, value: str) -> bool:

@@ -19,15 +19,7 @@ import numpy as np
 
 from memvault.model.errors import StoreUnavailable
 from memvault.model.note import ChunkSize, Vector
-from memvault.model.search import (
-    FoundBy,
-    Hit,
-    Mode,
-    Scope,
-    SearchResult,
-    Tuning,
-    Verification,
-)
+from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult, Tuning, Verification
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
@@ -35,19 +27,19 @@ from memvault.search.calibration import (
     features,
     text_with_properties,
 )
-from memvault.search.candidates import BEST, CandidateFinder
+from memvault.search.candidates import BEST_NOTES, CandidateFinder
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
-    below_threshold,
-    no_note_has,
-    not_all,
-    not_known,
-    withheld,
+    incomplete_list_notice,
+    threshold_notice,
+    unanswered_notice,
+    unseen_names_notice,
+    withheld_notice,
 )
 from memvault.search.order import (
-    claims_after_own,
     newest_first,
+    persons_notes_before_claims,
     preferred,
     superseding_first,
     verified_first,
@@ -60,19 +52,19 @@ from memvault.search.unseen_names import SHARE_ANSWERED, unseen_names
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 
-CANDIDATES = 20  # least number verified on sensitive matters and in execution mode (FR-44)
-VARIED = 60  # candidates that planning chooses from
-KNOWN = 0.34  # knowledge (`Searcher._knowledge`) below which a vault knows no answer
-MANY = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
-WORDS = 0.3  # added to the relevance for having all words of the question
-ACROSS = 0.06  # added to the relevance if question and notes are in different languages
+MIN_CANDIDATES = 20  # least number verified on sensitive matters and in execution mode (FR-44)
+PLANNING_CANDIDATES = 60  # candidates that planning chooses from
+MIN_KNOWLEDGE = 0.34  # knowledge (`Searcher._knowledge`) below which a vault knows no answer
+LARGE_VAULT_CHUNKS = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
+ALL_WORDS_BONUS = 0.3  # added to the relevance for having all words of the question
+OTHER_LANGUAGE_BONUS = 0.06  # the same, if question and notes are in different languages
 
 # Words that request an answer without naming a subject: notes need not have them.
 _REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
 
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
-"""What use says for or against memories (by id) as answers to a question, each in [-1, 1]; None if
-that is nothing."""
+"""Returns weights learnt from use for memories (by id) as answers to a question, each in [-1, 1];
+None if nothing was learnt."""
 
 
 class Checker(Protocol):
@@ -131,7 +123,7 @@ class Searcher:
         self.candidates.warm_up()
 
     def begin(self, query: str) -> None:
-        """Start to embed what `search` compares, so that it waits less."""
+        """Start to embed the texts that `search` compares, to shorten its wait."""
         self.hybrid.begin(query)
 
     def close(self) -> None:
@@ -164,7 +156,7 @@ class Searcher:
             StoreUnavailable: no store answers.
         """
         self.begin(query)  # while names are looked for
-        chosen = mode or detect_mode(query)
+        chosen_mode = mode or detect_mode(query)
         request = SearchRequest(
             query,
             scope or Scope(),
@@ -176,18 +168,19 @@ class Searcher:
             matter=self._checker.matter_of(query),
             time=self.candidates.time_of(query),
         )
-        found = self.candidates.find(request, _wanted(request, chosen))
-        knowledge = self._knowledge(request, found.hits)
-        known = knowledge >= KNOWN
-        if not known and knowledge < self._least_shown():
-            matter = request.matter
-            return SearchResult([], mode or Mode.DEFAULT, matter, not_known(found), known=False)
-        if not known:
-            found = replace(found, notice=" ".join(filter(None, (found.notice, UNSURE))))
-        result = self._judged(request, found, chosen)
-        if mode is None and chosen is not Mode.DEFAULT and not result.hits:
-            result = self._judged(request, found, Mode.DEFAULT)
-        result.known = known
+        candidates = self.candidates.find(request, _candidate_count(request, chosen_mode))
+        knowledge = self._knowledge(request, candidates.hits)
+        is_known = knowledge >= MIN_KNOWLEDGE
+        if not is_known and knowledge < self._min_knowledge_shown():
+            notice = unanswered_notice(candidates)
+            return SearchResult([], mode or Mode.DEFAULT, request.matter, notice, known=False)
+        if not is_known:
+            notice = " ".join(filter(None, (candidates.notice, UNSURE)))
+            candidates = replace(candidates, notice=notice)
+        result = self._judge(request, candidates, chosen_mode)
+        if mode is None and chosen_mode is not Mode.DEFAULT and not result.hits:
+            result = self._judge(request, candidates, Mode.DEFAULT)
+        result.known = is_known
         return result
 
     def check(
@@ -201,11 +194,11 @@ class Searcher:
         """Judge hits that were found in another way by the same rules; keeps their order."""
         matter = self._checker.matter_of(query)
         request = SearchRequest(query, scope or Scope(), matter=matter)
-        self._estimate(query, hits, Mode.DEFAULT)
+        self._set_confidences(query, hits, Mode.DEFAULT)
         self._verify(request, hits)
         if matter is not None and not allow_unverified:
             self._checker.withhold(hits)
-        return SearchResult(list(hits), Mode.DEFAULT, matter, withheld(matter, query, hits))
+        return SearchResult(list(hits), Mode.DEFAULT, matter, withheld_notice(matter, query, hits))
 
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The memories nearest to a text, best first, unverified and without a confidence, for code
@@ -221,7 +214,7 @@ class Searcher:
     # -- whether the vault knows ------------------------------------------------------------------
 
     def _knowledge(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """How surely the vault knows the answer; it does from `KNOWN` on.
+        """How surely the vault knows the answer; it does from `MIN_KNOWLEDGE` on.
 
         It does if relations lead to an answer, if the best texts are relevant and have the
         question's words, or if one text has every content word or a similar one (a word that most
@@ -236,14 +229,14 @@ class Searcher:
             return 1.0
         return self._knowledge_of(request, hits)
 
-    def _least_shown(self) -> float:
-        """The least knowledge to show hits: `KNOWN`, or less in a small vault, since the nearest of
-        few texts is less near."""
+    def _min_knowledge_shown(self) -> float:
+        """The least knowledge to show hits: `MIN_KNOWLEDGE`, or less in a small vault, since the
+        nearest of few texts is less near."""
         try:
-            chunks = self.hybrid.chunks()
+            chunks = self.hybrid.chunk_count()
         except StoreUnavailable:
-            return KNOWN
-        return KNOWN * min(1.0, math.log(2.0 + chunks) / math.log(2.0 + MANY))
+            return MIN_KNOWLEDGE
+        return MIN_KNOWLEDGE * min(1.0, math.log(2.0 + chunks) / math.log(2.0 + LARGE_VAULT_CHUNKS))
 
     def _knowledge_of(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
         """How surely a vault of only these hits would know the answer (see `_knowledge`)."""
@@ -252,69 +245,71 @@ class Searcher:
         if any(hit.found_by is FoundBy.RELATION for hit in hits):
             return 1.0
         relevance = max(hit.relevance for hit in hits)
-        if relevance >= KNOWN:
+        if relevance >= MIN_KNOWLEDGE:
             return relevance
         texts = [f"{text_with_properties(hit, request.query)} {hit.context}" for hit in hits]
         shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
         if not shares or max(shares) == 1.0:
             return 1.0
-        return relevance + WORDS * max(shares[:BEST]) + self._for_its_language(request.query)
+        share = max(shares[:BEST_NOTES])
+        return relevance + ALL_WORDS_BONUS * share + self._language_bonus(request.query)
 
-    def _for_its_language(self, query: str) -> float:
+    def _language_bonus(self, query: str) -> float:
         """What to add to the knowledge for a question that is not in English.
 
         It is 1 if the model does not know the language, since relevances then say little about what
-        is unknown. It is `ACROSS` if the model does and the notes are in another language, whose
-        words the question cannot have.
+        is unknown. It is `OTHER_LANGUAGE_BONUS` if the model does and the notes are in another
+        language, whose words the question cannot have.
         """
         try:
             language = self._vectors.language_of(query)
             if self.hybrid.is_foreign_and_known(query, language):
-                return ACROSS if language is None else 0.0
+                return OTHER_LANGUAGE_BONUS if language is None else 0.0
         except StoreUnavailable:
             return 0.0
         return 0.0 if language is None else 1.0
 
     # -- judging --------------------------------------------------------------------------------
 
-    def _judged(self, request: SearchRequest, found: Candidates, mode: Mode) -> SearchResult:
+    def _judge(self, request: SearchRequest, candidates: Candidates, mode: Mode) -> SearchResult:
+        """Verify, order and choose candidates by the rules of a mode, and say what is missing."""
         plan, matter = PLANS[mode].tuned(self._tuning()), request.matter
-        most = request.top_k or plan.most
-        hits = found.hits[: _wanted(request, mode)]
+        top_k = request.top_k or plan.top_k
+        hits = candidates.hits[: _candidate_count(request, mode)]
         unseen = self._unseen_names(request, hits)
-        self._estimate(request.query, hits, mode)
+        self._set_confidences(request.query, hits, mode)
         self._verify(request, hits)
         for hit in hits if unseen else ():
             hit.confidence *= SHARE_ANSWERED
-        nearest = hits[:most]
+        most_relevant = hits[:top_k]
         hits = self._ordered(request, hits, mode)
         confident = [hit for hit in hits if hit.confidence >= plan.threshold]
-        shown = self._varied(request.query, confident, most, plan.diversity)
-        gated = shown
+        shown = self._diversify(request.query, confident, top_k, plan.diversity)
+        may_be_withheld = shown
         if matter is not None and not request.allow_unverified:
             # Claims that came before the person's notes count as withheld where they are cut off.
-            gated = [*shown, *(hit for hit in nearest if hit not in shown)]
-            self._checker.withhold(gated)
-        count = partial(self._count, request.scope)
+            may_be_withheld = [*shown, *(hit for hit in most_relevant if hit not in shown)]
+            self._checker.withhold(may_be_withheld)
+        count = partial(self._count_notes, request.scope)
         notices = (
-            found.notice or not_all(request.query, count, shown),
-            no_note_has(unseen),
-            below_threshold(mode, plan, hits, shown),
-            withheld(matter, request.query, gated),
+            candidates.notice or incomplete_list_notice(request.query, count, shown),
+            unseen_names_notice(unseen),
+            threshold_notice(mode, plan, hits, shown),
+            withheld_notice(matter, request.query, may_be_withheld),
         )
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 
-    def _count(self, scope: Scope, kind: str) -> int:
+    def _count_notes(self, scope: Scope, kind: str) -> int:
         """How many notes of a type, or in a folder or with a tag of this name, a scope has."""
         memories = self._memories.of_type(kind) or self._memories.in_group(kind)
         return sum(in_scope(memory, scope) for memory in memories)
 
     def _unseen_names(self, request: SearchRequest, hits: Sequence[Hit]) -> list[str]:
         """The names in a question, besides its times, that no note has."""
-        found = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
+        text = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
 
         def is_in_vault(name: str) -> bool:
-            return name.casefold() in found or bool(self._vectors.rank_keywords(name, 1).note_ids)
+            return name.casefold() in text or bool(self._vectors.rank_keywords(name, 1).note_ids)
 
         question = request.query if request.time is None else request.time.rest
         try:
@@ -322,20 +317,21 @@ class Searcher:
         except StoreUnavailable:
             return []
 
-    def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
+    def _set_confidences(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
         """Set each hit's confidence to the chance that it answers, before verification."""
         if not hits:
             return
         calibration = CONCERNS if mode is Mode.PLANNING else ANSWERS
-        likely = calibration.confidences(features(query, hits))
-        for hit, chance in zip(hits, likely, strict=True):
+        chances = calibration.confidences(features(query, hits))
+        for hit, chance in zip(hits, chances, strict=True):
             hit.confidence = chance
 
     def _verify(self, request: SearchRequest, hits: Sequence[Hit]) -> None:
+        """Add to each hit what other notes say about it, and adjust its confidence."""
         if not hits:
             return
-        checked = self._checker.verify(request.query, hits, request.scope)
-        for hit, verification in zip(hits, checked, strict=True):
+        verifications = self._checker.verify(request.query, hits, request.scope)
+        for hit, verification in zip(hits, verifications, strict=True):
             hit.verification = verification
             hit.confidence = confidence(hit.confidence, verification)
 
@@ -352,22 +348,25 @@ class Searcher:
             ordered = preferred(ordered, weights or (), self._ranking_share)
         if asks_for_newest(request.query, request.time):
             ordered = newest_first(ordered)
-        if request.matter is None or mode is Mode.PLANNING or _is_listed(ordered):
+        if request.matter is None or mode is Mode.PLANNING or _comes_from_a_list(ordered):
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
-        return claims_after_own(ordered, lambda hit: self._knowledge_of(request, [hit]) >= KNOWN)
+        return persons_notes_before_claims(
+            ordered, lambda hit: self._knowledge_of(request, [hit]) >= MIN_KNOWLEDGE
+        )
 
-    def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
+    def _diversify(self, query: str, hits: list[Hit], count: int, diversity: float) -> list[Hit]:
+        """The first hits, or a choice of different ones if the mode wants diversity."""
         if diversity <= 0.0 or len(hits) < 2:
-            return hits[:most]
+            return hits[:count]
         try:
-            vectors = self._passages(query, [hit.memory.id for hit in hits])
+            vectors = self._nearest_passages(query, [hit.memory.id for hit in hits])
         except StoreUnavailable:
-            return hits[:most]
-        order = diverse([hit.confidence for hit in hits], vectors, most, diversity)
+            return hits[:count]
+        order = diverse([hit.confidence for hit in hits], vectors, count, diversity)
         return [hits[k] for k in order]
 
-    def _passages(self, query: str, ids: Sequence[str]) -> Floats:
+    def _nearest_passages(self, query: str, ids: Sequence[str]) -> Floats:
         """(n, dim): for each memory the vector of its passage nearest to the question."""
         query_vector = self._embedder.embed_query(query)
         passages = self._vectors.vectors(ids, ChunkSize.PASSAGE)
@@ -379,16 +378,16 @@ class Searcher:
         return np.stack([max(passages.get(key, ()), key=cosine, default=zeros) for key in ids])
 
 
-def _is_listed(hits: Sequence[Hit]) -> bool:
+def _comes_from_a_list(hits: Sequence[Hit]) -> bool:
     """Whether the order is that of a list: which memory comes first is the answer."""
     return any(hit.found_by is FoundBy.LIST for hit in hits)
 
 
-def _wanted(request: SearchRequest, mode: Mode) -> int:
+def _candidate_count(request: SearchRequest, mode: Mode) -> int:
     """The number of candidates to judge."""
-    most = request.top_k or PLANS[mode].most
+    shown_count = request.top_k or PLANS[mode].top_k
     if mode is Mode.PLANNING:
-        return max(VARIED, most)
+        return max(PLANNING_CANDIDATES, shown_count)
     if mode is Mode.EXECUTION or request.matter is not None:
-        return max(CANDIDATES, most)
-    return most
+        return max(MIN_CANDIDATES, shown_count)
+    return shown_count

@@ -24,38 +24,40 @@ from memvault.search.scope import MemoryLookup
 from memvault.text.words import composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
-MAX_READ = 3_000  # notes
-MAX_DENYING = 300  # notes of which every property is read, for what they deny
+MAX_NOTES = 3_000  # that are compared with a question
+MAX_NOTES_DENYING = 300  # notes of which every property is read, for what they deny
 MIN_NEARNESS = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 # Words of such questions besides those of properties.
-_ASKING = "altogether currently kind kinds many much number total which whose property value status"
+_QUESTION_WORDS = (
+    "altogether currently kind kinds many much number total which whose property value status"
+)
 # What happens on the day of a property, and need not be its key: "Which contracts end in May?"
-_HAPPENING = (
+_EVENT_WORDS = (
     "appear appeared appears bought built come comes due end ended ending ends expire expired "
     "expires expiring fall falls finish finished finishes happen happens made published "
     "released run runs start started starting starts written"
 )
-_EVERY_YEAR = re.compile(
+_YEARLY_KEY = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
     r"nasciment|verjaardag|рожден|誕生|生日",
     re.IGNORECASE,
 )
-_OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
+_YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 _NEGATED = re.compile(
     r"\b(?:not|never|without|nicht|kein\w*|ohne|pas|jamais|sans|non|senza|no|sin|não|sem|niet|geen|"
     r"zonder|не|без)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_STILL = (
+_YET_WORDS = (
     "yet still already noch schon encore déjà ancora già aún todavía ya ainda já nog al ещё уже"
 )
-_COUNTS = re.compile(
+_ASKS_COUNT = re.compile(
     r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
     r"сколько)\b|いくつ|多少|几",
     re.IGNORECASE,
 )
-_UN = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
+_UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
@@ -68,12 +70,12 @@ class PropertyAnswer:
     """The notes that a question asks for, in the order that it asks for.
 
     Attributes:
-        compared: the key of the numbers that were compared, if the question names none.
+        compared_key: the key of the numbers that were compared, if the question names none.
         is_list: whether the question asks for all such notes, rather than for one by its title.
     """
 
     notes: Sequence[Memory] = ()
-    compared: str | None = None
+    compared_key: str | None = None
     is_list: bool = True
 
 
@@ -83,26 +85,26 @@ class _Candidates:
 
     Attributes:
         keys: those of properties that the question names.
-        named: the terms of the types, folders, tags and keys that it names.
-        values: the other words.
+        named_terms: those of the types, folders, tags and keys that it names.
+        value_words: the other words.
         has_kind: whether it names a type, folder or tag.
-        in_group: the terms of the folders and tags.
+        group_terms: those of the folders and tags.
         words: of the question, each with its terms.
     """
 
     memories: list[Memory]
     keys: list[str]
-    named: frozenset[int]
-    values: set[str]
+    named_terms: frozenset[int]
+    value_words: set[str]
     has_kind: bool
-    in_group: frozenset[int]
+    group_terms: frozenset[int]
     words: Mapping[str, frozenset[int]]
     texts: QuickTexts
 
     def notes(self, words: Collection[str] = ()) -> list[NoteProperties]:
         """The notes that may have these words."""
         return [
-            NoteProperties(memory, self.words, self.in_group)
+            NoteProperties(memory, self.words, self.group_terms)
             for memory in self.texts.mentioning(words, self.memories)
         ]
 
@@ -143,61 +145,62 @@ class PropertyQuestion:
         rest = limits.rest if limits is not None else text
         if is_overdue := asks_for_overdue(rest):
             rest = without_overdue(rest)
-        elif _UN.search(rest):
+        elif _UN_PREFIX.search(rest):
             rest = _with_not(rest, memories)
         if not _names_any(rest, memories):  # as most do not
             return None
-        others = {*_ASKING.split(), *(_HAPPENING.split() if time is not None else ())}
+        ignored = {*_QUESTION_WORDS.split(), *(_EVENT_WORDS.split() if time is not None else ())}
         negated = _NEGATED.search(rest) is not None
         if negated:
-            others.update(_STILL.split())
+            ignored.update(_YET_WORDS.split())
         rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
-        found = words_beyond(others, rest, question)
+        content = words_beyond(ignored, rest, question)
         in_order = list(dict.fromkeys(some_words(rest)))
-        sizes = set(in_order)  # "most" is no word of `found`
-        order = bool(sizes & LARGEST) - bool(sizes & SMALLEST)
-        found -= LARGEST | SMALLEST
-        if not 0 < len(found) <= MAX_WORDS:
+        size_words = set(in_order)  # "most" is no content word
+        order = bool(size_words & LARGEST) - bool(size_words & SMALLEST)
+        content -= LARGEST | SMALLEST
+        if not 0 < len(content) <= MAX_WORDS:
             return None
         places = {word: place for place, word in enumerate(in_order)}
         words = {
-            word: terms_of(word) for word in sorted(found, key=lambda word: places.get(word, 0))
+            word: terms_of(word) for word in sorted(content, key=lambda word: places.get(word, 0))
         }
         return cls(text, words, time, limits, order, negated, today if is_overdue else None)
 
     def answer(
-        self, memories: MemoryLookup, nearest: NearestKeys, texts: QuickTexts
+        self, memories: MemoryLookup, nearest_keys: NearestKeys, texts: QuickTexts
     ) -> PropertyAnswer:
         """The notes that have all words.
 
-        None where more than `MAX_READ` notes are of the type or have the key: reading them would
+        None where more than `MAX_NOTES` notes are of the type or have the key: reading them would
         take longer than the rest of a search.
         """
         candidates = self._candidates(memories, texts)
         if candidates is None:
             return PropertyAnswer()
-        values = candidates.values
+        values = candidates.value_words
         if self.overdue_on is not None:
             return PropertyAnswer(self._overdue(candidates.notes(values), values, self.overdue_on))
-        compared = None
+        compared_key = None
         if self._compares and (self.negated or not candidates.keys):
-            compared = self._nearest_number(candidates.notes(), nearest)
-            if compared is None:
+            compared_key = self._nearest_number(candidates.notes(), nearest_keys)
+            if compared_key is None:
                 return PropertyAnswer()
         if self.negated:
-            places = {note: self._place(note, compared) for note in self._without(candidates)}
-            return PropertyAnswer(self._in_order(places), compared)
+            denying = self._denying(candidates)
+            sort_keys = {note: self._sort_key(note, compared_key) for note in denying}
+            return PropertyAnswer(self._ordered(sort_keys), compared_key)
         if candidates.has_kind and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
             values = {word for word in values if candidates.notes([word])}
-        found = self._with_all(candidates, values, compared)
-        if not found and not candidates.has_kind and (kind := self._kind()) in values:
+        matching = self._notes_with_all(candidates, values, compared_key)
+        if not matching and not candidates.has_kind and (kind := self._word_for_kind()) in values:
             values = values - {kind}
-            found = self._with_all(candidates, values, compared)
-        is_list = not found or not any(
+            matching = self._notes_with_all(candidates, values, compared_key)
+        is_list = not matching or not any(
             note.is_named_by(values) for note in candidates.notes(values)
         )
-        return PropertyAnswer(found, compared, is_list)
+        return PropertyAnswer(matching, compared_key, is_list)
 
     def _candidates(self, memories: MemoryLookup, texts: QuickTexts) -> _Candidates | None:
         """The notes of the type, folder or tag that the question names, else those with a property
@@ -205,102 +208,107 @@ class PropertyQuestion:
         terms = frozenset[int]().union(*self.words.values())
         types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
-        of_keys = frozenset[int]().union(*map(terms_of_key, keys))
-        groups = [] if types else _named_in(memories.groups(), terms - of_keys)
+        key_terms = frozenset[int]().union(*map(terms_of_key, keys))
+        groups = [] if types else _named_in(memories.groups(), terms - key_terms)
         if types:
-            known = [memory for kind in types for memory in memories.of_type(kind)]
+            listed = [memory for kind in types for memory in memories.of_type(kind)]
         elif groups:
-            known = _in_all_groups(groups, memories)
+            listed = _in_all_groups(groups, memories)
         else:
-            known = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
-        if len(known) > (MAX_DENYING if self.negated else MAX_READ):
+            listed = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
+        if len(listed) > (MAX_NOTES_DENYING if self.negated else MAX_NOTES):
             return None
-        in_group = frozenset[int]().union(*map(terms_of, groups))
-        keys = [key for key in keys if any(key in memory.properties for memory in known)]
-        named = in_group.union(*map(terms_of, types), *map(terms_of_key, keys))
-        values = {word for word, terms in self.words.items() if not terms <= named}
+        group_terms = frozenset[int]().union(*map(terms_of, groups))
+        keys = [key for key in keys if any(key in memory.properties for memory in listed)]
+        named_terms = group_terms.union(*map(terms_of, types), *map(terms_of_key, keys))
+        values = {word for word, terms in self.words.items() if not terms <= named_terms}
         has_kind = bool(types or groups)
-        return _Candidates(known, keys, named, values, has_kind, in_group, self.words, texts)
+        return _Candidates(
+            listed, keys, named_terms, values, has_kind, group_terms, self.words, texts
+        )
 
     def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
         """The key with numbers that is nearest in meaning to the question."""
-        numbers = sorted({key for note in notes for key in note.numbers})
-        largest = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
-        text = " ".join((self.text, *sorted(largest)))  # again: it says most of the key
-        return next(iter(nearest(text, numbers, MIN_NEARNESS)), None)
+        number_keys = sorted({key for note in notes for key in note.numbers})
+        size_words = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
+        text = " ".join((self.text, *sorted(size_words)))  # again: it says most of the key
+        return next(iter(nearest(text, number_keys, MIN_NEARNESS)), None)
 
     @property
     def _compares(self) -> bool:
         """Whether the question compares numbers."""
         return self.limits is not None or self.order != 0
 
-    def _kind(self) -> str | None:
-        """The first word, which says what kind of notes are asked for ("Which pieces …"), unless it
+    def _word_for_kind(self) -> str | None:
+        """The first word, which may say what kind of notes are meant ("Which pieces …"), unless it
         is a name."""
-        first = next(iter(self.words))
-        is_name = re.search(rf"\b{re.escape(first[:1].upper() + first[1:])}\b", self.text)
-        return None if is_name and "german" not in languages_of(self.text).names else first
+        first_word = next(iter(self.words))
+        is_name = re.search(rf"\b{re.escape(first_word[:1].upper() + first_word[1:])}\b", self.text)
+        return None if is_name and "german" not in languages_of(self.text).names else first_word
 
     def _overdue(
         self, notes: Sequence[NoteProperties], values: set[str], today: date
     ) -> list[Memory]:
         """The notes with these words that are overdue, the first due first."""
-        due = {note: overdue_since(note.fields, today) for note in notes if note.has_all(values)}
-        return self._in_order(
-            {n: float(day.toordinal()) if day else None for n, day in due.items()}
+        days = {note: overdue_since(note.fields, today) for note in notes if note.has_all(values)}
+        return self._ordered(
+            {note: float(day.toordinal()) if day else None for note, day in days.items()}
         )
 
-    def _with_all(
-        self, candidates: _Candidates, values: set[str], compared: str | None
+    def _notes_with_all(
+        self, candidates: _Candidates, values: set[str], compared_key: str | None
     ) -> list[Memory]:
         """The notes that have all words of the question, in the order that it asks for.
 
         Args:
             values: the words that are neither a type nor a key.
-            compared: the key of the numbers that are compared, if the question names none.
+            compared_key: the key of the numbers that are compared, if the question names none.
         """
-        of_names = {word for word, terms in self.words.items() if terms <= candidates.named}
-        notes = [n for n in candidates.notes(values) if self._has_answer(n, values | of_names)]
-        places = {note: self._place(note, compared) for note in notes}
-        answering = [note for note in notes if places[note] is not None]
-        return self._in_order(
-            {note: places[note] for note in _with_whole_values(answering, self.text)}
+        named = {word for word, terms in self.words.items() if terms <= candidates.named_terms}
+        notes = [n for n in candidates.notes(values) if self._has_answer(n, values | named)]
+        sort_keys = {note: self._sort_key(note, compared_key) for note in notes}
+        answering = [note for note in notes if sort_keys[note] is not None]
+        return self._ordered(
+            {note: sort_keys[note] for note in _with_longest_values(answering, self.text)}
         )
 
-    def _in_order(self, places: Mapping[NoteProperties, float | None]) -> list[Memory]:
-        """The notes that have a place, by it; of equal ones the latest first."""
-        place_of = {note.memory.id: place for note, place in places.items()}
-        found = latest_first(note.memory for note, place in places.items() if place is not None)
-        return sorted(found, key=lambda memory: place_of[memory.id] or 0.0)
+    def _ordered(self, sort_keys: Mapping[NoteProperties, float | None]) -> list[Memory]:
+        """The notes that have a sort key, by this key; of equal ones the latest first."""
+        key_of = {note.memory.id: key for note, key in sort_keys.items()}
+        memories = latest_first(note.memory for note, key in sort_keys.items() if key is not None)
+        return sorted(memories, key=lambda memory: key_of[memory.id] or 0.0)
 
-    def _without(self, candidates: _Candidates) -> list[NoteProperties]:
+    def _denying(self, candidates: _Candidates) -> list[NoteProperties]:
         """The notes whose properties say that each word is not so ("not paid")."""
-        notes, values = candidates.notes(), candidates.values
-        named = {word for note in notes for words in note.named.values() for word in words}
-        keys: dict[str, set[str]] = {word: set() for word in values | named}
+        notes, values = candidates.notes(), candidates.value_words
+        named = {word for note in notes for words in note.words_by_key.values() for word in words}
+        keys_by_word: dict[str, set[str]] = {word: set() for word in values | named}
         for note in notes:
-            for key, words in note.named.items():
+            for key, words in note.words_by_key.items():
                 for word in words:
-                    keys[word].add(key)
+                    keys_by_word[word].add(key)
         for word in values:
             having = candidates.notes([word])
-            keys[word] = {key for note in having for key in note.keys_with_value(word)}
-        found = [n for n in notes if all(n.denies(word, own) for word, own in keys.items())]
-        return found if keys else []
+            keys_by_word[word] = {key for note in having for key in note.keys_with_value(word)}
+        if not keys_by_word:
+            return []
+        return [
+            n for n in notes if all(n.denies(word, keys) for word, keys in keys_by_word.items())
+        ]
 
     def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
         """Whether a note has these words, and with them more than the key that is asked for."""
-        if not note.words_of_type and not note.named:
+        if not note.words_of_type and not note.words_by_key:
             return False
-        values = words - note.words_of_type.union(*note.named.values())
+        values = words - note.words_of_type.union(*note.words_by_key.values())
         if not note.has_all(values):
             return False
-        is_narrowed = self._compares or self.time is not None or _COUNTS.search(self.text)
+        is_narrowed = self._compares or self.time is not None or _ASKS_COUNT.search(self.text)
         return bool(is_narrowed or values or any(map(note.has_value, words)))
 
-    def _place(self, note: NoteProperties, compared: str | None) -> float | None:
-        """The place of a note by its number or day; None if these are not within the limits."""
-        keys = note.keys_named() if compared is None else [compared]
+    def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
+        """The number or day to sort a note by; None if it is not within the limits."""
+        keys = note.best_number_keys() if compared_key is None else [compared_key]
         keys = [key for key in keys if key in note.numbers and self._is_within(note, key)]
         if self.limits is not None and not keys:
             return None
@@ -319,77 +327,81 @@ class PropertyQuestion:
     def _days_until(self, note: NoteProperties) -> float | None:
         """The first day of the properties that are named, or of all, that is of the time, as a
         number; None without one."""
-        days = (self._day_of_the_time(key, note.fields[key]) for key in note.named or note.fields)
+        keys = note.words_by_key or note.fields
+        days = (self._day_within_time(key, note.fields[key]) for key in keys)
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
-    def _day_of_the_time(self, key: str, value: str) -> date | None:
+    def _day_within_time(self, key: str, value: str) -> date | None:
         """The day of a property if it is of the time, or the first day of a year that is."""
         assert self.time is not None
-        if _YEAR.fullmatch(value) and _OF_A_YEAR.search(key):
+        if _YEAR.fullmatch(value) and _YEAR_KEY.search(key):
             year = int(value)
             is_of_it = self.time.day_within(date(year, 12, 31)) is not None
             return self.time.day_within(date(year, 1, 1)) if is_of_it else None
         day = day_of(value)
         if day is None:
             return None
-        return self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
+        return self.time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))
 
 
 def _with_not(question: str, memories: MemoryLookup) -> str:
     """The question with "not paid" for "unpaid", where "paid" is the key of a property or says that
     something is done."""
-    of_keys = frozenset[int]().union(*map(terms_of_key, memories.property_keys()))
+    key_terms = frozenset[int]().union(*map(terms_of_key, memories.property_keys()))
 
-    def split(found: re.Match[str]) -> str:
-        word = found[1].casefold()
-        return f"not {word}" if word in DONE or terms_of(word) & of_keys else found[0]
+    def negated(match: re.Match[str]) -> str:
+        word = match[1].casefold()
+        return f"not {word}" if word in DONE or terms_of(word) & key_terms else match[0]
 
-    return _UN.sub(split, question)
+    return _UN_PREFIX.sub(negated, question)
 
 
 def _names_any(question: str, memories: MemoryLookup) -> bool:
     """Whether a word of the question is a type of note, a folder, a tag or a property's key."""
-    asked = terms_of(question)
+    question_terms = terms_of(question)
     return (
-        any(kind != "note" for kind in _named_in(memories.types(), asked))
-        or any(terms_of_key(key) & asked for key in memories.property_keys())
-        or bool(_named_in(memories.groups(), asked))
+        any(kind != "note" for kind in _named_in(memories.types(), question_terms))
+        or any(terms_of_key(key) & question_terms for key in memories.property_keys())
+        or bool(_named_in(memories.groups(), question_terms))
     )
 
 
-def _named_in(names: Iterable[str], asked: frozenset[int]) -> list[str]:
-    """The names of which each term is in a question."""
-    return [name for name in names if (terms := terms_of(name)) and terms <= asked]
+def _named_in(names: Iterable[str], question_terms: frozenset[int]) -> list[str]:
+    """The names whose terms are all in a question."""
+    return [name for name in names if (terms := terms_of(name)) and terms <= question_terms]
 
 
 def _in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> list[Memory]:
     """The notes in a folder or with a tag for each of these names; names of equal terms are one."""
-    named: dict[frozenset[int], dict[str, Memory]] = {}
+    members_by_terms: dict[frozenset[int], dict[str, Memory]] = {}
     for group in groups:
-        same = named.setdefault(terms_of(group), {})
-        same.update({memory.id: memory for memory in memories.in_group(group)})
-    first, *others = named.values()
-    return [memory for key, memory in first.items() if all(key in other for other in others)]
+        members = members_by_terms.setdefault(terms_of(group), {})
+        members.update({memory.id: memory for memory in memories.in_group(group)})
+    first, *others = members_by_terms.values()
+    return [memory for key, memory in first.items() if all(key in members for members in others)]
 
 
-def _with_whole_values(notes: Sequence[NoteProperties], text: str) -> list[NoteProperties]:
-    """The notes without those of which a value has the same terms as another that is in the text
-    as it is, but fewer words: "read", where the question says "to read"."""
-    asked = f" {' '.join(some_words(composed(text)))} "
-    terms = terms_of(text)
+def _with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
+    """The notes whose values are in the question word for word, as far as those of any note are.
+
+    Of values with the same key and terms, only the longest counts that the question has word for
+    word: "to read" excludes notes with "read".
+    """
+    text = f" {' '.join(some_words(composed(question)))} "
+    question_terms = terms_of(question)
     longest: dict[tuple[str, frozenset[int]], int] = {}
     lengths: list[dict[tuple[str, frozenset[int]], int]] = []
     for note in notes:
-        own = {}
+        of_note = {}
         for key, value in note.fields.items():
-            if (of_value := terms_of(value)) and of_value <= terms:
+            if (value_terms := terms_of(value)) and value_terms <= question_terms:
                 words = " ".join(some_words(composed(value)))
-                own[key, of_value] = len(words) if f" {words} " in asked else 0
-        for each, length in own.items():
-            longest[each] = max(length, longest.get(each, 0))
-        lengths.append(own)
+                of_note[key, value_terms] = len(words) if f" {words} " in text else 0
+        for value_key, length in of_note.items():
+            longest[value_key] = max(length, longest.get(value_key, 0))
+        lengths.append(of_note)
     return [
         note
-        for note, own in zip(notes, lengths, strict=True)
-        if all(length == longest[each] for each, length in own.items())
+        for note, of_note in zip(notes, lengths, strict=True)
+        if all(length == longest[value_key] for value_key, length in of_note.items())
     ]

@@ -41,12 +41,12 @@ def languages_of(text: str) -> QuestionLanguages:
         if re.search("[\u0400-\u04ff]", text):
             return QuestionLanguages(("russian",), True)
     counts = function_words_by_language(text, ("english", *_LATIN))
-    most = max(counts.values())
-    if counts["english"] < most:
-        likely = [name for name in _LATIN if counts[name] >= max(most - 1, 1)]
+    highest_count = max(counts.values())
+    if counts["english"] < highest_count:
+        likely = [name for name in _LATIN if counts[name] >= max(highest_count - 1, 1)]
         return QuestionLanguages(tuple(sorted(likely, key=lambda name: -counts[name])), True)
     words = re.findall(r"\w+", text.lower())
-    possible = [name for name in _LATIN if counts[name] == most]
+    possible = [name for name in _LATIN if counts[name] == highest_count]
     recognised = (name for name in possible if not _distinctive_words(name).isdisjoint(words))
     return QuestionLanguages(tuple(recognised), False)
 

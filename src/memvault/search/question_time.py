@@ -69,8 +69,8 @@ _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 def asks_for_newest(question: str, question_time: QuestionTime | None = None) -> bool:
     """Whether a question asks for what is current, apart from its time ("l'année dernière")."""
-    rest = question if question_time is None else question_time.rest
-    return NEWEST.search(rest.casefold()) is not None
+    question_without_time = question if question_time is None else question_time.rest
+    return NEWEST.search(question_without_time.casefold()) is not None
 
 
 def asks_only_for_tasks(question: str) -> bool:
@@ -174,19 +174,21 @@ class QuestionTime:
         """
 
         @cache  # reading takes longer than all else
-        def named(place: int) -> list[Span]:
+        def named_spans(place: int) -> list[Span]:
             return days_named(hits[place].text, days[place])
 
         def concerns(place: int) -> bool:
             """Whether a memory is of this time or from the days after it, or its passage names a
             day of it."""
             return any(span.with_days_after(DAYS_AFTER).has(days[place]) for span in spans) or any(
-                span.has(day.first) and span.has(day.last) for day in named(place) for span in spans
+                span.has(day.first) and span.has(day.last)
+                for day in named_spans(place)
+                for span in spans
             )
 
         days = [hit.memory.day for hit in hits]
-        for years_back in self._years():
-            spans = self._meant(years_back)
+        for years_back in self._years_back():
+            spans = self._meant_spans(years_back)
             is_of_time = [concerns(place) for place in range(len(hits))]
             if any(is_of_time):
                 break
@@ -195,38 +197,38 @@ class QuestionTime:
         for hit, is_inside in zip(hits, is_of_time, strict=True):
             if not is_inside:
                 hit.relevance *= 1.0 - OUTSIDE_LOSS
-        first = {
+        first_ids = {
             hit.memory.id
             for hit, day in zip(hits, days, strict=True)
             if any(span.has(day) and (span.last - span.first).days < SHORT_DAYS for span in spans)
             and says_its_day(hit.memory)
             and has_subject(hit)
         }
-        most = max(hit.relevance for hit in hits)
+        best_relevance = max(hit.relevance for hit in hits)
         for hit in hits:
-            if hit.memory.id in first:
-                hit.relevance = most
-        return sorted(hits, key=lambda hit: (-hit.relevance, hit.memory.id not in first))
+            if hit.memory.id in first_ids:
+                hit.relevance = best_relevance
+        return sorted(hits, key=lambda hit: (-hit.relevance, hit.memory.id not in first_ids))
 
     def all_of_this_time(
         self,
         memories: Iterable[Memory],
         days_named_in: Callable[[str], Sequence[date]],
-        also: Sequence[Memory] = (),
+        others: Sequence[Memory] = (),
     ) -> list[Memory]:
         """The memories of this time: future ones first, the soonest first, then the newest.
 
-        Of a time that is past first come the notes with a date of their own, then those that were
-        only saved then, then those that only name a day of it; of a time to come those that only
-        their file says to be of it come last.
+        Of a past time, notes with a date of their own come first, then notes that were only saved
+        then, then notes that only name a day of it. Of a coming time, notes whose only date is
+        that of their file come last.
 
         Args:
             days_named_in: returns the days that the note at a path names.
-            also: other memories asked for; put after the first group.
+            others: other memories asked for; put after the first group.
         """
         candidates = list(memories)
-        for years_back in self._years():
-            spans = self._meant(years_back)
+        for years_back in self._years_back():
+            spans = self._meant_spans(years_back)
             if self.past:
                 spans = [Span(span.first, min(span.last, self.today)) for span in spans]
             ranked = [
@@ -239,9 +241,9 @@ class QuestionTime:
                 ranked.sort(key=lambda entry: entry[0])
                 in_first_group = sum(rank[0] == 0 for rank, _ in ranked)
                 ordered = [memory for _, memory in ranked]
-                together = [*ordered[:in_first_group], *also, *ordered[in_first_group:]]
-                return list({memory.id: memory for memory in together}.values())
-        return list(also)
+                all_memories = [*ordered[:in_first_group], *others, *ordered[in_first_group:]]
+                return list({memory.id: memory for memory in all_memories}.values())
+        return list(others)
 
     def _rank(
         self, memory: Memory, days_named: Sequence[date], spans: Sequence[Span]
@@ -250,44 +252,44 @@ class QuestionTime:
 
         None if it is not of the time.
         """
-        own, named = [memory.day], list(days_named)
-        groups = [own, [], named] if says_its_day(memory) else [[], own, named]
+        own_days, named_days = [memory.day], list(days_named)
+        groups = [own_days, [], named_days] if says_its_day(memory) else [[], own_days, named_days]
         if not self.past and memory.date is None:  # today's file says nothing of a day to come
-            groups = [named, [day for day in own if day < self.today]]
+            groups = [named_days, [day for day in own_days if day < self.today]]
         elif not self.past:
-            groups = [own + named]
+            groups = [own_days + named_days]
         for group, days in enumerate(groups):
-            inside = [day for day in days if _in(spans, day)]
-            if inside:
-                return group, *min((day < self.today, abs(day - self.today)) for day in inside)
+            days_inside = [day for day in days if _is_in_any(spans, day)]
+            if days_inside:
+                return group, *min((day < self.today, abs(day - self.today)) for day in days_inside)
         return None
 
     def day_within(self, day: date, *, every_year: bool = False) -> date | None:
-        """The day if it is of this time; where the time may be past or to come, if it is to come.
+        """The day if it is within this time; of a past and a coming one, the coming one counts.
 
         Args:
             every_year: the day recurs, so that it may be of this time in another year.
         """
-        meant = self._meant()
-        spans = [span for span in meant if span.last >= self.today] or meant
+        meant_spans = self._meant_spans()
+        spans = [span for span in meant_spans if span.last >= self.today] or meant_spans
         years = range(self.today.year - 1, self.today.year + 2) if every_year else (day.year,)
         days = (_in_year(day, year) for year in years)
-        return next((day for day in days if _in(spans, day)), None)
+        return next((day for day in days if _is_in_any(spans, day)), None)
 
     def days_meant(self) -> Callable[[date], bool]:
         """A function that says whether a day may be of this time, in any year that it may mean."""
-        spans = [span for years_back in self._years() for span in self._meant(years_back)]
-        return partial(_in, spans)
+        spans = [span for back in self._years_back() for span in self._meant_spans(back)]
+        return partial(_is_in_any, spans)
 
     def has(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
-        return _in(self._meant(), memory.day)
+        return _is_in_any(self._meant_spans(), memory.day)
 
     def has_day_named_in(self, memory: Memory, text: str) -> bool:
         """Whether a text of the memory names a day of this time."""
-        return any(_in(self._meant(), day) for day in single_days(text, memory.day))
+        return any(_is_in_any(self._meant_spans(), day) for day in single_days(text, memory.day))
 
-    def _years(self) -> Iterable[int]:
+    def _years_back(self) -> Iterable[int]:
         """The numbers of years to look back, in this order."""
         may_be_earlier = not self.planned and any(cut.any_year for cut in self.cuts)
         return range(YEARS_BACK + 1 if may_be_earlier else 1)
@@ -295,10 +297,11 @@ class QuestionTime:
     def _is_to_come(self) -> bool:
         """Whether part of that time is to come; "since March" is a time that is past."""
         return any(
-            self.today < span.last < date.max or self.today <= span.first for span in self._meant()
+            self.today < span.last < date.max or self.today <= span.first
+            for span in self._meant_spans()
         )
 
-    def _meant(self, years_back: int = 0) -> list[Span]:
+    def _meant_spans(self, years_back: int = 0) -> list[Span]:
         """The times that are named, and the next such ones if the question may mean them."""
         coming = [cut.coming for cut in self.cuts if cut.coming is not None and not years_back]
         return self._spans(years_back) + coming
@@ -310,9 +313,9 @@ class QuestionTime:
         limits = [span for span in spans if span.is_open]
         first = max((span.first for span in limits), default=date.min)
         last = min((span.last for span in limits), default=date.max)
-        named = [span for span in spans if not span.is_open] or [Span(first, last)]
-        within = [Span(max(span.first, first), min(span.last, last)) for span in named]
-        return [span for span in within if span.first <= span.last]
+        named_spans = [span for span in spans if not span.is_open] or [Span(first, last)]
+        limited = [Span(max(span.first, first), min(span.last, last)) for span in named_spans]
+        return [span for span in limited if span.first <= span.last]
 
 
 def _in_year(day: date, year: int) -> date:
@@ -322,11 +325,11 @@ def _in_year(day: date, year: int) -> date:
         return date(year, 2, 28)
 
 
-def _in_utc_and_local(day: date, at: time) -> tuple[datetime, datetime]:
+def _in_utc_and_local(day: date, time_of_day: time) -> tuple[datetime, datetime]:
     """A time of a day in UTC, in which days that notes state are stored, and in local time."""
-    in_utc = datetime.combine(day, at, UTC)
+    in_utc = datetime.combine(day, time_of_day, UTC)
     try:
-        return in_utc, datetime.combine(day, at).astimezone(UTC)
+        return in_utc, datetime.combine(day, time_of_day).astimezone(UTC)
     except (OverflowError, OSError, ValueError):  # at the ends of the calendar
         return in_utc, in_utc
 
@@ -372,13 +375,13 @@ def _general_words(language: str) -> frozenset[str]:
     return frozenset(f"{words} {composed(without_accents(words))}".split())
 
 
-def _split(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+def _split(texts: Iterable[str], known_words: Iterable[str]) -> Iterator[str]:
     """The known words in texts without spaces, and the rest of each text."""
-    words = re.compile("|".join(sorted(known, key=len, reverse=True)))
+    words = re.compile("|".join(sorted(known_words, key=len, reverse=True)))
     for text in texts:
         yield from words.findall(text)
-        if rest := words.sub("", text):
-            yield rest
+        if remainder := words.sub("", text):
+            yield remainder
 
 
 def says_its_day(memory: Memory) -> bool:
@@ -386,7 +389,7 @@ def says_its_day(memory: Memory) -> bool:
     return memory.date is not None or memory.created_at.time() == time.min
 
 
-def _in(spans: Iterable[Span], day: date) -> bool:
+def _is_in_any(spans: Iterable[Span], day: date) -> bool:
     for span in spans:  # noqa: SIM110 - called for all notes; this takes half the time
         if span.first <= day <= span.last:
             return True

@@ -97,12 +97,12 @@ def _counted_span(match: re.Match[str], today: date) -> Span:
     return Span(max(today, first), last) if is_ahead else Span(first, min(today, last))
 
 
-def _end_of(span: Span, end: str, today: date) -> Span:
+def _end_of(span: Span, part: str, today: date) -> Span:
     """The end or the rest of a time; for its beginning and its middle a third of it."""
-    if end in ("end", "rest"):
-        return Span(max(today, span.first) if end == "rest" else span.last, span.last)
+    if part in ("end", "rest"):
+        return Span(max(today, span.first) if part == "rest" else span.last, span.last)
     third = (span.last - span.first + timedelta(1)) // 3
-    first = span.first + (third if end == "middle" else timedelta(0))
+    first = span.first + (third if part == "middle" else timedelta(0))
     return Span(first, first + third - timedelta(1))
 
 

@@ -42,9 +42,9 @@ class SearchRequest:
     def key(self) -> str:
         """Cache key, equal for questions that differ only in case, spaces and number of results."""
         filters = self.scope.filters
-        shown = filters.model_dump(mode="json") if filters else None
+        filter_values = filters.model_dump(mode="json") if filters else None
         words = " ".join(self.query.casefold().split())
-        return json.dumps([self.max_hops, words, self.scope.project, shown])
+        return json.dumps([self.max_hops, words, self.scope.project, filter_values])
 
 
 @dataclass(frozen=True, slots=True)

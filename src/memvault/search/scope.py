@@ -72,28 +72,28 @@ def _passes(memory: Memory, filters: Filters) -> bool:
     )
 
 
-FIRST = 100  # results of the first search
-WIDER = 4  # factor by which each next search is larger
+FIRST_LIMIT = 100  # results of the first search
+WIDENING_FACTOR = 4  # factor by which each next search is larger
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def widened(
-    look: Callable[[int], Sequence[Found]],
-    fitting: Callable[[Sequence[Found]], list[Found]],
-    most: int,
-) -> list[Found]:
-    """The results that pass a filter which the stores cannot apply, best first: at least ``most``,
+    search: Callable[[int], Sequence[Result]],
+    passing: Callable[[Sequence[Result]], list[Result]],
+    count: int,
+) -> list[Result]:
+    """The results that pass a filter which the stores cannot apply, best first: at least ``count``,
     unless fewer exist.
 
     Args:
-        look: returns so many results, best first.
-        fitting: returns those of them that pass.
+        search: returns so many results, best first.
+        passing: returns those of them that pass.
     """
-    limit, seen = max(FIRST, most), -1
+    limit, previous_count = max(FIRST_LIMIT, count), -1
     while True:
-        found = look(limit)
-        fits = fitting(found)
-        if len(fits) >= most or len(found) <= seen:
-            return fits
-        limit, seen = limit * WIDER, len(found)
+        results = search(limit)
+        passed = passing(results)
+        if len(passed) >= count or len(results) <= previous_count:
+            return passed
+        limit, previous_count = limit * WIDENING_FACTOR, len(results)

@@ -108,21 +108,21 @@ def words_for_open_tasks(question: str) -> frozenset[str]:
     if not asks_for_tasks(question):
         return frozenset()
     keys = ("must", "do", "said of tasks")
-    known = " ".join(_ASKING[name][key] for name in task_languages(question) for key in keys)
-    return frozenset(f"{known} {_plain(known)} to do dos todo todos list".split())
+    words = " ".join(_ASKING[name][key] for name in task_languages(question) for key in keys)
+    return frozenset(f"{words} {_plain(words)} to do dos todo todos list".split())
 
 
 def task_words(question: str) -> list[str]:
     """The English words for tasks and their states that a question in another language names."""
     if not _NOUN.search(question.casefold()):
         return []
-    low = _plain(question)
+    plain = _plain(question)
     english_words = [
         english
         for english, words in _WORDS.items()
-        if any(word in low for word in _plain(words).split())
+        if any(word in plain for word in _plain(words).split())
     ]
-    is_denied = any(_pattern(name, "not").search(low) for name in task_languages(question))
+    is_denied = any(_pattern(name, "not").search(plain) for name in task_languages(question))
     return ["task", "open"] if is_denied and "done" in english_words else english_words
 
 
@@ -131,29 +131,31 @@ def asks_for_tasks(question: str) -> bool:
     """Whether a question asks what is to do."""
     if _TO_DO.search(question) and not languages_of(question).is_foreign:
         return _NO_LIST.search(question) is None
-    names, low = task_languages(question), _plain(question)
+    names, plain = task_languages(question), _plain(question)
     if asks_how(question):
         return False
     english_words = task_words(question) if names else []
     if english_words:
         return "done" not in english_words or "open" in english_words
-    return _LIST.search(low) is not None or any(_asks_what_is_to_do(name, low) for name in names)
+    return _LIST.search(plain) is not None or any(
+        _asks_what_is_to_do(name, plain) for name in names
+    )
 
 
 def asks_how(question: str) -> bool:
     """Whether a question in another language than English asks how or why, or what a word means."""
-    low = _plain(question)
+    plain = _plain(question)
     return any(
-        re.match(rf"\W*(?:{_pattern(name, 'how').pattern})", low)
+        re.match(rf"\W*(?:{_pattern(name, 'how').pattern})", plain)
         for name in task_languages(question)
     )
 
 
-def _asks_what_is_to_do(name: str, low: str) -> bool:
+def _asks_what_is_to_do(name: str, plain: str) -> bool:
     """Whether a question in lower case asks so in this language."""
-    return _pattern(name, "to do").search(low) is not None or (
-        _pattern(name, "must").search(low) is not None
-        and _pattern(name, "do").search(low) is not None
+    return _pattern(name, "to do").search(plain) is not None or (
+        _pattern(name, "must").search(plain) is not None
+        and _pattern(name, "do").search(plain) is not None
     )
 
 
@@ -165,11 +167,11 @@ def task_languages(question: str) -> tuple[str, ...]:
     names, is_foreign = languages_of(question)
     if is_foreign:
         return names
-    low = _plain(question)
+    plain = _plain(question)
     is_task = any(noun != _ENGLISH_TOO for noun in _NOUN.findall(question.casefold()))
-    is_open = any(word in low for word in _plain(_WORDS["open"]).split())
+    is_open = any(word in plain for word in _plain(_WORDS["open"]).split())
     return tuple(
-        name for name in _ASKING if (is_task and is_open) or _pattern(name, "to do").search(low)
+        name for name in _ASKING if (is_task and is_open) or _pattern(name, "to do").search(plain)
     )
 
 

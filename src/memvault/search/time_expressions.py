@@ -109,24 +109,26 @@ def days_named(text: str, written: date) -> list[Span]:
 
 def single_days(text: str, written: date) -> tuple[date, ...]:
     """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
-    found: set[date] = set()
+    days: set[date] = set()
     for line in bare_lines(text):
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
-            found.update(span.first for span in spans if span.first == span.last)
-    return tuple(sorted(found)[:MAX_DAYS])
+            days.update(span.first for span in spans if span.first == span.last)
+    return tuple(sorted(days)[:MAX_DAYS])
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:
     """Like ``EXPRESSION.finditer``, but faster: places are searched for in lower case."""
-    low = text.lower()
-    if len(low) != len(text):  # a few capitals are two characters in lower case
+    lower_text = text.lower()
+    if len(lower_text) != len(text):  # a few capitals are two characters in lower case
         return EXPRESSION.finditer(text)
-    found = (EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(low))
-    return (match for match in found if match is not None)
+    matches = (
+        EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(lower_text)
+    )
+    return (match for match in matches if match is not None)
 
 
-_MOST_CUTS = 40  # times of a question that are read
+_MAX_CUTS = 40  # times of a question that are read
 
 
 class _Cutter:
@@ -159,7 +161,7 @@ class _Cutter:
             return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
 
         translated = times_in(self.text, lambda english: read(english) is not None)
-        times = sorted([*translated, *self._sayings(), *self._events(event_day)])[:_MOST_CUTS]
+        times = sorted([*translated, *self._sayings(), *self._events(event_day)])[:_MAX_CUTS]
         limit = len(self.text)
         for start, end, english in reversed(times):
             if end <= limit and (cut := read(english)):  # none overlaps another
@@ -192,7 +194,7 @@ class _Cutter:
     def cut_counted(self) -> None:
         """Cut out the last or the next few days, weeks, months or years."""
         today = self._calendar.today
-        while len(self.cuts) < _MOST_CUTS and (match := FEW.search(self.text)):
+        while len(self.cuts) < _MAX_CUTS and (match := FEW.search(self.text)):
             if match["unit"]:
                 count = number_of(match["count"] or ("few" if match["many"] else "one"))
                 unit = match["unit"].lower()
@@ -219,24 +221,31 @@ class _Cutter:
         first_point, last_point = (_point(part, self._calendar) for part in parts)
         if first_point is None or last_point is None:
             return False
-        (start, first), (end, last) = first_point, last_point
+        (start, first_span), (end, last_span) = first_point, last_point
         if names_no_year(start) and (year := _YEAR_AT_END.search(ending)):  # "May and July 2025"
-            start, first = _point(f"{parts[0]} {year[0]}", self._calendar) or first_point
-            first = first.earlier(1) if last.last < first.first else first
-        if last.last < first.first:
-            last = next_such(end, last, today) or last
-        is_too_long = names_no_year(start) and last.last - first.first > timedelta(366)
-        if last.last < first.first or is_too_long:
+            start, first_span = _point(f"{parts[0]} {year[0]}", self._calendar) or first_point
+            first_span = first_span.earlier(1) if last_span.last < first_span.first else first_span
+        if last_span.last < first_span.first:
+            last_span = next_such(end, last_span, today) or last_span
+        is_too_long = names_no_year(start) and last_span.last - first_span.first > timedelta(366)
+        if last_span.last < first_span.first or is_too_long:
             return False
-        next_first, next_last = next_such(start, first, today), next_such(end, last, today)
+        next_first, next_last = (
+            next_such(start, first_span, today),
+            next_such(end, last_span, today),
+        )
         coming = Span(next_first.first, next_last.last) if next_first and next_last else None
-        self._cut(match.start(), match.end(), Cut(0, Span(first.first, last.last), coming=coming))
+        self._cut(
+            match.start(),
+            match.end(),
+            Cut(0, Span(first_span.first, last_span.last), coming=coming),
+        )
         return True
 
     def cut_points(self) -> None:
         """Cut out days, months and other times that are named by themselves."""
         start = 0
-        while len(self.cuts) < _MOST_CUTS and (match := EXPRESSION.search(self.text, start)):
+        while len(self.cuts) < _MAX_CUTS and (match := EXPRESSION.search(self.text, start)):
             span = span_of(match, self._calendar)
             if span is None:
                 start = match.end()
@@ -261,8 +270,8 @@ class _Cutter:
         is_sure = match["weekday"] or ASKS_AHEAD.search(self.text)
         if coming is not None and is_ahead and is_sure:
             span, coming = coming, None
-        part = (match["end"] or match["part"] or "").lower()
-        if preposition == "before" and part in ("end", "rest", "end of", "ende"):
+        part_of_time = (match["end"] or match["part"] or "").lower()
+        if preposition == "before" and part_of_time in ("end", "rest", "end of", "ende"):
             preposition = "by"
         bounded = on_side_of(preposition, span, today)
         any_year = bounded == span and (
@@ -296,8 +305,8 @@ def _with_month(day: str, whole_day: str) -> str:
 
 def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:
     """The first point in time of a text, in which it needs no preposition: "Monday", "junho"."""
-    for written in (text, *(f"{word} {text}" for word in _WORDS_FOR_IN)):
-        match = EXPRESSION.match(written)
+    for phrase in (text, *(f"{word} {text}" for word in _WORDS_FOR_IN)):
+        match = EXPRESSION.match(phrase)
         if match is not None and (span := span_of(match, calendar)) is not None:
             return match, span
     return None

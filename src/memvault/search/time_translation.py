@@ -44,7 +44,7 @@ _KIND_OF_KEY = (  # of a key of `WORDS` that is not its own kind
     | dict.fromkeys(FEASTS, "feast")
 )
 _MAX_WORDS = 8  # of a time; reading it takes twice as long for each number among them
-_MOST_WORDS = 200  # of a question that may belong to times; no question of a person has more
+_MAX_TIME_WORDS = 200  # of a question that may belong to times; no question of a person has more
 _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _ACCENTS_REQUIRED = ("dès", "passé", "passés")  # without them these are other words
 # Keys of `WORDS` whose values are not simply words of one kind.
@@ -71,16 +71,18 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
     Args:
         is_time: whether an English text is a time and nothing else.
     """
-    low = text.lower().replace("\u2019", "'")
-    if len(low) != len(text):  # a few capitals are two characters in lower case
+    lower_text = text.lower().replace("\u2019", "'")
+    if len(lower_text) != len(text):  # a few capitals are two characters in lower case
         return []
     names, is_foreign = languages_of(text)
     for place, name in enumerate(names):
-        likelier = [other for other in names[:place] if other in LANGUAGES]
+        likelier = [language for language in names[:place] if language in LANGUAGES]
         times = []
-        for start, end, english in _translator(name).times_in(low, text, is_time):
+        for start, end, english in _translator(name).times_in(lower_text, text, is_time):
             words = text[start:end]
-            is_other = any(is_function_word(low[start:end], other) for other in likelier)
+            is_other = any(
+                is_function_word(lower_text[start:end], language) for language in likelier
+            )
             is_doubtful = not is_foreign and " " not in words and not words.islower()
             if not is_other and not is_doubtful:  # German "hier", "Morgen Stanley"
                 times.append((start, end, english))
@@ -113,14 +115,14 @@ class _Translator:
             meanings_of,
             key=lambda pattern: (-pattern.count(r"\s"), -len(_ONE_CHARACTER.sub("x", pattern))),
         )
-        before, behind = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
-        self._word = re.compile(f"{before}(?:{'|'.join(longest_first)}){behind}")
-        each, apart = (
+        word_start, word_end = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
+        self._word = re.compile(f"{word_start}(?:{'|'.join(longest_first)}){word_end}")
+        every, apart = (
             _with_or_without_accents(_any_of(WORDS[language].get(key, "(?!)")))
             for key in ("each", "apart")
         )
-        self._each = re.compile(rf"{before}(?:{each})\s*$")
-        self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
+        self._every = re.compile(rf"{word_start}(?:{every})\s*$")
+        self._apart = re.compile(rf"{word_start}(?:{apart})\s+$" if self._spaced else apart)
         self._meanings = [(re.compile(word), meanings) for word, meanings in meanings_of.items()]
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
         self._in_order_of = lru_cache(maxsize=1_000)(self._read_in_order)
@@ -189,18 +191,18 @@ class _Translator:
         ]
 
     def times_in(
-        self, low: str, text: str, is_time: Callable[[str], bool]
+        self, lower_text: str, text: str, is_time: Callable[[str], bool]
     ) -> Iterator[tuple[int, int, str]]:
         """The times of a text, as the function `times_in` returns them.
 
         Args:
-            low: the text in lower case.
+            lower_text: the text in lower case.
         """
-        for run in self._runs(low):
+        for run in self._runs(lower_text):
             first = 0
             while first < len(run):
                 for last in range(min(len(run), first + _MAX_WORDS), first, -1):
-                    english = self._translate(run[first:last], low, text)
+                    english = self._translate(run[first:last], lower_text, text)
                     if english is not None and is_time(english):
                         yield run[first].start(), run[last - 1].end(), english
                         first = last
@@ -208,17 +210,17 @@ class _Translator:
                 else:
                     first += 1
 
-    def _runs(self, low: str) -> Iterator[list[re.Match[str]]]:
+    def _runs(self, lower_text: str) -> Iterator[list[re.Match[str]]]:
         """Runs of words for times, with only spaces or hyphens between them."""
         run: list[re.Match[str]] = []
-        for word in islice(self._word.finditer(low), _MOST_WORDS):
-            if run and low[run[-1].end() : word.start()].strip(" -"):
+        for word in islice(self._word.finditer(lower_text), _MAX_TIME_WORDS):
+            if run and lower_text[run[-1].end() : word.start()].strip(" -"):
                 yield run
                 run = []
             run.append(word)
         yield run
 
-    def _translate(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
+    def _translate(self, words: list[re.Match[str]], lower_text: str, text: str) -> str | None:
         """The English time that adjacent words mean in this text; None if they mean none."""
         for meanings in self._in_order_of(tuple(word[0] for word in words)):
             parts = tuple(part for meaning in meanings for part in meaning)
@@ -228,17 +230,21 @@ class _Translator:
                 if meaning[0][0] not in AUXILIARY_KINDS
             )
             english = in_english(parts)
-            if english and self._is_meant(parts, start, words[-1].end(), low, text):
+            if english and self._is_meant(parts, start, words[-1].end(), lower_text, text):
                 return english
         return None
 
     def _read_in_order(self, words: tuple[str, ...]) -> list[tuple[Meaning, ...]]:
         """The meanings of adjacent words that follow each other as those of one time do."""
-        known: list[tuple[Meaning, ...]] = [()]
+        readings: list[tuple[Meaning, ...]] = [()]
         for word in words:  # none of which a kind is there twice, since they would be too many
-            longer = ((*each, new) for each in known for new in self._meanings_of(word))
-            known = [each for each in longer if _names_each_once(each)]
-        return [each for each in known if self._in_order(tuple(p for m in each for p in m))]
+            longer = (
+                (*reading, meaning) for reading in readings for meaning in self._meanings_of(word)
+            )
+            readings = [reading for reading in longer if _names_each_once(reading)]
+        return [
+            reading for reading in readings if self._in_order(tuple(p for m in reading for p in m))
+        ]
 
     def _in_order(self, parts: Meaning) -> bool:
         """Whether words follow each other as those of one time do."""
@@ -256,25 +262,25 @@ class _Translator:
         if self._spaced and any(kind == "bound" for kind, _ in parts[place:]):
             return False  # "per month since May"
         if "number" in kinds:
-            before = core[: kinds.index("number")]
-            if "unit" in dict(before) or ("which", "this") in core[len(before) :]:
+            before_number = core[: kinds.index("number")]
+            if "unit" in dict(before_number) or ("which", "this") in core[len(before_number) :]:
                 return False
         directions = [(kind, word) for kind, word in core if kind in ("ago", "from now") and word]
         return all(kinds[-1 if word == _BEHIND else 0] == kind for kind, word in directions)
 
-    def _is_meant(self, parts: Meaning, start: int, end: int, low: str, text: str) -> bool:
+    def _is_meant(self, parts: Meaning, start: int, end: int, lower_text: str, text: str) -> bool:
         """Whether words that can mean a time mean one in this text: not in "am Morgen", "am letzten
         Tag", "jeden Montag" and 明日香."""
         word_of = dict(parts)
         kinds = word_of.keys() - set(AUXILIARY_KINDS)
         has_preposition = "bound" in word_of or "on" in word_of
-        if not self._spaced and self._apart.match(low, end):
+        if not self._spaced and self._apart.match(lower_text, end):
             return False
         if " ".join(sorted(kinds)) not in MEANINGS_WITH_PREPOSITION and "feast" not in kinds:
             if word_of.get("day") == "tomorrow" and self._spaced:
-                return self._apart.search(low[:start]) is None
+                return self._apart.search(lower_text[:start]) is None
             return kinds != {"unit", "which"} or word_of["unit"] != "day"
-        if self._each.search(low[:start]):
+        if self._every.search(lower_text[:start]):
             return False
         if not self._spaced:
             return kinds != {"season"}
@@ -283,7 +289,7 @@ class _Translator:
         if self._language != "german" and text[start].isupper():  # Mars, Avril
             return False
         if kinds == {"weekday"} and (
-            self._language in _WEEKDAYS_WITHOUT_ON or not low[end:].strip(" ?.!")
+            self._language in _WEEKDAYS_WITHOUT_ON or not lower_text[end:].strip(" ?.!")
         ):
             return True
         return has_preposition
@@ -292,7 +298,7 @@ class _Translator:
 def _names_each_once(meanings: tuple[Meaning, ...]) -> bool:
     """Whether each kind of the words of one time, but "which", is there once at most."""
     often = (*AUXILIARY_KINDS, "which")
-    kinds = [kind for each in meanings for kind, _ in each if kind not in often]
+    kinds = [kind for meaning in meanings for kind, _ in meaning if kind not in often]
     return len(set(kinds)) == len(kinds)
 
 
@@ -312,9 +318,9 @@ def _with_or_without_accents(pattern: str) -> str:
         in_brackets = letter == "[" or (in_brackets and letter != "]")
         plain = without_accents(letter) if "LATIN" in unicodedata.name(letter, "") else letter
         if plain != letter and pattern not in _ACCENTS_REQUIRED:
-            both = letter + plain
-            others = f"|{plain}e" if letter in "äöü" else ""  # "naechste Woche"
-            parts.append(both if in_brackets else f"(?:[{both}]{others})")
+            either = letter + plain
+            with_umlaut_as_e = f"|{plain}e" if letter in "äöü" else ""  # "naechste Woche"
+            parts.append(either if in_brackets else f"(?:[{either}]{with_umlaut_as_e})")
         else:
             parts.append(letter)
     return "".join(parts)

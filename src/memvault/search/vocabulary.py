@@ -32,18 +32,18 @@ from memvault.text.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS
 
-RARE = 0.01  # share of the passages; a word in more of them matches only itself
-LEAST_COSINE = 0.6  # of two similar words
+RARE_SHARE = 0.01  # share of the passages; a word in more of them matches only itself
+MIN_COSINE = 0.6  # of two similar words
 MAX_SIMILAR = 2  # words of the vault that are similar to one of a question
-WEIGHT = 0.6  # of a similar word, times its cosine; a word of the question has 1
-SHORTEST_MISTYPED, LONGEST_MISTYPED = 6, 40  # letters of a word that may be mistyped
+SIMILAR_WEIGHT = 0.6  # of a similar word, times its cosine; a word of the question has 1
+MIN_MISTYPED_LETTERS, MAX_MISTYPED_LETTERS = 6, 40  # letters of a word that may be mistyped
 MAX_LETTERS = 40  # most common letters of a vault, tried in place of mistakes
 MAX_WORDS = 15_000  # most common words of a vault: 23 MB of vectors
 MAX_NOTES = 20_000  # notes whose words are read
-GROWN = 0.05  # share of its chunks by which a vault must grow or shrink to be read again
-AGAIN_SECONDS = 300.0
+MIN_GROWTH = 0.05  # share of its chunks by which a vault must grow or shrink to be read again
+RELOAD_SECONDS = 300.0
 _NOTES_AT_ONCE = 200
-_QUESTIONS = 256  # questions whose similar words are cached
+_MAX_QUESTIONS = 256  # questions whose similar words are cached
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 Similar = Mapping[str, Mapping[str, float]]  # for words of a question, words of the vault
@@ -69,11 +69,11 @@ class Vocabulary:
     def __init__(self, vectors: VectorStore, embedder: Embedder) -> None:
         self._vectors = vectors
         self._embedder = embedder
-        self._known: _Words | None = None
+        self._vault_words: _Words | None = None
         self._size = 0  # of the store when its words were read
         self._lock = threading.Lock()
-        self._begun: LRUCache[str, Callable[[], Similar]] = LRUCache(_QUESTIONS)
-        self._new = PhraseVectors(embedder)  # of words that the vault does not have
+        self._begun: LRUCache[str, Callable[[], Similar]] = LRUCache(_MAX_QUESTIONS)
+        self._new_vectors = PhraseVectors(embedder)  # of words that the vault does not have
 
     def load(self) -> float:
         """Read the words of the vault, unless its size is about the same; takes seconds if many are
@@ -83,8 +83,8 @@ class Vocabulary:
             StoreUnavailable: the vector store does not answer, or the engine is stopping.
         """
         size = self._vectors.count()
-        if abs(size - self._size) <= GROWN * self._size:
-            return AGAIN_SECONDS
+        if abs(size - self._size) <= MIN_GROWTH * self._size:
+            return RELOAD_SECONDS
         passages = 0
         counts: Counter[str] = Counter()
         for passage in self._passages():
@@ -97,7 +97,7 @@ class Vocabulary:
         for word, count in counts.items():
             if (term := _term(word)) is not None:
                 passages_with[term] += count
-        self._known = _Words(
+        self._vault_words = _Words(
             {word: place for place, word in enumerate(commonest)},
             tuple(_term(word) for word in commonest),
             self._embedder.embed(commonest),
@@ -107,8 +107,8 @@ class Vocabulary:
                 letter for letter, _ in Counter("".join(counts).lower()).most_common(MAX_LETTERS)
             ),
         )
-        self._begun, self._size = LRUCache(_QUESTIONS), size
-        return AGAIN_SECONDS
+        self._begun, self._size = LRUCache(_MAX_QUESTIONS), size
+        return RELOAD_SECONDS
 
     def begin(self, question: str) -> None:
         """Start `similar`, which then only waits for the vectors of new words."""
@@ -126,22 +126,30 @@ class Vocabulary:
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:
         """For each text the share of the question's words that it has, itself or a similar one,
         weighted by rarity in the vault; empty for a question without content words."""
-        known = self._known
+        vault_words = self._vault_words
         similar = {bm25.words(word): words for word, words in self.similar(question).items()}
         weights: dict[int, float] = {}
-        meant: dict[int, set[int]] = {}
+        matching_terms: dict[int, set[int]] = {}
         for word in bm25.words(question).split():
-            also = [term for like in similar.get(word, ()) for term in bm25.terms(like)]
+            similar_terms = [
+                term for similar_word in similar.get(word, ()) for term in bm25.terms(similar_word)
+            ]
             for term in bm25.terms(word) if word not in _WITHOUT_CONTENT else ():
-                rarity = known.rarity.get(term, known.unseen) if known is not None else 1.0
+                rarity = (
+                    vault_words.rarity.get(term, vault_words.unseen)
+                    if vault_words is not None
+                    else 1.0
+                )
                 weights[term] = math.log(1.0 + 1.0 / rarity)
-                meant[term] = {term, *also}
+                matching_terms[term] = {term, *similar_terms}
         if not weights:
             return []
         terms_of_texts = [set(bm25.terms(text)) for text in texts]
         total = sum(weights.values())
         return [
-            1.0 - sum(weight for term, weight in weights.items() if not meant[term] & terms) / total
+            1.0
+            - sum(weight for term, weight in weights.items() if not matching_terms[term] & terms)
+            / total
             for terms in terms_of_texts
         ]
 
@@ -154,71 +162,78 @@ class Vocabulary:
 
     def _begin(self, question: str) -> Callable[[], Similar]:
         """Start to look for similar words; the function returned waits for them."""
-        known, begun = self._known, self._begun
-        if known is None:
+        vault_words, begun = self._vault_words, self._begun
+        if vault_words is None:
             return dict
         with self._lock:
             wait = begun.get(question)
         if wait is None:
-            wait = cache(self._begin_with(known, question))
+            wait = cache(self._begin_with(vault_words, question))
             with self._lock:
                 begun[question] = wait
         return wait
 
-    def _begin_with(self, known: _Words, question: str) -> Callable[[], Similar]:
+    def _begin_with(self, vault_words: _Words, question: str) -> Callable[[], Similar]:
         rare = {
             word: term
             for word in dict.fromkeys(_WORD.findall(question))
             if word.islower()
             and word not in STOP_WORDS
             and (term := _term(word)) is not None
-            and known.rarity.get(term, 0.0) <= RARE
+            and vault_words.rarity.get(term, 0.0) <= RARE_SHARE
         }
-        if not rare or not known.places:
+        if not rare or not vault_words.places:
             return dict
         # The model knows too few words of other languages to recognise a mistake in them.
         in_english = self._vectors.language_of(question) is None
-        mistyped = self._mistyped(known, rare) if in_english else {}
+        mistyped = self._mistyped(vault_words, rare) if in_english else {}
         corrected: dict[str, Mapping[str, float]]
-        corrected = {word: {meant: 1.0} for word, meant in mistyped.items()}
+        corrected = {word: {word_meant: 1.0} for word, word_meant in mistyped.items()}
         correct = [word for word in rare if word not in mistyped]
         if not correct:
             return lambda: corrected
-        new = [word for word in correct if word not in known.places]
-        self._new.begin(new)
+        new_words = [word for word in correct if word not in vault_words.places]
+        self._new_vectors.begin(new_words)
 
         def wait() -> Similar:
-            vector_of = self._new.of(new)
+            vector_of = self._new_vectors.of(new_words)
             vectors = [
-                vector_of[word] if word in vector_of else known.vectors[known.places[word]]
+                vector_of[word]
+                if word in vector_of
+                else vault_words.vectors[vault_words.places[word]]
                 for word in correct
             ]
-            return corrected | _nearest(known, correct, np.stack(vectors), bm25.terms(question))
+            return corrected | _nearest(
+                vault_words, correct, np.stack(vectors), bm25.terms(question)
+            )
 
         return wait
 
-    def _mistyped(self, known: _Words, rare: Mapping[str, int]) -> dict[str, str]:
+    def _mistyped(self, vault_words: _Words, rare: Mapping[str, int]) -> dict[str, str]:
         """The words that neither the vault nor the model knows, each with the vault's most common
         word at one mistake from it; ``rare`` has the words with their terms."""
-        meant = {}
+        corrections = {}
         for word, term in rare.items():
-            if not SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED or term in known.rarity:
+            if (
+                not MIN_MISTYPED_LETTERS <= len(word) <= MAX_MISTYPED_LETTERS
+                or term in vault_words.rarity
+            ):
                 continue
             if self._embedder.tokens.count(word) == 1:
                 continue
             shares = {
                 candidate: share
-                for candidate in one_mistake_from(word, known.letters)
+                for candidate in one_mistake_from(word, vault_words.letters)
                 if (candidate_term := _term(candidate)) is not None
-                and (share := known.rarity.get(candidate_term))
+                and (share := vault_words.rarity.get(candidate_term))
             }
             if shares:
-                meant[word] = max(shares, key=lambda candidate: shares[candidate])
-        return meant
+                corrections[word] = max(shares, key=lambda candidate: shares[candidate])
+        return corrections
 
 
 def _nearest(
-    known: _Words,
+    vault_words: _Words,
     words: Sequence[str],
     vectors: npt.NDArray[np.float32],
     question_terms: Collection[int],
@@ -230,18 +245,19 @@ def _nearest(
         question_terms: terms of the question, whose words are left out.
     """
     similar: dict[str, Mapping[str, float]] = {}
-    vault_words = tuple(known.places)
-    for word, cosines in zip(words, (known.vectors @ vectors.T).T, strict=True):
+    words_of_vault = tuple(vault_words.places)
+    for word, cosines in zip(words, (vault_words.vectors @ vectors.T).T, strict=True):
         word_of_term: dict[int | None, str] = {}
-        near = np.flatnonzero(cosines >= LEAST_COSINE)
-        for place in near[np.argsort(-cosines[near])][: 4 * MAX_SIMILAR]:
+        near_places = np.flatnonzero(cosines >= MIN_COSINE)
+        for place in near_places[np.argsort(-cosines[near_places])][: 4 * MAX_SIMILAR]:
             if len(word_of_term) >= MAX_SIMILAR:
                 break
-            if known.terms[place] not in question_terms:
-                word_of_term.setdefault(known.terms[place], vault_words[place])
+            if vault_words.terms[place] not in question_terms:
+                word_of_term.setdefault(vault_words.terms[place], words_of_vault[place])
         if word_of_term:
             similar[word] = {
-                like: WEIGHT * float(cosines[known.places[like]]) for like in word_of_term.values()
+                similar_word: SIMILAR_WEIGHT * float(cosines[vault_words.places[similar_word]])
+                for similar_word in word_of_term.values()
             }
     return similar
 
@@ -251,8 +267,8 @@ def one_mistake_from(word: str, letters: str) -> Iterator[str]:
 
     A mistake is one letter too many, missing or wrong, or two neighbours exchanged.
     """
-    for at in range(1, len(word) + 1):
-        before, after = word[:at], word[at:]
+    for position in range(1, len(word) + 1):
+        before, after = word[:position], word[position:]
         yield from (f"{before}{letter}{after}" for letter in letters)
         if after:
             yield before + after[1:]

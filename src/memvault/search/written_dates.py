@@ -29,46 +29,49 @@ def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
 
 
 def _date_of(match: re.Match[str], today: date) -> Span | None:
-    found = match.groupdict()
-    if written := found["iso"] or found["dotted"] or found["slashed"]:
+    groups = match.groupdict()
+    if written := groups["iso"] or groups["dotted"] or groups["slashed"]:
         return _in_digits(written)
-    if found["numbered_week"]:
-        return _numbered_week(found["numbered_week"])
-    if found["iso_month"]:
-        return month_span(int(found["iso_month"][:4]), int(found["iso_month"][5:]))
+    if groups["numbered_week"]:
+        return _numbered_week(groups["numbered_week"])
+    if groups["iso_month"]:
+        return month_span(int(groups["iso_month"][:4]), int(groups["iso_month"][5:]))
     for form in "12":  # "4 March", "March 4"
-        if found["m" + form]:
-            month, written_day = NAMED_MONTHS[found["m" + form].lower()], found["d" + form].lower()
+        if groups["m" + form]:
+            month, written_day = (
+                NAMED_MONTHS[groups["m" + form].lower()],
+                groups["d" + form].lower(),
+            )
             number = DAYS.get(written_day) or int(written_day)
-            year = _named_year(found, form, today) or _latest_year(month, number, today)
+            year = _named_year(groups, form, today) or _latest_year(month, number, today)
             return Span(date(year, month, number), date(year, month, number))
-    if found["m3"]:
-        return _month(found, today)
-    if found["quarter"]:
-        return _quarter(found["quarter"].lower(), today)
-    if found["year"]:
-        return Span(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))
+    if groups["m3"]:
+        return _month(groups, today)
+    if groups["quarter"]:
+        return _quarter(groups["quarter"].lower(), today)
+    if groups["year"]:
+        return Span(date(int(groups["year"]), 1, 1), date(int(groups["year"]), 12, 31))
     return None
 
 
-def _named_year(found: Mapping[str, str], form: str, today: date) -> int | None:
+def _named_year(groups: Mapping[str, str], form: str, today: date) -> int | None:
     """The year that is written with a day or a month, or named by how near it is.
 
     Args:
         form: the number of the groups of the match, as in "y1".
     """
-    if which := found["of" + form]:
+    if which := groups["of" + form]:
         return today.year + {"last": -1, "this": 0, "next": 1}[which.lower()]
-    return int(found["y" + form]) if found["y" + form] else None
+    return int(groups["y" + form]) if groups["y" + form] else None
 
 
-def _month(found: Mapping[str, str], today: date) -> Span | None:
+def _month(groups: Mapping[str, str], today: date) -> Span | None:
     """A month without a day, or a part of it; None if its name means something else here."""
-    named_year = _named_year(found, "3", today)
-    is_time = found["prep"] or found["which_year"] or named_year or found["part"]
-    if not is_time or not _is_month(found):
+    named_year = _named_year(groups, "3", today)
+    is_time = groups["prep"] or groups["which_year"] or named_year or groups["part"]
+    if not is_time or not _is_month(groups):
         return None
-    month, which = NAMED_MONTHS[found["m3"].lower()], (found["which_year"] or "").lower()
+    month, which = NAMED_MONTHS[groups["m3"].lower()], (groups["which_year"] or "").lower()
     year = named_year or _latest_year(month, 1, today)
     if which == "this":
         year = today.year
@@ -76,19 +79,19 @@ def _month(found: Mapping[str, str], today: date) -> Span | None:
         year += 1
     elif which and month == today.month:
         year -= 1
-    return _part_of(month_span(year, month), (found["part"] or "").lower())
+    return _part_of(month_span(year, month), (groups["part"] or "").lower())
 
 
-def _is_month(found: Mapping[str, str]) -> bool:
+def _is_month(groups: Mapping[str, str]) -> bool:
     """Whether a name without a day means a month, as it is written.
 
     "in may" does, but not "may" or "march" alone, nor Mars the planet or Mayo the clinic. Only
     English and German write months with a capital, and other languages put no English word before
     them.
     """
-    name, preposition = found["m3"], (found["prep"] or "").lower()
+    name, preposition = groups["m3"], (groups["prep"] or "").lower()
     words_for_in = WORDS_FOR_IN.get(name.lower(), ())
-    if (found["part"] or "").endswith(" of") or (found["part"] and name not in NO_MONTHS):
+    if (groups["part"] or "").endswith(" of") or (groups["part"] and name not in NO_MONTHS):
         return True
     if name[0].isupper():
         return name.lower() in MONTHS or ("im" in words_for_in and preposition in ("", "im"))
@@ -96,7 +99,7 @@ def _is_month(found: Mapping[str, str]) -> bool:
         name in MONTHS and preposition and (name not in NO_MONTHS or preposition == "in")
     ):
         return True
-    return not preposition and (name not in MONTHS or found["which_year"] not in (None, "this"))
+    return not preposition and (name not in MONTHS or groups["which_year"] not in (None, "this"))
 
 
 def _in_digits(written: str) -> Span | None:

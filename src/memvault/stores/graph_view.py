@@ -85,8 +85,8 @@ class GraphView:
         with self._loaded_lock():
             edges = self._strongest.get(node_id)
             if edges is None:
-                both = [*self._edges_from.get(node_id, ()), *self._pointing_at(node_id)]
-                edges = self._strongest[node_id] = tuple(sorted(both, key=_strength))
+                edges_of_node = [*self._edges_from.get(node_id, ()), *self._pointing_at(node_id)]
+                edges = self._strongest[node_id] = tuple(sorted(edges_of_node, key=_strength))
             return edges
 
     def touching(self, node_id: str) -> list[GraphEdge]:
@@ -117,11 +117,11 @@ class GraphView:
         with self._loaded_lock():
             return self._id_at.get(path.casefold())
 
-    def notes_in(self, folder: str, most: int) -> list[str]:
-        """Ids of at most ``most`` notes directly in a folder, ordered by path."""
+    def notes_in(self, folder: str, limit: int) -> list[str]:
+        """Ids of at most ``limit`` notes directly in a folder, ordered by path."""
         with self._loaded_lock():
             ids = self._in_folder.get(folder, set())
-            return nsmallest(most, ids, key=lambda key: self._nodes[key].path or "")
+            return nsmallest(limit, ids, key=lambda node_id: self._nodes[node_id].path or "")
 
     # -- keeping it current ---------------------------------------------------------------------
 
@@ -205,8 +205,8 @@ class GraphView:
 
     def _put_entities(self, graph: NoteGraph, written: Collection[str]) -> set[str]:
         for node in graph.entities:
-            present = self._nodes.get(node.id)
-            if node.id not in written and (present is None or present.path is None):
+            known_node = self._nodes.get(node.id)
+            if node.id not in written and (known_node is None or known_node.path is None):
                 self._put_node(node)
         return {node.id for node in graph.entities}
 
@@ -223,27 +223,27 @@ class GraphView:
             folded, folder = node.path.casefold(), folder_of(node.path)
             if self._id_at.get(folded) == node_id:
                 del self._id_at[folded]
-            inside = self._in_folder.get(folder, set())
-            inside.discard(node_id)
-            if not inside:
+            notes_in_folder = self._in_folder.get(folder, set())
+            notes_in_folder.discard(node_id)
+            if not notes_in_folder:
                 self._in_folder.pop(folder, None)
 
     def _replace_edges(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
         """Replace the edges that a note states; returns the targets of those added or removed."""
-        old = self._edges_from.get(source, ())
+        old_edges = self._edges_from.get(source, ())
         learned = self._initial_learning(source) if edges else NOT_LEARNED
-        new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_position))
-        for target in {edge.target for edge in old}:
+        new_edges = tuple(_shared(edge, learned) for edge in sorted(edges, key=_position))
+        for target in {edge.target for edge in old_edges}:
             self._strongest.pop(target, None)
-            stating = self._edges_to.get(target, {})
-            stating.pop(source, None)
-            if not stating:
+            edges_by_source = self._edges_to.get(target, {})
+            edges_by_source.pop(source, None)
+            if not edges_by_source:
                 self._edges_to.pop(target, None)
-        for target, edges_to_target in _grouped(new, lambda edge: edge.target).items():
+        for target, edges_to_target in _grouped(new_edges, lambda edge: edge.target).items():
             self._strongest.pop(target, None)
             self._edges_to.setdefault(target, {})[source] = tuple(edges_to_target)
-        self._set_edges_from(source, new)
-        return {end for end, _, _ in _ends(old) ^ _ends(new)}
+        self._set_edges_from(source, new_edges)
+        return {end for end, _, _ in _ends(old_edges) ^ _ends(new_edges)}
 
     def _set_edges_from(self, source: str, edges: Edges) -> None:
         self._strongest.pop(source, None)

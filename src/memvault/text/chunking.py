@@ -45,13 +45,13 @@ def chunk_notes(
     embedder: Embedder,
     *,
     pieces: Mapping[str, Sequence[Unit]] = MappingProxyType({}),
-    also: Iterable[str] = (),
+    extra_texts: Iterable[str] = (),
 ) -> list[list[EmbeddedChunk]]:
     """The chunks of each note, ordered by size and position; deterministic.
 
     Args:
         pieces: of some notes, by path, with their tokens (`pieces_of`).
-        also: texts that are embedded with them, which caches their vectors.
+        extra_texts: texts that are embedded with them, which caches their vectors.
 
     Every word of every block is in a passage, no passage is longer than the model's window and
     every note has at least one chunk. A chunk that is identical to one of a larger size is stored
@@ -64,7 +64,7 @@ def chunk_notes(
     ]
     texts = [unit.text for units in outlines for unit in units]
     texts += [name for names_of_note in names for name in names_of_note]
-    texts += also
+    texts += extra_texts
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     limit = passage_limit(embedder)
     return [
@@ -113,8 +113,10 @@ class _Chunker:
         for size, spans in sizes:
             for ordinal, span in enumerate(spans):
                 if sizes_of[span][0] is size:
-                    inside = [texts[passage] for passage in passages if _is_within(passage, span)]
-                    yield self._chunk(span, sizes_of[span], ordinal, "\n".join(inside))
+                    passage_texts = [
+                        texts[passage] for passage in passages if _is_within(passage, span)
+                    ]
+                    yield self._chunk(span, sizes_of[span], ordinal, "\n".join(passage_texts))
 
     def _chunk(
         self, span: range, sizes: Sequence[ChunkSize], ordinal: int, text: str

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from memvault.model.note import Vector
 
-_NOTHING = 1e-6  # length of a vector that is only rounding error
+_ROUNDING_ERROR = 1e-6  # length of a vector that is only rounding error
 Vectors = npt.NDArray[np.float32]
 MIN_MEAN_COSINE = 0.1  # mean cosine of unrelated texts below which vectors are left unchanged
-FEWEST = 6  # least number of sentences that show the common part
+MIN_SENTENCES = 6  # least number of sentences that show the common part
 
 # Unrelated texts in several languages, from no vault.
 SENTENCES = (
@@ -93,7 +93,7 @@ class CommonPart:
                 finds all texts alike.
         """
         understood = [text for text in SENTENCES if knows(text)]
-        texts = understood if len(understood) >= FEWEST else SENTENCES
+        texts = understood if len(understood) >= MIN_SENTENCES else SENTENCES
         sentences = embed_documents(texts)
         if mean_cosine(sentences) < MIN_MEAN_COSINE:
             return None
@@ -110,7 +110,7 @@ def mean_cosine(vectors: Vectors) -> float:
 def without(vectors: Vectors, common: Vector) -> Vectors:
     """The vectors without their common part, (n, dim) float32, normalised; zeros if nothing is
     left."""
-    rest = vectors - common
-    lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
-    rest = np.where(lengths > _NOTHING, rest, 0.0)
-    return np.asarray(rest / np.maximum(lengths, _NOTHING), np.float32)
+    differences = vectors - common
+    lengths = np.linalg.norm(differences, axis=-1, keepdims=True)
+    differences = np.where(lengths > _ROUNDING_ERROR, differences, 0.0)
+    return np.asarray(differences / np.maximum(lengths, _ROUNDING_ERROR), np.float32)

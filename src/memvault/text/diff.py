@@ -25,27 +25,31 @@ def stretches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stre
     of more than `MAX_PAIRS` pairs is one stretch.
     """
     start, end = _common(old, new)
-    first, second = old[start : len(old) - end], new[start : len(new) - end]
-    blocks = _blocks(first, second) if len(first) * len(second) <= MAX_PAIRS else []
+    old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
+    blocks = (
+        _blocks(old_middle, new_middle) if len(old_middle) * len(new_middle) <= MAX_PAIRS else []
+    )
     i = j = 0
-    for since, also, size in [
+    for old_start, new_start, size in [
         (0, 0, start),
-        *((start + since, start + also, size) for since, also, size in blocks),
+        *((start + old_start, start + new_start, size) for old_start, new_start, size in blocks),
         (len(old) - end, len(new) - end, end),
     ]:
-        if (i, j) != (since, also):
-            yield Stretch(False, i, since, j, also)
-        i, j = since + size, also + size
+        if (i, j) != (old_start, new_start):
+            yield Stretch(False, i, old_start, j, new_start)
+        i, j = old_start + size, new_start + size
         if size:
-            yield Stretch(True, since, i, also, j)
+            yield Stretch(True, old_start, i, new_start, j)
 
 
 def _common(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
     """The numbers of elements that two sequences share at their start, and then at their end."""
-    most = min(len(old), len(new))
-    start = next((at for at in range(most) if old[at] != new[at]), most)
-    rest = most - start
-    end = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    shortest = min(len(old), len(new))
+    start = next((index for index in range(shortest) if old[index] != new[index]), shortest)
+    remaining = shortest - start
+    end = next(
+        (index for index in range(remaining) if old[-1 - index] != new[-1 - index]), remaining
+    )
     return start, end
 
 

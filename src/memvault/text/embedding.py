@@ -25,13 +25,13 @@ from memvault.text.export import exported_model
 from memvault.text.openvino_model import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
 from memvault.text.tokens import TokenCounter
 
-# Least bytes per token in a language that a model knows: in a short text, and in many passages.
-KNOWN, KNOWN_ALL = 3.7, 4.2
+# Least bytes per token in a language that a model knows: in one short text, and in many texts.
+MIN_BYTES_OF_ONE, MIN_BYTES_OF_MANY = 3.7, 4.2
 _KNOWN_CHARS = 300  # characters of a passage that are used for this
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _CACHED_QUERIES = 64
-_LESS_COMMON = "c1"  # marks vectors without the common part; if it changes, all are made again
-_GROUP = 32  # batches between two writes to the cache
+_VECTORS_MARK = "c1"  # of vectors without the common part; if it changes, all are made again
+_BATCHES_PER_GROUP = 32  # batches between two writes to the cache
 
 Window = Sequence[int]
 
@@ -104,8 +104,8 @@ class Embedder:
         self.tokens = TokenCounter(model.tokenizer)
         self._model = model
         self._cache = cache
-        self._front, self._behind = self.tokens.around()
-        self.window = model.meta.window - len(self._front) - len(self._behind)
+        self._tokens_before, self._tokens_after = self.tokens.around()
+        self.window = model.meta.window - len(self._tokens_before) - len(self._tokens_after)
         self.reads = CacheStats()
         self._reads_lock = threading.Lock()
         self._interrupted = threading.Event()
@@ -120,17 +120,17 @@ class Embedder:
         with self._reads_lock:
             self.reads += CacheStats(hits=len(vectors), misses=len(missing))
         for group, encoded in self._encode(missing):
-            fresh = dict(zip(group, rounded(np.stack(encoded)), strict=True))
+            new_vectors = dict(zip(group, rounded(np.stack(encoded)), strict=True))
             if self._cache is not None:
-                self._cache.put(fresh.items())
-            vectors.update(fresh)
+                self._cache.put(new_vectors.items())
+            vectors.update(new_vectors)
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         return np.stack([vectors[text] for text in texts])
 
-    def trim_cache(self, most: int) -> int:
+    def trim_cache(self, limit: int) -> int:
         """Like `EmbeddingCache.trim`."""
-        return self._cache.trim(most) if self._cache is not None else 0
+        return self._cache.trim(limit) if self._cache is not None else 0
 
     def embed_query(self, text: str) -> Vector:
         """A query's vector, (dim,) float32, normalised, read-only; text past the window is ignored.
@@ -141,16 +141,16 @@ class Embedder:
 
     def knows_language(self, question: str) -> bool:
         """Whether the model knows the language of a short text."""
-        return self.tokens.bytes_per_token(question) >= KNOWN
+        return self.tokens.bytes_per_token(question) >= MIN_BYTES_OF_ONE
 
     def knows_language_of_all(self, passages: Sequence[str]) -> bool:
         """Whether the model knows the language of many texts, which have longer words."""
         words = " ".join(passage[:_KNOWN_CHARS] for passage in passages)
-        return self.tokens.bytes_per_token(words) >= KNOWN_ALL
+        return self.tokens.bytes_per_token(words) >= MIN_BYTES_OF_MANY
 
     @cached_property
     def knows_english(self) -> bool:
-        return self.tokens.bytes_per_token(" ".join(NOTES)) >= KNOWN
+        return self.tokens.bytes_per_token(" ".join(NOTES)) >= MIN_BYTES_OF_ONE
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Queries' vectors, (len(texts), dim) float32, normalised."""
@@ -163,7 +163,7 @@ class Embedder:
         if cached is not None:
             return cached
         (windows,) = self._windows([self._model.meta.query_prompt + text])
-        begun = self._less_common(self._model.begin(windows[:1]), of_queries=True)
+        begun = self._without_common_part(self._model.begin(windows[:1]), of_queries=True)
         query = _Awaited(lambda: begun()[0])
         with self._queries_lock:
             self._queries[text] = query
@@ -182,20 +182,22 @@ class Embedder:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
         windows = self._windows([prompt + text for text in texts])
-        return _Awaited(self._less_common(self._model.begin([first for first, *_ in windows])))
+        return _Awaited(
+            self._without_common_part(self._model.begin([first for first, *_ in windows]))
+        )
 
     def _windows(self, texts: Sequence[str]) -> list[list[Window]]:
         """The windows of each text, at least one: token ids, special ones included."""
-        most = self.window
+        window_tokens = self.window
         return [
             [
-                [*self._front, *ids[start : start + most], *self._behind]
-                for start in range(0, max(len(ids), 1), most)
+                [*self._tokens_before, *ids[start : start + window_tokens], *self._tokens_after]
+                for start in range(0, max(len(ids), 1), window_tokens)
             ]
             for ids in self.tokens.ids(texts)
         ]
 
-    def _less_common(
+    def _without_common_part(
         self, begun: Callable[[], npt.NDArray[np.float32]], *, of_queries: bool = False
     ) -> Callable[[], npt.NDArray[np.float32]]:
         if self._common is None:
@@ -203,10 +205,10 @@ class Embedder:
         part = self._common.query if of_queries else self._common.document
         return lambda: without(begun(), part)
 
-    def prepare(self, most: int) -> None:
-        """Embed 1 to ``most`` short texts in advance: the first call with a new number of texts
-        takes as long as seven more texts."""
-        for count in range(1, most + 1):
+    def prepare(self, max_count: int) -> None:
+        """Embed 1 to ``max_count`` short texts in advance: the first call with a new number of
+        texts takes as long as seven more texts."""
+        for count in range(1, max_count + 1):
             self.embed_few(["a"] * count)
 
     def cached(self, texts: Sequence[str]) -> dict[str, Vector]:
@@ -214,7 +216,7 @@ class Embedder:
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
 
     def release(self, idle_seconds: float) -> bool:
-        """Unload what only batches need if it was idle for so long; returns whether it did."""
+        """Unload the model for batches if it was idle for so long; returns whether it was."""
         return self._model.release(idle_seconds)
 
     def interrupt(self) -> None:
@@ -262,7 +264,7 @@ def _grouped(order: Sequence[int], windows: Sequence[Sequence[Window]]) -> Itera
     for index in order:
         group.append(index)
         tokens += sum(len(window) for window in windows[index])
-        if tokens >= _GROUP * _BATCH_TOKENS:
+        if tokens >= _BATCHES_PER_GROUP * _BATCH_TOKENS:
             yield group
             group, tokens = [], 0
     if group:
@@ -297,7 +299,7 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
         plain = Embedder(model, name)
         common = CommonPart.of(plain.embed_queries, plain.embed_few, plain.knows_language)
     if common is not None:
-        name += f"-{_LESS_COMMON}"
+        name += f"-{_VECTORS_MARK}"
     cache = EmbeddingCache(cache_file, name) if cache_file is not None else None
     return Embedder(model, name, cache, common)
 

@@ -21,10 +21,10 @@ from memvault.model.errors import DiskFull, StorageError
 from memvault.model.note import Vector
 
 logger = logging.getLogger(__name__)
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _FORMAT = 1  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_LITTLE_BYTES = 1_000_000
+_MIN_FREE_BYTES = 1_000_000
 _BATCH = 500  # SQLite takes at most 999 parameters on old builds
 
 
@@ -62,7 +62,7 @@ class EmbeddingCache:
         except sqlite3.DatabaseError as again:
             raise _refused(again, self._file) from again
 
-    def _do(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+    def _do(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """Run work with the file; if that is damaged, run it again with an empty one.
 
         Raises:
@@ -72,10 +72,10 @@ class EmbeddingCache:
             try:
                 return work(self._connection)
             except sqlite3.DatabaseError as error:
-                before = self._connection
+                damaged = self._connection
                 self._replace_damaged(error)
                 with suppress(sqlite3.Error):  # its file is damaged, and gone
-                    before.close()
+                    damaged.close()
                 return work(self._connection)
 
     def _key(self, text: str) -> bytes:
@@ -105,14 +105,14 @@ class EmbeddingCache:
 
         self._do(write)
 
-    def trim(self, most: int) -> int:
-        """Delete arbitrary vectors if there are more than ``most``; returns how many were deleted.
+    def trim(self, limit: int) -> int:
+        """Delete arbitrary vectors if there are more than ``limit``; returns how many were deleted.
         A vector that is needed again is computed again."""
 
         def delete(connection: sqlite3.Connection) -> int:
             with connection:
                 (count,) = connection.execute("SELECT count(*) FROM embedding").fetchone()
-                excess = max(0, min(_BATCH, int(count) - most))
+                excess = max(0, min(_BATCH, int(count) - limit))
                 if excess:
                     connection.execute(
                         "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
@@ -148,9 +148,9 @@ def _unpacked(blobs: Sequence[bytes]) -> npt.NDArray[np.float32]:
 
 
 def _normalised(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-    whole = packed.astype(np.float32)
-    lengths = np.linalg.norm(whole, axis=1, keepdims=True)
-    return np.asarray(whole / np.maximum(lengths, 1e-12), np.float32)
+    floats = packed.astype(np.float32)
+    lengths = np.linalg.norm(floats, axis=1, keepdims=True)
+    return np.asarray(floats / np.maximum(lengths, 1e-12), np.float32)
 
 
 def _rows_of(keys: Sequence[bytes], connection: sqlite3.Connection) -> list[tuple[bytes, bytes]]:
@@ -166,7 +166,7 @@ def _code_of(error: sqlite3.DatabaseError) -> int:
 def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
     # On a full disk SQLite may also report an input/output error.
     is_full = _code_of(error) == sqlite3.SQLITE_FULL
-    if is_full or shutil.disk_usage(file.parent).free < _LITTLE_BYTES:
+    if is_full or shutil.disk_usage(file.parent).free < _MIN_FREE_BYTES:
         return DiskFull("Insufficient disk space: the disk is full. Free some space and try again.")
     return StorageError("The embedding cache cannot be opened or written.")
 

@@ -33,7 +33,7 @@ KIND_OF_LABEL = {
 MAX_PASSAGE_CHARS = 1_000
 MAX_ENTITY_WORDS = 6
 ENGLISH_SHARE = 0.15  # least share of English function words; English prose has 0.3 to 0.5
-MIN_WORDS_TO_TELL = 30
+MIN_WORDS_TO_DECIDE = 30
 
 _DETERMINERS = re.compile(
     r"^(?:the|a|an|my|our|your|his|her|its|their|this|that)\s+", re.IGNORECASE
@@ -90,12 +90,12 @@ class Passage:
         text = composed(sentence.text)
         if kind is None or end > offset + len(text):
             return None
-        before = text[: start - offset].rstrip(" \"'“”‘’([*-")
-        starts_sentence = not before or before[-1] in ".!?:;…|"
+        text_before = text[: start - offset].rstrip(" \"'“”‘’([*-")
+        starts_sentence = not text_before or text_before[-1] in ".!?:;…|"
         if starts_sentence and (command := _COMMAND.match(self.text, start, end)):
             start, starts_sentence = command.end(), False
         name = entity_name(self.text[start:end], kind)
-        if name is None or (kind != NodeKind.DATE and before[-1:].isdigit()):  # a unit: 20 EUR
+        if name is None or (kind != NodeKind.DATE and text_before[-1:].isdigit()):  # a unit: 20 EUR
             return None
         offsets = start - offset, end - offset
         return FoundEntity(
@@ -111,19 +111,19 @@ def passages_of(note: ParsedNote) -> Iterator[Passage]:
     if not is_english(note):
         return
     for block in note.blocks:
-        chosen: list[tuple[int, Sentence]] = []
+        sentences: list[tuple[int, Sentence]] = []
         text = ""
         for sentence in block.sentences:
             if not _PROMISING.search(sentence.text):
                 continue
             if text and len(text) + len(sentence.text) > MAX_PASSAGE_CHARS:
-                yield Passage(text, tuple(chosen))
-                chosen, text = [], ""
+                yield Passage(text, tuple(sentences))
+                sentences, text = [], ""
             text += " " if text else ""
-            chosen.append((len(text), sentence))
+            sentences.append((len(text), sentence))
             text += composed(sentence.text)[:MAX_PASSAGE_CHARS]
         if text:
-            yield Passage(text, tuple(chosen))
+            yield Passage(text, tuple(sentences))
 
 
 def is_english(note: ParsedNote) -> bool:
@@ -134,7 +134,7 @@ def is_english(note: ParsedNote) -> bool:
     note_words: list[str] = []
     for block in note.blocks[:40]:
         note_words += [word for word in words(composed(block.text[:2_000])) if word[0].isalpha()]
-    if len(note_words) < MIN_WORDS_TO_TELL:
+    if len(note_words) < MIN_WORDS_TO_DECIDE:
         return all(word.isascii() for word in note_words)
     return sum(word in STOP_WORDS for word in note_words) >= ENGLISH_SHARE * len(note_words)
 

@@ -37,14 +37,14 @@ from memvault.text.openvino_model import (
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-_SAME = 0.999  # minimum cosine of an export to the original model
-_NEAR = 0.995  # the same with 8-bit weights
-_REFUSED = 3  # exit code of an export that reports why it failed
+_MIN_COSINE = 0.999  # minimum cosine of an export to the original model
+_MIN_COSINE_OF_8_BITS = 0.995  # the same with 8-bit weights
+_EXIT_CODE_WITH_REASON = 3  # exit code of an export that reports why it failed
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 _INPUTS = ("input_ids", "attention_mask")
 _WINDOW = 512  # tokens, of a model that names no length
-_LARGE = 50_000  # values; smaller matrices gain nothing from 8-bit weights
-_LARGE_TABLE = 20_000_000  # values of the vectors of tokens: 80 MB
+_MIN_WEIGHTS = 50_000  # values; smaller matrices gain nothing from 8-bit weights
+_MIN_TABLE_VALUES = 20_000_000  # values of the vectors of tokens: 80 MB
 _SAMPLES = (
     "A short line.",
     "Who leads the project now, and since when?",
@@ -67,7 +67,7 @@ def exported_model(model: str) -> Path:
         process = subprocess.run(command, capture_output=True, text=True, check=False)
         if process.returncode != 0:
             reason = (process.stderr.strip().splitlines() or ["the reason is unknown."])[-1]
-            if process.returncode != _REFUSED:
+            if process.returncode != _EXIT_CODE_WITH_REASON:
                 reason = f"The embedding model {Path(model).name} cannot be exported: {reason}"
             raise ModelUnavailable(reason)
     return folder
@@ -111,11 +111,13 @@ def meta_of(original: SentenceTransformer, model: str) -> ModelMeta:
 
 def tokenizer_of(original: SentenceTransformer) -> Tokenizer:
     """The tokenizer of a loaded model; that of a static one adds no special tokens."""
-    own = original.tokenizer
-    if not isinstance(own, Tokenizer):
-        whole: Tokenizer = own.backend_tokenizer
-        return whole
-    return Tokenizer.from_str(json.dumps({**json.loads(own.to_str()), "post_processor": None}))
+    tokenizer = original.tokenizer
+    if not isinstance(tokenizer, Tokenizer):
+        backend: Tokenizer = tokenizer.backend_tokenizer
+        return backend
+    return Tokenizer.from_str(
+        json.dumps({**json.loads(tokenizer.to_str()), "post_processor": None})
+    )
 
 
 def pooled(original: SentenceTransformer, meta: ModelMeta, features: dict[str, Any]) -> Any:
@@ -153,15 +155,15 @@ def export(model: str, folder: Path) -> None:
             exact, small = scratch / "exact", scratch / "small"
             _write(original, exact, model)
             agreement = _agreement(original, exact)
-            if agreement < _SAME:
+            if agreement < _MIN_COSINE:
                 raise ModelUnavailable(
                     f"The export of {Path(model).name} gives different vectors"
                     f" (cosine {agreement:.3f});"
                     ' set embedding.backend = "torch".'
                 )
             _quantise(exact, small)
-            best = small if _agreement(original, small) >= _NEAR else exact
-            best.replace(folder)
+            chosen = small if _agreement(original, small) >= _MIN_COSINE_OF_8_BITS else exact
+            chosen.replace(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -206,14 +208,14 @@ def _quantise(exact: Path, small: Path) -> None:
     network = openvino.Core().read_model(exact / "model.xml")
     for node in network.get_ordered_ops():
         if node.get_type_name() == "MatMul":
-            weights = _constant(node, 1, _LARGE)
+            weights = _constant(node, 1, _MIN_WEIGHTS)
             if weights is not None:
                 inputs = -1 if node.get_attributes()["transpose_b"] else -2
                 rounded, scale = _rounded(weights, inputs)
                 restored = op.multiply(op.convert(op.constant(rounded), "f32"), op.constant(scale))
                 node.input(1).replace_source_output(restored.output(0))
         elif node.get_type_name() == "Gather":
-            table = _constant(node, 0, _LARGE_TABLE)
+            table = _constant(node, 0, _MIN_TABLE_VALUES)
             if table is not None:
                 rounded, scale = _rounded(table, -1)
                 tokens, axis = node.input_value(1), node.input_value(2)
@@ -227,10 +229,10 @@ def _quantise(exact: Path, small: Path) -> None:
         shutil.copy(exact / name, small / name)
 
 
-def _constant(node: Any, place: int, least: int) -> npt.NDArray[np.float32] | None:
+def _constant(node: Any, place: int, min_size: int) -> npt.NDArray[np.float32] | None:
     """A constant input of a node, if it has so many values."""
     constant = node.input_value(place).get_node()
-    if constant.get_type_name() != "Constant" or constant.data.size < least:
+    if constant.get_type_name() != "Constant" or constant.data.size < min_size:
         return None
     return np.asarray(constant.data, np.float32)
 
@@ -262,7 +264,7 @@ def main(arguments: Iterable[str]) -> int:
         export(model, Path(folder))
     except ModelUnavailable as error:
         sys.stderr.write(error.message + "\n")
-        return _REFUSED
+        return _EXIT_CODE_WITH_REASON
     return 0
 
 

@@ -14,7 +14,7 @@ from memvault.model.months import NAMED_MONTHS
 from memvault.text.names import Name, NameRank
 from memvault.text.words import STOP_WORDS, WORD_NAMES, is_uncased, word_spans, words
 
-_SHAPED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]")
+_UNUSUAL_SPELLING = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]")
 _NAMED_KINDS = frozenset(
     (
         NodeKind.PERSON,
@@ -51,7 +51,12 @@ def is_certain(spelling: str, name: Name, *, needs_capital: bool) -> bool:
     Args:
         needs_capital: whether any word is written with a capital there, by grammar or title case.
     """
-    if not needs_capital or is_uncased(spelling) or " " in spelling or _SHAPED.search(spelling):
+    if (
+        not needs_capital
+        or is_uncased(spelling)
+        or " " in spelling
+        or _UNUSUAL_SPELLING.search(spelling)
+    ):
         return True
     if spelling.islower() or (spelling.isupper() and len(spelling) > 1):
         return True
@@ -67,7 +72,7 @@ def _is_distinctive(name: str) -> bool:
         return True
     if len(parts) > 1:
         return any(len(part) > 2 and part not in STOP_WORDS for part in parts)
-    return len(name) > 3 and _SHAPED.search(name) is not None
+    return len(name) > 3 and _UNUSUAL_SPELLING.search(name) is not None
 
 
 def _parts(name: str) -> list[str]:
@@ -113,14 +118,14 @@ class SentenceWords:
             else []
         )
 
-    def mention(self, first: int, last: int, meaning: tuple[Name, ...]) -> Mention | None:
+    def mention(self, first: int, last: int, names: tuple[Name, ...]) -> Mention | None:
         """The mention of the first of these names that the spelling can mean, if any."""
         start, end = self._places[first][0], self._places[last - 1][1]
         spelling = self._text[start:end]
         if not self._is_separate(start, end) or self._is_month_of_day(start, end):
             return None
         is_part = last - first == 1 and self._is_part_of_other_name(first)
-        for name in meaning:
+        for name in names:
             if self._can_mean(spelling, name):
                 if is_part and name.kind == NodeKind.PERSON:
                     return None
@@ -135,18 +140,18 @@ class SentenceWords:
         url = bisect_left(self._urls, (end, 0)) - 1  # the last that starts before the end
         if url >= 0 and start < self._urls[url][1]:
             return False
-        before, after = text[start - 1 : start], text[end : end + 1]
-        if before == "#" or (after and unicodedata.category(after).startswith("M")):
+        char_before, char_after = text[start - 1 : start], text[end : end + 1]
+        if char_before == "#" or (char_after and unicodedata.category(char_after).startswith("M")):
             return False
-        if before == "." and start > 1 and text[start - 2].isalnum():
+        if char_before == "." and start > 1 and text[start - 2].isalnum():
             return False
-        if after in (".", "_") and text[end + 1 : end + 2].isalnum():
+        if char_after in (".", "_") and text[end + 1 : end + 2].isalnum():
             return False
-        is_hyphenated = before in _HYPHENS and start > 1 and text[start - 2].isalnum()
+        is_hyphenated = char_before in _HYPHENS and start > 1 and text[start - 2].isalnum()
         if is_hyphenated and not (text[start].isupper() and _word_start(text, start - 1).islower()):
             return False
-        if after in _HYPHENS and (beyond := text[end + 1 : end + 2]).isalnum():
-            return text[start].isupper() and beyond.islower()
+        if char_after in _HYPHENS and (char_beyond := text[end + 1 : end + 2]).isalnum():
+            return text[start].isupper() and char_beyond.islower()
         return True
 
     def _is_month_of_day(self, start: int, end: int) -> bool:
@@ -172,18 +177,18 @@ class SentenceWords:
         """Whether a single capitalised word is part of a longer name with its neighbours."""
         if self._heading or not self._text[self._places[first][0]].isupper():
             return False
-        after = self._neighbour(first, 1)
-        if after and after[0].isupper() and len(after) > 1:
+        word_after = self._neighbour(first, 1)
+        if word_after and word_after[0].isupper() and len(word_after) > 1:
             return True
-        if after in _PARTICLES:
-            beyond = self._neighbour(first + 1, 1)
-            if beyond and beyond[0].isupper():
+        if word_after in _PARTICLES:
+            word_beyond = self._neighbour(first + 1, 1)
+            if word_beyond and word_beyond[0].isupper():
                 return True
-        before = self._neighbour(first, -1)
+        word_before = self._neighbour(first, -1)
         return bool(
-            before
-            and before[0].isupper()
-            and len(before) > 1
+            word_before
+            and word_before[0].isupper()
+            and len(word_before) > 1
             and not self._starts_sentence(first - 1)
         )
 
@@ -200,13 +205,13 @@ class SentenceWords:
 
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
     """The longest of overlapping mentions, ordered by position."""
-    chosen: list[Mention] = []  # by start, without overlaps: checking both neighbours is enough
+    kept: list[Mention] = []  # by start, without overlaps: checking both neighbours is enough
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
-        place = bisect_right(chosen, mention.start, key=lambda m: m.start)
-        is_after_last = place == 0 or chosen[place - 1].end <= mention.start
-        if is_after_last and (place == len(chosen) or mention.end <= chosen[place].start):
-            chosen.insert(place, mention)
-    return chosen
+        index = bisect_right(kept, mention.start, key=lambda m: m.start)
+        is_after_last = index == 0 or kept[index - 1].end <= mention.start
+        if is_after_last and (index == len(kept) or mention.end <= kept[index].start):
+            kept.insert(index, mention)
+    return kept
 
 
 def _word_start(text: str, end: int) -> str:

@@ -31,9 +31,9 @@ class NameChanges:
     entities: frozenset[str] = frozenset()
 
     @classmethod
-    def union(cls, many: Iterable[NameChanges]) -> NameChanges:
+    def union(cls, several: Iterable[NameChanges]) -> NameChanges:
         """The union of several changes."""
-        all_changes = list(many)
+        all_changes = list(several)
         return cls(
             frozenset[str]().union(*(changes.phrases for changes in all_changes)),
             frozenset[str]().union(*(changes.keys for changes in all_changes)),
@@ -59,9 +59,9 @@ def _forms(name: Name) -> Iterator[tuple[str, Name]]:
     yield key, name
     if name.kind == NodeKind.PERSON:
         if name.rank in (NameRank.TITLE, NameRank.NAMED) and 2 <= len(parts) <= 4:
-            given = composed(name.text).split()[0]
-            if given[0].isupper() and given.isalpha() and len(given) > 2:
-                yield parts[0], replace(name, text=given, rank=NameRank.GIVEN)
+            given_name = composed(name.text).split()[0]
+            if given_name[0].isupper() and given_name.isalpha() and len(given_name) > 2:
+                yield parts[0], replace(name, text=given_name, rank=NameRank.GIVEN)
     elif name.rank >= NameRank.LINKED and name.rank is not NameRank.IDENTIFIER:
         plural = plural_of(name.text)
         if plural:
@@ -105,53 +105,57 @@ class NameBook:
 
     def replace(self, note_id: str, names: Iterable[Name]) -> BookUpdate:
         """Replace the names that a note adds; none removes the note."""
-        new = tuple(dict.fromkeys(names))
-        old = self._of_note.pop(note_id, ())
-        if new:
-            self._of_note[note_id] = new
-        removed, added = set(old) - set(new), set(new) - set(old)
+        new_names = tuple(dict.fromkeys(names))
+        old_names = self._of_note.pop(note_id, ())
+        if new_names:
+            self._of_note[note_id] = new_names
+        removed, added = set(old_names) - set(new_names), set(new_names) - set(old_names)
         forms = [(-1, *form) for name in removed for form in _forms(name)]
         forms += [(1, *form) for name in added for form in _forms(name)]
         keys = {key for _, key, _ in forms}
-        before = {key for key in keys if key in self._claims}
+        keys_before = {key for key in keys if key in self._claims}
         changed = set()
         for count, key, form in forms:
             claims = self._claims.setdefault(key, Counter())
             if _add(claims, form, count):
                 changed.add(key)
-        after = {key for key in keys if self._claims[key]}
-        for key in keys - after:
+        keys_after = {key for key in keys if self._claims[key]}
+        for key in keys - keys_after:
             del self._claims[key]
-        phrases = self._update_meanings(changed) | {phrase_of(key) for key in after ^ before}
+        phrases = self._update_meanings(changed) | {
+            phrase_of(key) for key in keys_after ^ keys_before
+        }
         entities = self._update_spellings(removed, added)
         changes = NameChanges(phrases, frozenset(changed), entities)
-        return BookUpdate(changes, after - before, before - after)
+        return BookUpdate(changes, keys_after - keys_before, keys_before - keys_after)
 
     def _update_meanings(self, keys: Iterable[str]) -> frozenset[str]:
         """Update the meanings of these keys; returns the phrases whose meaning changed."""
         phrases: set[str] = set()
         for key in keys:
-            before, after = self._meaning.pop(key, ()), _best(self._claims.get(key, ()))
-            if after:
-                self._meaning[key] = after
-            if before != after:
+            old_meaning, new_meaning = self._meaning.pop(key, ()), _best(self._claims.get(key, ()))
+            if new_meaning:
+                self._meaning[key] = new_meaning
+            if old_meaning != new_meaning:
                 phrases.add(phrase_of(key))
-                phrases.update(name.text for name in (*before, *after))
+                phrases.update(name.text for name in (*old_meaning, *new_meaning))
         return frozenset(phrases)
 
     def _update_spellings(self, removed: Iterable[Name], added: Iterable[Name]) -> frozenset[str]:
         """Update the spellings of entities; returns the entities whose spelling changed."""
         counts = [(-1, name) for name in removed] + [(1, name) for name in added]
         counts = [(count, name) for count, name in counts if name.path is None]
-        before = {name.target: self.spelling(name.target) for _, name in counts}
+        old_spellings = {name.target: self.spelling(name.target) for _, name in counts}
         for count, name in counts:
             spellings = self._spellings.setdefault(name.target, Counter())
             _add(spellings, name.text, count)
-        for target in before:
+        for target in old_spellings:
             if not self._spellings[target]:
                 del self._spellings[target]
         return frozenset(
-            target for target, text in before.items() if text not in (None, self.spelling(target))
+            target
+            for target, text in old_spellings.items()
+            if text not in (None, self.spelling(target))
         )
 
     def meaning(self, key: str) -> tuple[Name, ...]:
@@ -186,12 +190,12 @@ class NameBook:
 
 def _add(counter: Counter[Any], item: Any, count: int) -> bool:
     """Add to an item's count; returns whether the item is new or removed."""
-    before = counter[item]
-    counter[item] = before + count
+    count_before = counter[item]
+    counter[item] = count_before + count
     if counter[item] <= 0:
         del counter[item]
         return True
-    return before == 0
+    return count_before == 0
 
 
 def _best(claims: Iterable[Name]) -> tuple[Name, ...]:

@@ -84,9 +84,9 @@ class NameMatcher:
         with self._lock:
             spans = [
                 (first, end, self._book.meaning(" ".join(text_words[first:end])))
-                for at, word in enumerate(text_words)
+                for index, word in enumerate(text_words)
                 for place, length in self._places.get(word, ())
-                if (first := at - place) >= 0 and (end := first + length) <= count
+                if (first := index - place) >= 0 and (end := first + length) <= count
             ]
         if not spans:
             return []

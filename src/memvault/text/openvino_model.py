@@ -158,7 +158,7 @@ _THROUGHPUT = (("PERFORMANCE_HINT", "THROUGHPUT"), ("NUM_STREAMS", str(_STREAMS)
 _REQUESTS = 6
 # Niceness of the threads that compute batches, so that questions go first.
 _NICENESS = 10
-_FEW = 16  # windows, as of one saved note, that the model for queries encodes too
+_MAX_FEW_WINDOWS = 16  # windows, as of one saved note, that the model for queries encodes too
 _first_use = threading.Lock()
 
 
@@ -226,7 +226,7 @@ class OpenVinoModel:
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""
-        if sum(map(len, batches)) <= _FEW:
+        if sum(map(len, batches)) <= _MAX_FEW_WINDOWS:
             return [self.encode_few(batch) for batch in batches]
         results: list[Any] = [None] * len(batches)
 

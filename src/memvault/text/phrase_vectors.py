@@ -13,8 +13,8 @@ from cachetools import LRUCache
 from memvault.model.note import Vector
 from memvault.text.embedding import Embedder
 
-MAX_KEPT = 4_000  # 6 MB at 384 dimensions
-AHEAD = 4  # calls that may run unawaited; an older one, which has mostly ended, is waited for
+MAX_CACHED = 4_000  # 6 MB at 384 dimensions
+MAX_UNAWAITED = 4  # calls; an older one, which has mostly ended, is waited for
 
 _Vectors = Callable[[], npt.NDArray[np.float32]]
 
@@ -24,8 +24,8 @@ class PhraseVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._cache: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MAX_KEPT)
-        self._under_way: deque[_Vectors] = deque()
+        self._cache: LRUCache[str, tuple[_Vectors, int]] = LRUCache(MAX_CACHED)
+        self._unawaited: deque[_Vectors] = deque()
         self._lock = threading.Lock()
 
     def begin(self, texts: Iterable[str]) -> None:
@@ -45,11 +45,11 @@ class PhraseVectors:
         if not missing:
             return cached
         vectors = self._embedder.begin_few(missing)
-        fresh = {text: (vectors, row) for row, text in enumerate(missing)}
+        new_calls = {text: (vectors, row) for row, text in enumerate(missing)}
         with self._lock:
-            self._cache.update(fresh)
-            self._under_way.append(vectors)
-            oldest = self._under_way.popleft() if len(self._under_way) > AHEAD else None
+            self._cache.update(new_calls)
+            self._unawaited.append(vectors)
+            oldest = self._unawaited.popleft() if len(self._unawaited) > MAX_UNAWAITED else None
         if oldest is not None:  # nobody else may wait for it, and it holds memory of the model
             oldest()
-        return cached | fresh
+        return cached | new_calls

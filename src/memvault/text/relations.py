@@ -33,8 +33,8 @@ from memvault.text.names import (
 from memvault.text.statements import (
     Item,
     Statement,
+    link_span,
     located_excerpt,
-    place,
     relate,
     statements_of,
 )
@@ -62,7 +62,7 @@ TAGGED = "tagged"
 PROJECT = "project"
 
 _PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
-_GUESSED = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
+_GUESSED_RANKS = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
 NOT_FIELDS = UNDERSTOOD.union(
     CREATED_KEYS, ("title", "cssclass", "cssclasses", "publish", "permalink")
 )
@@ -83,11 +83,11 @@ def note_graph(
         names: of the whole vault.
     """
     reader = _Reader(memory, links, memories, names)
-    stated = [(s, reader.items(s)) for s in statements_of(note, memory.title)]
-    stated += reader.frontmatter(note)
-    stated += reader.tags(note)
-    stated += reader.project()
-    return NoteGraph(own_node(memory), *_edges(memory.id, stated))
+    statements = [(s, reader.items(s)) for s in statements_of(note, memory.title)]
+    statements += reader.frontmatter(note)
+    statements += reader.tags(note)
+    statements += reader.project()
+    return NoteGraph(own_node(memory), *_edges(memory.id, statements))
 
 
 def own_node(memory: Memory) -> GraphNode:
@@ -123,13 +123,13 @@ def with_entities(
         node = GraphNode(entity.id, entity.kind, entity.name)
         item = Item(node.id, node, "", EdgeOrigin.ENTITY, ENTITY_WEIGHT, entity.start, entity.end)
         guesses.setdefault(entity.sentence, []).append(item)
-    stated = []
+    statements_with_guesses = []
     for text, items in guesses.items():
         mentions = [_mentioned(m, names) for m in names.find(text, exclude=graph.node.id)]
         guessed = [i for i in items if all(i.end <= m.start or m.end <= i.start for m in mentions)]
         relate(statements[text], mentions + guessed)
-        stated.append((statements[text], guessed))
-    edges, nodes = _edges(graph.node.id, stated)
+        statements_with_guesses.append((statements[text], guessed))
+    edges, nodes = _edges(graph.node.id, statements_with_guesses)
     return NoteGraph(graph.node, graph.edges + edges, graph.entities + nodes)
 
 
@@ -147,20 +147,20 @@ class _Reader:
     def items(self, statement: Statement) -> list[Item]:
         """The nodes that a sentence links or names, each with its relation."""
         items: list[Item] = []
-        after = 0
+        previous_end = 0
         for link in statement.links:
             item = self._linked(link)
             if item is not None:
-                item.start, item.end = place(statement, link, after)
-                after = max(after, item.end)
+                item.start, item.end = link_span(statement, link, previous_end)
+                previous_end = max(previous_end, item.end)
                 items.append(item)
         linked = sorted((item.start, item.end) for item in items)  # none overlaps another
         for mention in self._names.find(
             statement.text, exclude=self._memory.id, heading=statement.heading
         ):
             # Of the links that start before the mention's end, only the last can overlap it.
-            last = bisect_left(linked, (mention.end, 0)) - 1
-            if last < 0 or linked[last][1] <= mention.start:
+            index = bisect_left(linked, (mention.end, 0)) - 1
+            if index < 0 or linked[index][1] <= mention.start:
                 item = _mentioned(mention, self._names)
                 item.certain = item.certain or statement.is_value(item.start, item.end)
                 items.append(item)
@@ -193,7 +193,7 @@ class _Reader:
                 item = self._linked(link)
                 if item is not None:
                     statement = Statement(link.sentence, link.line)
-                    item.start, item.end = place(statement, link, 0)
+                    item.start, item.end = link_span(statement, link, 0)
                     yield statement, [item]
         for key, value in note.frontmatter.items():
             if key_of(str(key)) not in NOT_FIELDS:
@@ -202,20 +202,22 @@ class _Reader:
     def _field(self, key: str, value: Any) -> Iterator[tuple[Statement, list[Item]]]:
         kind = KIND_OF_FIELD.get(key.lower())
         for text in field_values(value):
-            name = self._named(text, kind)
+            name = self._name_in_value(text, kind)
             if name is not None:
                 item = _item(name, self._names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
                 item.relation = key
                 yield _valued(key, text, item)
 
-    def _named(self, text: str, kind: str | None) -> Name | None:
+    def _name_in_value(self, text: str, kind: str | None) -> Name | None:
         """The name in a frontmatter value: of the kind that its field implies, else only if it is
         spelled like a name of the vault."""
         if kind is not None:
             entity = Name(text, named_entity(kind, text), kind, None, NameRank.NAMED)
             return self._names.lookup(text) or self._names.lookup(text, kind) or entity
-        whole = [m for m in self._names.find(text) if m.end - m.start == len(text) and m.certain]
-        return whole[0].name if whole else None
+        mentions_of_whole = [
+            m for m in self._names.find(text) if m.end - m.start == len(text) and m.certain
+        ]
+        return mentions_of_whole[0].name if mentions_of_whole else None
 
     def tags(self, note: ParsedNote) -> Iterator[tuple[Statement, list[Item]]]:
         for tag in note.tags:
@@ -253,34 +255,36 @@ def _item(name: Name, names: NameMatcher, origin: EdgeOrigin, weight: float) -> 
     node = None
     if name.path is None:
         node = GraphNode(name.target, name.kind, names.spelling(name.target) or name.text)
-    return Item(name.target, node, "", origin, GUESSED_WEIGHT if name.rank in _GUESSED else weight)
+    return Item(
+        name.target, node, "", origin, GUESSED_WEIGHT if name.rank in _GUESSED_RANKS else weight
+    )
 
 
 def _edges(
-    source: str, stated: Iterable[tuple[Statement, list[Item]]]
+    source: str, statements: Iterable[tuple[Statement, list[Item]]]
 ) -> tuple[tuple[GraphEdge, ...], tuple[GraphNode, ...]]:
     """Edges in the order of the text, and their targets that have no note.
 
     There is one edge per target, relation and sentence; a target that a sentence links is not also
     mentioned by it. An uncertain mention counts only if the note has a certain one of its target.
     """
-    stated = list(stated)
-    certain = {item.target for _, items in stated for item in items if item.certain}
-    stated_before: set[tuple[str, str, str]] = set()
+    statements = list(statements)
+    certain = {item.target for _, items in statements for item in items if item.certain}
+    known_edges: set[tuple[str, str, str]] = set()
     counts: Counter[tuple[str, str, EdgeOrigin]] = Counter()
     edges: list[GraphEdge] = []
     entities: dict[str, GraphNode] = {}
-    for statement, items in stated:
-        deliberate = {i.target for i in items if i.origin is not EdgeOrigin.MENTION}
+    for statement, items in statements:
+        deliberate_targets = {i.target for i in items if i.origin is not EdgeOrigin.MENTION}
         for item in items:
-            repeated = item.origin is EdgeOrigin.MENTION and item.target in deliberate
-            if item.target == source or item.target not in certain or repeated:
+            is_repeated = item.origin is EdgeOrigin.MENTION and item.target in deliberate_targets
+            if item.target == source or item.target not in certain or is_repeated:
                 continue
             relation = item.relation or _PLAIN_RELATION.get(item.origin, MENTIONS)
             sentence, start, end = located_excerpt(statement.text, item.start, item.end)
-            if (item.target, relation, sentence) in stated_before:
+            if (item.target, relation, sentence) in known_edges:
                 continue
-            stated_before.add((item.target, relation, sentence))
+            known_edges.add((item.target, relation, sentence))
             ordinal = counts[item.target, relation, item.origin]
             counts[item.target, relation, item.origin] += 1
             weight = item.weight

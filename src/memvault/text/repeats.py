@@ -17,27 +17,27 @@ _NOT_PROSE = re.compile(
 )
 
 
-def without_repeats(text: str, known: Iterable[str]) -> str:
+def without_repeats(text: str, known_texts: Iterable[str]) -> str:
     """The text without the sentences, list items and blocks that one of the known texts has.
 
     Code, tables and quotes stay whole unless the same block is known. A heading is removed if
     nothing remains below it.
     """
-    sentences: set[str] = set()
-    for known_text in known:
+    known_parts: set[str] = set()
+    for known_text in known_texts:
         for block in _blocks(known_text):
-            sentences.add(_key("".join(block)))
-            sentences.update(_key(part) for part in _parts(block))
+            known_parts.add(_comparable("".join(block)))
+            known_parts.update(_comparable(part) for part in _parts(block))
     blocks = list(_blocks(text))
-    remaining = [_remaining(block, sentences) for block in blocks]
-    if all(new == "".join(old) for new, old in zip(remaining, blocks, strict=True)):
+    remaining = [_remaining(block, known_parts) for block in blocks]
+    if all(text_left == "".join(block) for text_left, block in zip(remaining, blocks, strict=True)):
         return text
-    rest = [
-        new
-        for at, new in enumerate(remaining)
-        if new.strip() and not _is_emptied(blocks, remaining, at)
+    kept = [
+        text_left
+        for index, text_left in enumerate(remaining)
+        if text_left.strip() and not _is_emptied(blocks, remaining, index)
     ]
-    return "\n\n".join(part.strip("\r\n").rstrip(" ") for part in rest)
+    return "\n\n".join(kept_text.strip("\r\n").rstrip(" ") for kept_text in kept)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
@@ -60,17 +60,17 @@ def _blocks(text: str) -> Iterator[list[str]]:
         yield block
 
 
-def _remaining(block: list[str], known: set[str]) -> str:
-    whole = "".join(block)
+def _remaining(block: list[str], known_parts: set[str]) -> str:
+    block_text = "".join(block)
     if _HEADING.match(block[0]):
-        return whole
-    if _key(whole) in known:
+        return block_text
+    if _comparable(block_text) in known_parts:
         return ""
     if _is_list(block):
-        return "".join(line for line in block if _key(line) not in known)
+        return "".join(line for line in block if _comparable(line) not in known_parts)
     if _is_prose(block):
-        return "".join(part for part in _parts(block) if _key(part) not in known)
-    return whole
+        return "".join(part for part in _parts(block) if _comparable(part) not in known_parts)
+    return block_text
 
 
 def _parts(block: list[str]) -> list[str]:
@@ -81,7 +81,7 @@ def _parts(block: list[str]) -> list[str]:
         return []
     text = "".join(block)
     starts = sentence_starts(re.sub(r"[\r\n]", " ", text))
-    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
 def _is_list(block: list[str]) -> bool:
@@ -100,19 +100,19 @@ def _is_marked(line: str) -> bool:
     return _NOT_PROSE.match(_ITEM.sub("", line, count=1)) is not None
 
 
-def _key(text: str) -> str:
+def _comparable(text: str) -> str:
     return " ".join(_ITEM.sub("", text, count=1).split()).casefold()
 
 
-def _is_emptied(blocks: list[list[str]], remaining: list[str], at: int) -> bool:
+def _is_emptied(blocks: list[list[str]], remaining: list[str], index: int) -> bool:
     """Whether a block is a heading below which all text is removed."""
-    level = _level(blocks[at])
+    level = _level(blocks[index])
     if not level:
         return False
-    end = at + 1
+    end = index + 1
     while end < len(blocks) and not 0 < _level(blocks[end]) <= level:
         end += 1
-    texts = [place for place in range(at + 1, end) if not _level(blocks[place])]
+    texts = [place for place in range(index + 1, end) if not _level(blocks[place])]
     return bool(texts) and not any(remaining[place].strip() for place in texts)
 
 

@@ -37,7 +37,7 @@ class Reranker:
         self._budget = settings.budget_ms / 1e3
         self._name = settings.model
         self._model: CrossEncoder | None = None
-        self._using = threading.Lock()
+        self._model_lock = threading.Lock()
 
     def order(self, query: str, passages: Sequence[str]) -> list[int]:
         """Indexes of the passages, best first.
@@ -45,21 +45,24 @@ class Reranker:
         Passages beyond the configured number, or not read within the time limit, keep their order
         after those that were read.
         """
-        everything = list(range(len(passages)))
+        all_places = list(range(len(passages)))
         model = self._model
         if model is None:
-            return everything
-        first = everything[: self.first]
+            return all_places
+        first_places = all_places[: self.first]
         end = time.monotonic() + self._budget
         scores: list[float] = []
-        with self._using:
-            for batch in batched(first, _BATCH):
+        with self._model_lock:
+            for batch in batched(first_places, _BATCH):
                 if scores and time.monotonic() > end:
                     break
-                pairs = [(query, passages[k]) for k in batch]
+                pairs = [(query, passages[place]) for place in batch]
                 scores += map(float, model.predict(pairs, show_progress_bar=False))
-        read = first[: len(scores)]
-        return [*sorted(read, key=lambda k: -scores[k]), *everything[len(read) :]]
+        read_places = first_places[: len(scores)]
+        return [
+            *sorted(read_places, key=lambda place: -scores[place]),
+            *all_places[len(read_places) :],
+        ]
 
     def load(self) -> None:
         """Load the model; logs an error if it cannot be loaded."""

@@ -176,11 +176,11 @@ def find_secrets(text: str) -> list[Secret]:
 
 def without_secrets(text: str) -> str:
     """The text with each secret replaced by `MASK`."""
-    parts, at = [], 0
+    parts, position = [], 0
     for secret in find_secrets(text):
-        parts += [text[at : secret.start], MASK]
-        at = secret.end
-    return "".join([*parts, text[at:]])
+        parts += [text[position : secret.start], MASK]
+        position = secret.end
+    return "".join([*parts, text[position:]])
 
 
 def _candidates(text: str) -> Iterator[Secret]:
@@ -202,13 +202,13 @@ def _candidates(text: str) -> Iterator[Secret]:
 
 
 def _assigned(text: str) -> Iterator[Secret]:
-    at = 0
-    while (match := _ASSIGNED.search(text, at)) is not None:
-        at = match.start("value")
+    position = 0
+    while (match := _ASSIGNED.search(text, position)) is not None:
+        position = match.start("value")
         span = _value_span(match)
         if span is not None:
             yield Secret(match["name"].lower(), *span)
-            at = span[1]
+            position = span[1]
 
 
 def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
@@ -221,10 +221,12 @@ def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
     word = _PROSE_VALUE.match(value)
     if word is None or len(word[0].strip(".,;:()[]{}<>")) < 3:
         return None
-    bare = word[0].strip(".,;:()[]{}<>").lower()
-    if bare in _ORDINARY or bare.startswith(("$", "{{", "os.", "env", "process.", "<", "***")):
+    plain_word = word[0].strip(".,;:()[]{}<>").lower()
+    if plain_word in _ORDINARY or plain_word.startswith(
+        ("$", "{{", "os.", "env", "process.", "<", "***")
+    ):
         return None
-    looks_secret = any(c.isdigit() for c in bare) or not bare.isalpha()
+    looks_secret = any(c.isdigit() for c in plain_word) or not plain_word.isalpha()
     if match["verb"] and not looks_secret and word.end() < len(value.rstrip(" .!?")):
         return None  # "the password is stored hashed": a sentence, not a value
     return start, start + word.end()
@@ -254,5 +256,5 @@ def _entropy(token: str) -> float:
 
 def _luhn(digits: str) -> bool:
     """Whether the last digit is the check digit of ISO/IEC 7812."""
-    doubled = (int(d) * 2 if at % 2 else int(d) for at, d in enumerate(reversed(digits)))
+    doubled = (int(d) * 2 if place % 2 else int(d) for place, d in enumerate(reversed(digits)))
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0

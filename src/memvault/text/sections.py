@@ -42,7 +42,7 @@ def sections_of(units: Sequence[Unit], vectors: npt.NDArray[np.float32]) -> list
 
 
 def _belongs(
-    before: Unit,
+    previous: Unit,
     unit: Unit,
     tokens: int,
     similarities: npt.NDArray[np.float32],
@@ -51,7 +51,7 @@ def _belongs(
     """Whether a unit joins the section of so many tokens before it.
 
     Args:
-        before: the last unit of the section.
+        previous: the last unit of the section.
         similarities: of the unit to the units of the section.
         least_similarity: of two units in the section.
     """
@@ -60,7 +60,7 @@ def _belongs(
         return False
     if tokens < min_tokens:
         return True
-    if before.heading != unit.heading:
+    if previous.heading != unit.heading:
         return False
     nearest = float(similarities.max())
     if len(similarities) == 1:

@@ -20,7 +20,7 @@ _LIST_GLUE = re.compile(
     r"(?:[\s,;&/+、，]|\b(?:and|or|und|oder|sowie|et|ou|y|e|och|eller|og|en|ja|plus)\b)*",
     re.IGNORECASE,
 )
-_IDLE = frozenset(
+_WORDS_WITHOUT_RELATION = frozenset(
     ("the", "a", "an", "this", "that", "these", "those", "my", "our", "your", "his", "her", "its",
      "their", "some", "any", "and", "or", "but", "so", "also", "then", "'s", "’s", "s")
 )  # fmt: skip
@@ -71,7 +71,7 @@ class Statement:
         grammar requires no capital."""
         word = self.text[start:end]
         return any(
-            word in (part.strip(" :|.") for part in re.split(r"[,;]", self.text[first:last]))
+            word in (member.strip(" :|.") for member in re.split(r"[,;]", self.text[first:last]))
             for first, last, _ in self.fields
             if first <= start and end <= last
         )
@@ -81,40 +81,40 @@ def statements_of(note: ParsedNote, title: str) -> list[Statement]:
     """A note's title, headings and sentences, each text once, with their links and fields."""
     by_text: dict[str, Statement] = {}
 
-    def statement(text: str, line: int, heading: bool = False) -> Statement:
+    def statement_for(text: str, line: int, heading: bool = False) -> Statement:
         if text not in by_text:
             by_text[text] = Statement(composed(text), line, heading)
         return by_text[text]
 
     if all(heading.text != title for heading in note.headings):
-        statement(title, 1, heading=True)
+        statement_for(title, 1, heading=True)
     for heading in note.headings:
-        statement(heading.text, heading.line, heading=True)
+        statement_for(heading.text, heading.line, heading=True)
     for block in note.blocks:
         for sentence in block.sentences:
-            statement(sentence.text, sentence.line)
+            statement_for(sentence.text, sentence.line)
     for link in note.links:
         if link.style is not LinkStyle.FRONTMATTER:
-            statement(link.sentence, link.line).links.append(link)
-    for inline in note.fields:
-        if inline.sentence in by_text:
-            _place_field(by_text[inline.sentence], inline)
-    _continue_fields(note, by_text)
-    for stated in by_text.values():
-        _name_cells(stated)
+            statement_for(link.sentence, link.line).links.append(link)
+    for inline_field in note.fields:
+        if inline_field.sentence in by_text:
+            _place_field(by_text[inline_field.sentence], inline_field)
+    _label_continued_fields(note, by_text)
+    for statement in by_text.values():
+        _label_second_cell(statement)
     return list(by_text.values())
 
 
-def _continue_fields(note: ParsedNote, by_text: dict[str, Statement]) -> None:
+def _label_continued_fields(note: ParsedNote, by_text: dict[str, Statement]) -> None:
     """Apply a field that started in an earlier sentence to the next ones."""
     for block in note.blocks:
         for sentence in block.sentences:
-            stated = by_text[sentence.text]
-            if sentence.relation and not stated.fields:
-                stated.fields.append((0, len(stated.text), sentence.relation))
+            statement = by_text[sentence.text]
+            if sentence.relation and not statement.fields:
+                statement.fields.append((0, len(statement.text), sentence.relation))
 
 
-def _name_cells(statement: Statement) -> None:
+def _label_second_cell(statement: Statement) -> None:
     """In a table row of two cells, the first is the label of the second."""
     key, bar, value = statement.text.partition(" | ")
     if statement.fields:
@@ -128,22 +128,23 @@ def _place_field(statement: Statement, inline: InlineField) -> None:
     key, value = composed(inline.key), composed(inline.value)
     start = max(0, statement.text.find(key + ":"))
     value_start = start + len(key)
-    at = statement.text.find(value, value_start) if value else -1
-    end = at + len(value) if at >= 0 else len(statement.text)
+    value_position = statement.text.find(value, value_start) if value else -1
+    end = value_position + len(value) if value_position >= 0 else len(statement.text)
     statement.fields.append((value_start, end, inline.key))
     if not inline.explicit or not statement.text[:start].strip(" -*+>"):
         statement.key = statement.key or (start, start + len(key))
 
 
-def place(statement: Statement, link: Link, after: int) -> tuple[int, int]:
-    """The span of a link's shown text, searched from ``after`` on; (-1, -1) if it is not found."""
+def link_span(statement: Statement, link: Link, search_start: int) -> tuple[int, int]:
+    """The span of a link's shown text, searched from ``search_start`` on; (-1, -1) if it is not
+    found."""
     subpath = (link.subpath or "").replace("#", " > ")
-    whole = " > ".join(part for part in (link.target, subpath) if part)
-    for shown in (link.shown, whole, link.target.rsplit("/", 1)[-1]):
-        if shown:
-            start = statement.text.find(composed(shown), after)
+    shown_path = " > ".join(part for part in (link.target, subpath) if part)
+    for candidate in (link.shown, shown_path, link.target.rsplit("/", 1)[-1]):
+        if candidate:
+            start = statement.text.find(composed(candidate), search_start)
             if start >= 0:
-                return start, start + len(composed(shown))
+                return start, start + len(composed(candidate))
     return -1, -1
 
 
@@ -154,20 +155,20 @@ def relate(statement: Statement, items: list[Item]) -> None:
     and is an item itself.
     """
     topic = _topic(statement, items)
-    before, phrase = 0, ""
+    previous_end, phrase = 0, ""
     for item in sorted((i for i in items if i.start >= 0), key=lambda i: i.start):
         if topic and item.relation == topic:
             item.relation = ""
             item.origin = EdgeOrigin.LINK if item.origin is EdgeOrigin.FIELD else item.origin
         label = "" if topic else statement.label_at(item.start)
-        gap = statement.text[before : item.start]
-        if not (before and _LIST_GLUE.fullmatch(gap)):
+        gap = statement.text[previous_end : item.start]
+        if not (previous_end and _LIST_GLUE.fullmatch(gap)):
             phrase = _relation_before(gap)
         if not item.relation:
             item.relation = label or phrase
             if label and item.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
                 item.origin = EdgeOrigin.FIELD
-        before = item.end
+        previous_end = item.end
 
 
 def _topic(statement: Statement, items: list[Item]) -> str:
@@ -180,9 +181,9 @@ def _topic(statement: Statement, items: list[Item]) -> str:
 def _relation_before(gap: str) -> str:
     """The relation stated by the last few words before a name; empty for any other words."""
     words = _CLAUSE_END.split(gap)[-1].split()
-    while words and words[-1].lower() in _IDLE:
+    while words and words[-1].lower() in _WORDS_WITHOUT_RELATION:
         words.pop()
-    while words and words[0].lower() in _IDLE:
+    while words and words[0].lower() in _WORDS_WITHOUT_RELATION:
         words.pop(0)
     return stated_relation(" ".join(words)) if len(words) <= MAX_RELATION_WORDS else ""
 
@@ -191,17 +192,21 @@ def located_excerpt(text: str, start: int, end: int) -> tuple[str, int, int]:
     """The excerpt, and the offsets of [start, end) in it; (-1, -1) for an unknown position."""
     if len(text) <= MAX_SENTENCE_CHARS:
         return text, start, end
-    named = start >= 0
+    is_known = start >= 0
     start, end = (0, 0) if start < 0 else (start, end)
     spare = max(0, MAX_SENTENCE_CHARS - (end - start)) // 2
-    first = max(0, min(start - spare, len(text) - MAX_SENTENCE_CHARS))
-    last = min(len(text), max(first + MAX_SENTENCE_CHARS, end))
-    if first:
-        space = text.find(" ", first, start)
-        first = space + 1 if space >= 0 else first
-    if last < len(text):
-        space = text.rfind(" ", end, last)
-        last = space if space >= 0 else last
-    shown = ("…" if first else "") + text[first:last] + ("…" if last < len(text) else "")
-    shift = first - 1 if first else 0
-    return (shown, start - shift, end - shift) if named else (shown, -1, -1)
+    excerpt_start = max(0, min(start - spare, len(text) - MAX_SENTENCE_CHARS))
+    excerpt_end = min(len(text), max(excerpt_start + MAX_SENTENCE_CHARS, end))
+    if excerpt_start:
+        space = text.find(" ", excerpt_start, start)
+        excerpt_start = space + 1 if space >= 0 else excerpt_start
+    if excerpt_end < len(text):
+        space = text.rfind(" ", end, excerpt_end)
+        excerpt_end = space if space >= 0 else excerpt_end
+    excerpt = (
+        ("…" if excerpt_start else "")
+        + text[excerpt_start:excerpt_end]
+        + ("…" if excerpt_end < len(text) else "")
+    )
+    removed_chars = excerpt_start - 1 if excerpt_start else 0
+    return (excerpt, start - removed_chars, end - removed_chars) if is_known else (excerpt, -1, -1)

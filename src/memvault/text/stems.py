@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from memvault.text.words import letter_runs
 
-_IDLE = frozenset((
+_WITHOUT_CONTENT = frozenset((
     "a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "with", "from", "and", "or", "we",
     "i", "is", "was", "were", "are", "be", "it", "its", "that", "this", "our", "us", "me", "my",
     "x", "has", "have", "had", "do", "did", "does"
@@ -30,4 +30,4 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=256)  # one question compares the texts that it finds several times
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words, without the mask ``X``."""
-    return frozenset(map(stem, set(letter_runs(text)) - _IDLE))
+    return frozenset(map(stem, set(letter_runs(text)) - _WITHOUT_CONTENT))

@@ -77,27 +77,27 @@ class TokenCounter:
         if len(spans) <= limit:
             return [text]
         pieces: list[str] = []
-        first = 0
-        while len(spans) - first > limit:
-            last = first + limit
-            while last > first + limit // 2 and not _begins_word(text, spans[last][0]):
-                last -= 1
-            if not _begins_word(text, spans[last][0]):
-                last = first + limit
+        start = 0
+        while len(spans) - start > limit:
+            end = start + limit
+            while end > start + limit // 2 and not _begins_word(text, spans[end][0]):
+                end -= 1
+            if not _begins_word(text, spans[end][0]):
+                end = start + limit
             # Do not cut at a token without a new character (byte-level pieces of one letter).
-            while last < len(spans) and spans[last][0] <= spans[first][0]:
-                last += 1
-            if last == len(spans):
+            while end < len(spans) and spans[end][0] <= spans[start][0]:
+                end += 1
+            if end == len(spans):
                 break
-            pieces.append(text[_start(spans, first, pieces) : spans[last][0]].strip())
-            first = last
-        pieces.append(text[_start(spans, first, pieces) :].strip())
+            pieces.append(text[_piece_start(spans, start, pieces) : spans[end][0]].strip())
+            start = end
+        pieces.append(text[_piece_start(spans, start, pieces) :].strip())
         return [piece for piece in pieces if piece]
 
 
-def _begins_word(text: str, at: int) -> bool:
-    return at == 0 or text[at - 1].isspace()
+def _begins_word(text: str, position: int) -> bool:
+    return position == 0 or text[position - 1].isspace()
 
 
-def _start(spans: Sequence[tuple[int, int]], first: int, pieces: Sequence[str]) -> int:
-    return spans[first][0] if pieces else 0
+def _piece_start(spans: Sequence[tuple[int, int]], start: int, pieces: Sequence[str]) -> int:
+    return spans[start][0] if pieces else 0

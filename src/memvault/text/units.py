@@ -76,9 +76,9 @@ def _joined(pieces: Sequence[Unit], tokens: TokenCounter, limit: int) -> list[Un
     units: list[Unit] = []
     for piece in pieces:
         for part in _split(piece, tokens, limit):
-            last = units[-1] if units else None
-            if last is not None and joins(last, part):
-                units[-1] = join(last, part)
+            previous = units[-1] if units else None
+            if previous is not None and joins(previous, part):
+                units[-1] = join(previous, part)
             else:
                 units.append(part)
     return units
@@ -92,8 +92,10 @@ def _pieces(block: Block) -> Iterator[Unit]:
         yield Unit(block.text, block.lines, block.heading, 0)
         return
     for sentence, following in zip(sentences, (*sentences[1:], None), strict=True):
-        last = block.lines.last if following is None else max(sentence.line, following.line - 1)
-        lines = LineRange(sentence.line, min(last, block.lines.last))
+        last_line = (
+            block.lines.last if following is None else max(sentence.line, following.line - 1)
+        )
+        lines = LineRange(sentence.line, min(last_line, block.lines.last))
         yield Unit(sentence.text, lines, block.heading, 0)
 
 
@@ -106,9 +108,9 @@ def _split(unit: Unit, tokens: TokenCounter, limit: int) -> Iterator[Unit]:
         yield Unit(text, unit.lines, unit.heading, tokens.count(text))
 
 
-def joins(last: Unit, unit: Unit) -> bool:
+def joins(previous: Unit, unit: Unit) -> bool:
     """Whether a piece belongs to the same unit as the one before it."""
-    return last.heading == unit.heading and last.tokens + unit.tokens <= UNIT_TOKENS
+    return previous.heading == unit.heading and previous.tokens + unit.tokens <= UNIT_TOKENS
 
 
 def join(first: Unit, second: Unit) -> Unit:

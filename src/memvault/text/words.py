@@ -121,9 +121,9 @@ def phrase_of(key: str) -> str:
     """The key as written in text: without spaces in scripts that have none."""
     parts = key.split(" ")
     phrase = parts[0]
-    for before, part in pairwise(parts):
-        both = _UNSPACED_SIGN.match(part) and _UNSPACED_SIGN.match(before)
-        phrase += part if both else " " + part
+    for previous, part in pairwise(parts):
+        are_unspaced = _UNSPACED_SIGN.match(part) and _UNSPACED_SIGN.match(previous)
+        phrase += part if are_unspaced else " " + part
     return phrase
 
 

@@ -99,8 +99,8 @@ def first_heading(content: str) -> str | None:
     """The text of the heading at the start of the content, if any."""
     for line in bare_lines(content):
         if line.strip():
-            found = _HEADING.match(line)
-            return plain_text(_without_end(found["text"])) if found else None
+            match = _HEADING.match(line)
+            return plain_text(_without_end(match["text"])) if match else None
     return None
 
 
@@ -128,9 +128,9 @@ def plain_text(markdown: str) -> str:
 
     Markup after the first `MAX_MARKED_CHARS` stays.
     """
-    text = _WIKILINK.sub(lambda found: found["shown"], markdown[:MAX_MARKED_CHARS])
-    text = _LINK.sub(lambda found: found["shown"], text)
-    text = _EMPHASIS.sub(lambda found: found["text"], text)
+    text = _WIKILINK.sub(lambda match: match["shown"], markdown[:MAX_MARKED_CHARS])
+    text = _LINK.sub(lambda match: match["shown"], text)
+    text = _EMPHASIS.sub(lambda match: match["text"], text)
     return " ".join((text + markdown[MAX_MARKED_CHARS:]).split())
 
 
@@ -167,11 +167,11 @@ class CodeFences:
 
     def is_code(self, line: str) -> bool:
         """Whether the next line is code or a fence."""
-        found = FENCE.match(line)
+        match = FENCE.match(line)
         if not self.open:
-            self.open = found["mark"] if found else ""
+            self.open = match["mark"] if match else ""
             return bool(self.open)
-        if found and found["mark"].startswith(self.open) and found["mark"] == line.strip():
+        if match and match["mark"].startswith(self.open) and match["mark"] == line.strip():
             self.open = ""
         return True
 
@@ -210,8 +210,8 @@ def note_text(path: str, data: bytes) -> str:
 
 def newline_of(text: str) -> str:
     """The line ending of the first line."""
-    found = _NEWLINE.search(text)
-    return found[0] if found else "\n"
+    match = _NEWLINE.search(text)
+    return match[0] if match else "\n"
 
 
 def lines_of(text: str) -> list[str]:
@@ -234,7 +234,7 @@ def ended_lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def appended(text: str, more: str) -> str:
+def appended(text: str, addition: str) -> str:
     """Append text after an empty line; an open code fence is closed first."""
     newline = newline_of(text)
     closed = close_open_fence(text)
@@ -242,16 +242,16 @@ def appended(text: str, more: str) -> str:
         fence = closed[len(text) :].lstrip("\n")
         text = _ended(text, newline) + fence
     if not text:
-        return more
-    return _ended(text, newline) + ("" if _ends_blank(text) else newline) + more
+        return addition
+    return _ended(text, newline) + ("" if _ends_blank(text) else newline) + addition
 
 
-def inserted(text: str, line: int, more: str) -> str:
+def inserted(text: str, line: int, addition: str) -> str:
     """Insert text before this line, counted from 0."""
     lines = lines_of(text)
     if 0 < line <= len(lines):
         lines[line - 1] = _ended(lines[line - 1], newline_of(text))
-    return "".join([*lines[:line], more, *lines[line:]])
+    return "".join([*lines[:line], addition, *lines[line:]])
 
 
 def _ended(text: str, newline: str) -> str:

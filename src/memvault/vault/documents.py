@@ -32,7 +32,7 @@ MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
 
 _FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs set the source's file name as title
-_LIGATURES = {ord(each): unicodedata.normalize("NFKC", each) for each in "ﬀﬁﬂﬃﬄﬅﬆ"}
+_LIGATURES = {ord(sign): unicodedata.normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -59,9 +59,9 @@ class DocumentTexts:
         stat = place.stat()
         key = path, stat.st_size, stat.st_mtime_ns
         with self._lock:
-            known = self._texts.get(key)
-        if known is not None:
-            return known
+            cached = self._texts.get(key)
+        if cached is not None:
+            return cached
         text = note_text(path, place.read_bytes())
         with self._lock:
             self._texts[key] = text
@@ -102,8 +102,8 @@ def _pdf_text(stem: str, data: bytes) -> str:
     if reader.is_encrypted:
         reader.decrypt("")  # many files are encrypted only to restrict printing
     title = reader.metadata.title if reader.metadata else None
-    named = " ".join(_clean(title or "").split())
-    parts, length = [stem if not named or _FILE_NAME.search(named) else named], 0
+    title_words = " ".join(_clean(title or "").split())
+    parts, length = [stem if not title_words or _FILE_NAME.search(title_words) else title_words], 0
     for number, page in enumerate(reader.pages, 1):
         make_way()
         text = _HYPHENATED.sub("", _clean(page.extract_text() or "")).strip()
@@ -182,7 +182,7 @@ def _card(card: dict[str, Any]) -> str:
         text = f"[[{file}{card.get('subpath') or ''}]]"
     elif card.get("type") == "link":
         text = f"<{card.get('url') or ''}>"
-    return _HEADING.sub(lambda found: f"##{found['marks']}"[:6], text).strip()
+    return _HEADING.sub(lambda match: f"##{match['marks']}"[:6], text).strip()
 
 
 def _name(card: dict[str, Any], number: int) -> str:
@@ -193,8 +193,8 @@ def _name(card: dict[str, Any], number: int) -> str:
 
 
 def _list(value: Any, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    items = value.get(key) if isinstance(value, dict) else None
+    return items if isinstance(items, list) else []
 
 
 def _is_object(value: Any) -> bool:

@@ -50,12 +50,12 @@ def files_of(vault: Vault) -> Iterator[str]:
 
     Notes and attachments come first, then the journal, then the full texts of faded notes."""
     rules = IgnoreRules(vault.root)
-    for folder, below, names in os.walk(vault.root):
+    for folder, subfolders, names in os.walk(vault.root):
         relative_folder = Path(folder).relative_to(vault.root).as_posix()
         prefix = "" if relative_folder == "." else f"{relative_folder}/"
-        below[:] = sorted(
+        subfolders[:] = sorted(
             name
-            for name in below
+            for name in subfolders
             if not rules.excludes_folder(prefix + name) and not (Path(folder) / name).is_symlink()
         )
         for name in sorted(names):

@@ -145,10 +145,10 @@ class Vault:
     def stat(self, path: str) -> NoteStat | None:
         """Size and modification time of a file, or None if it does not exist."""
         try:
-            found = self.file_path(path).stat()
+            stat = self.file_path(path).stat()
         except (OSError, OutsideVault):
             return None
-        return note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
+        return note_stat(path, stat) if stat_module.S_ISREG(stat.st_mode) else None
 
     def examined(self, path: str) -> Examined:
         """A note as it may be shown: here the whole note, as the person's. Raises as `read`."""
@@ -218,7 +218,7 @@ class Vault:
             for attempt in range(EDIT_ATTEMPTS):
                 if attempt:
                     time.sleep(EDIT_PAUSE_SECONDS * attempt)
-                before = self._settled(path)
+                before = self._read_settled(path)
                 after = change(before)
                 if after == before or self._swap(path, place, before, after):
                     return after
@@ -273,7 +273,7 @@ class Vault:
             with temporary_path_for(place, after) as temporary:
                 return replace_unchanged(temporary, place, before, after)
 
-    def _settled(self, path: str) -> bytes:
+    def _read_settled(self, path: str) -> bytes:
         """The note's bytes; waits if they are empty.
 
         Editors that save in place first empty the file.
@@ -294,16 +294,16 @@ class Vault:
         Raises:
             OutsideVault: it is outside or hidden, or the ignore rules exclude it.
         """
-        parts: list[str] = []
-        for part in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
-            existing = "/".join([*parts, part])
-            if part.strip() in {"", ".", ".."} or part.startswith(".") or "\0" in part:
+        names: list[str] = []
+        for name in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
+            existing_path = "/".join([*names, name])
+            if name.strip() in {"", ".", ".."} or name.startswith(".") or "\0" in name:
                 raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
-            is_there = is_unicode(part) and _mode_of(self.root / existing) != 0
-            parts.append(
-                part if is_there else self._existing_spelling("/".join(parts), safe_name(part))
+            exists = is_unicode(name) and _mode_of(self.root / existing_path) != 0
+            names.append(
+                name if exists else self._existing_spelling("/".join(names), safe_name(name))
             )
-        path = "/".join(parts)
+        path = "/".join(names)
         if path:
             self.file_path(path)
             if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):

@@ -37,17 +37,17 @@ class IgnoreRules:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._files = [root / file for file in (IGNORE_FILE, *TEMPLATE_SETTINGS)]
-        self._seen: list[tuple[int, int] | None] = [None] * len(self._files)
-        self._listed = self._spec = GitIgnoreSpec.from_lines([])
+        self._file_stamps: list[tuple[int, int] | None] = [None] * len(self._files)
+        self._listed_spec = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
 
     def excludes_folder(self, path: str) -> bool:
         """Whether this folder itself is excluded; its parents are not checked."""
-        return _hidden(path) or bool(self._current().match_file(path + "/"))
+        return _is_hidden(path) or bool(self._current().match_file(path + "/"))
 
     def excludes_file(self, path: str) -> bool:
         """Whether this file itself is excluded; its parents are not checked."""
-        if _hidden(path) or path == MANIFEST:
+        if _is_hidden(path) or path == MANIFEST:
             return True
         if PurePosixPath(path).suffix.lower() not in NOTE_SUFFIXES | DOCUMENT_SUFFIXES:
             return True
@@ -56,20 +56,20 @@ class IgnoreRules:
     def excludes(self, path: str) -> bool:
         """Whether the file or any folder above it is excluded."""
         parts = path.split("/")
-        above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
-        return self.excludes_file(path) or any(map(self.excludes_folder, above))
+        folders = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+        return self.excludes_file(path) or any(map(self.excludes_folder, folders))
 
     def lists(self, path: str) -> bool:
         """Whether `.memvaultignore` lists this file, note or not; its parents are not checked."""
         self._current()
-        return bool(self._listed.match_file(path))
+        return bool(self._listed_spec.match_file(path))
 
     def _current(self) -> GitIgnoreSpec:
-        seen = [_stamp(file) for file in self._files]
-        if seen != self._seen:
-            self._seen, self.problem = seen, None
-            patterns = self._read() if seen[0] else []
-            self._listed = GitIgnoreSpec.from_lines(patterns)
+        stamps = [_stamp(file) for file in self._files]
+        if stamps != self._file_stamps:
+            self._file_stamps, self.problem = stamps, None
+            patterns = self._read() if stamps[0] else []
+            self._listed_spec = GitIgnoreSpec.from_lines(patterns)
             self._spec = GitIgnoreSpec.from_lines([*self._template_folders(), *patterns])
         return self._spec
 
@@ -80,8 +80,8 @@ class IgnoreRules:
                 settings = json.loads((self._root / file).read_text(encoding="utf-8-sig"))
             except (OSError, ValueError):
                 continue  # the person does not use this plugin
-            named = settings.get(key) if isinstance(settings, dict) else None
-            folder = named.strip("/") if isinstance(named, str) else ""
+            setting = settings.get(key) if isinstance(settings, dict) else None
+            folder = setting.strip("/") if isinstance(setting, str) else ""
             if folder and folder != ".":
                 yield "/" + _WILDCARD.sub(r"\\\1", folder) + "/"
 
@@ -106,13 +106,13 @@ class IgnoreRules:
 def _stamp(file: Path) -> tuple[int, int] | None:
     """Modification time and size of a file; None if it does not exist."""
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size
 
 
-def _hidden(path: str) -> bool:
+def _is_hidden(path: str) -> bool:
     return path.rpartition("/")[2].startswith(".")
 
 
@@ -126,12 +126,12 @@ def is_link(entry: os.DirEntry[str]) -> bool:
 def is_link_path(path: Path) -> bool:
     """Whether the path is a symbolic link or a Windows junction."""
     try:
-        found = path.lstat()
+        stat = path.lstat()
     except OSError:
         return False
-    return stat_module.S_ISLNK(found.st_mode) or _is_junction(found)
+    return stat_module.S_ISLNK(stat.st_mode) or _is_junction(stat)
 
 
-def _is_junction(found: os.stat_result) -> bool:
+def _is_junction(stat: os.stat_result) -> bool:
     mount_point = getattr(stat_module, "IO_REPARSE_TAG_MOUNT_POINT", None)
-    return mount_point is not None and getattr(found, "st_reparse_tag", None) == mount_point
+    return mount_point is not None and getattr(stat, "st_reparse_tag", None) == mount_point

@@ -119,11 +119,11 @@ class Journal:
         file = self._folder / (entry.ts.astimezone(UTC).strftime("%Y-%m") + self._ending)
         with storage_errors(self._name):
             self._prepare()
-            with self._alone():
+            with self._locked():
                 _append_line(file, line, flush)
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         try:
             with FileLock(
                 self._folder / ".lock", timeout=LOCK_TIMEOUT_SECONDS, poll_interval=0.005
@@ -143,33 +143,33 @@ class Journal:
         Raises:
             StorageError, DiskFull: a file cannot be read or written; it stays as it is.
         """
-        last = before.astimezone(UTC).strftime("%Y-%m")
+        current_month = before.astimezone(UTC).strftime("%Y-%m")
         for file in sorted(self._folder.glob(f"*{self._ending}")):
-            if file.name == file.name[:7] + self._ending and file.name[:7] < last:
+            if file.name == file.name[:7] + self._ending and file.name[:7] < current_month:
                 with storage_errors(self._name):
                     yield self._compress(file, file.with_name(file.name + COMPRESSED))
 
     def _compress(self, file: Path, target: Path) -> int:
         data = file.read_bytes()
-        size = before = len(data)
+        size = size_before = len(data)
         if not data.endswith(b"\n"):
             data += b"\n"
         if target.is_file():  # left by a crash, or an entry was added late
-            before += target.stat().st_size
+            size_before += target.stat().st_size
             try:
-                known = gzip.decompress(target.read_bytes())
+                earlier = gzip.decompress(target.read_bytes())
             except _DAMAGED as error:
                 raise StorageError(f"{self._name}/{target.name} is damaged") from error
-            data = data if data.startswith(known) else known + data
+            data = data if data.startswith(earlier) else earlier + data
         packed = gzip.compress(data, mtime=0)  # the same on every device
         self._prepare()
-        with self._alone():
+        with self._locked():
             if file.stat().st_size != size:
                 return 0  # an entry was added just now
             with temporary_path_for(target, packed) as temporary:
                 replace(temporary, target)
             file.unlink()
-        return max(0, before - len(packed))
+        return max(0, size_before - len(packed))
 
     def entries(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry]:
         """Every distinct entry, or those of some kinds, oldest file first.
@@ -200,44 +200,44 @@ class Journal:
                 return self._entries_after(marks)
 
     def _entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
-        found: dict[str, JournalEntry] = {}
-        known: set[str] = set()
-        reached: dict[str, int] = {}
+        entries_by_id: dict[str, JournalEntry] = {}
+        known_ids: set[str] = set()
+        new_marks: dict[str, int] = {}
         sizes = self.sizes()
         for name, size in sizes.items():
             key, twin = name, name + COMPRESSED
             start = marks.get(name, marks.get(name.removesuffix(COMPRESSED), 0))
             if twin in sizes:  # left by a crash, or created by a late entry
                 key = f"{name}#{crc32(self._start_of(name))}"
-                if key not in marks and (seen := marks.get(twin, start)):
-                    entries, _ = self._entries_of(twin, sizes[twin], 0, seen)
-                    known.update(entry.id for entry in entries)
+                if key not in marks and (twin_mark := marks.get(twin, start)):
+                    entries, _ = self._entries_of(twin, sizes[twin], 0, twin_mark)
+                    known_ids.update(entry.id for entry in entries)
                 start = marks.get(key, 0)
-            reached[key] = size
+            new_marks[key] = size
             if start and size == start:  # unchanged: a shortcut, as this runs for every note read
                 continue
-            entries, reached[key] = self._entries_of(name, size, start)
+            entries, new_marks[key] = self._entries_of(name, size, start)
             for entry in entries:
-                if entry.id not in known:
-                    found.setdefault(entry.id, entry)
-        return list(found.values()), reached
+                if entry.id not in known_ids:
+                    entries_by_id.setdefault(entry.id, entry)
+        return list(entries_by_id.values()), new_marks
 
     def _entries_of(
         self, name: str, size: int, start: int, end: float = math.inf
     ) -> tuple[list[JournalEntry], int]:
         """The entries of a file between two marks, and the mark where reading ended."""
-        found = []
+        entries = []
         with _opened(self._folder / name) as stream:
-            stream.seek(start if start <= size and _ends_line(stream, start) else 0)
+            stream.seek(start if start <= size and _is_after_line_end(stream, start) else 0)
             for raw in _lines(stream):
                 if not raw.endswith(b"\n"):  # another process is still writing it
                     stream.seek(-len(raw), os.SEEK_CUR)
                     break
                 with contextlib.suppress(ValidationError):
-                    found.append(JournalEntry.model_validate_json(raw))
+                    entries.append(JournalEntry.model_validate_json(raw))
                 if stream.tell() >= end:
                     break
-            return found, size if name.endswith(COMPRESSED) else stream.tell()
+            return entries, size if name.endswith(COMPRESSED) else stream.tell()
 
     def _start_of(self, name: str) -> bytes:
         with (self._folder / name).open("rb") as stream:
@@ -248,17 +248,17 @@ class Journal:
         return {file.name: self._length(file) for file in self.files()}
 
     def _length(self, file: Path) -> int:
-        seen = file.stat()
+        stat = file.stat()
         if file.suffix != COMPRESSED:
-            return seen.st_size
-        known = self._lengths.get(file.name)
-        if known is None or known[:2] != (seen.st_mtime_ns, seen.st_size):
+            return stat.st_size
+        cached = self._lengths.get(file.name)
+        if cached is None or cached[:2] != (stat.st_mtime_ns, stat.st_size):
             with file.open("rb") as stream:  # it ends with the length (RFC 1952)
-                stream.seek(max(0, seen.st_size - 4))
+                stream.seek(max(0, stat.st_size - 4))
                 length = int.from_bytes(stream.read(), "little")
-            known = seen.st_mtime_ns, seen.st_size, length
-            self._lengths[file.name] = known
-        return known[2]
+            cached = stat.st_mtime_ns, stat.st_size, length
+            self._lengths[file.name] = cached
+        return cached[2]
 
     def torn_lines(self) -> list[TornLine]:
         """The invalid lines that a crash or an editor left."""
@@ -276,23 +276,23 @@ class Journal:
         return [file for file in files if file.suffix in kinds and ".jsonl" in file.name]
 
     def _read(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry | TornLine]:
-        seen: set[str] = set()
-        named = None if kinds is None else [json.dumps(kind).encode() for kind in kinds]
+        seen_ids: set[str] = set()
+        quoted_kinds = None if kinds is None else [json.dumps(kind).encode() for kind in kinds]
         for file in self.files():
             name = file.relative_to(self._root).as_posix()
             with _opened(file) as stream:
                 for number, raw in enumerate(_lines(stream), 1):
                     if not raw.strip():
                         continue
-                    if named is not None and not any(name in raw for name in named):
+                    if quoted_kinds is not None and not any(kind in raw for kind in quoted_kinds):
                         continue  # skipping a line is much faster than parsing it
                     try:
                         entry = JournalEntry.model_validate_json(raw)
                     except ValidationError:
                         yield TornLine(name, number, raw.decode("utf-8", "replace").rstrip("\r\n"))
                         continue
-                    if entry.id not in seen:
-                        seen.add(entry.id)
+                    if entry.id not in seen_ids:
+                        seen_ids.add(entry.id)
                         yield entry
 
     def _prepare(self) -> None:
@@ -327,7 +327,7 @@ def _lines(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
         yield f"damaged from here on: {error}\n".encode()
 
 
-def _ends_line(stream: BinaryIO | gzip.GzipFile, offset: int) -> bool:
+def _is_after_line_end(stream: BinaryIO | gzip.GzipFile, offset: int) -> bool:
     try:
         stream.seek(max(0, offset - 1))
         return offset == 0 or stream.read(1) == b"\n"

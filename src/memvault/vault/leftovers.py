@@ -21,15 +21,15 @@ def leftovers(vault: Vault) -> list[str]:
 
     A file may hold text that a person saved at that moment, so memvault never deletes it.
     """
-    found = []
+    paths = []
     for folder, names, files in os.walk(vault.root):
         names[:] = [name for name in names if not name.startswith(".")]
-        found += [
+        paths += [
             Path(folder, name).relative_to(vault.root).as_posix()
             for name in files
             if _is_temporary(name)
         ]
-    return sorted(found)
+    return sorted(paths)
 
 
 def own_leftovers(vault: Vault) -> list[str]:
@@ -37,13 +37,13 @@ def own_leftovers(vault: Vault) -> list[str]:
 
     No person saves anything there.
     """
-    found = []
+    paths = []
     for folder in OWN_FOLDERS:
         with contextlib.suppress(OSError, OutsideVault, StorageError):
             for entry in vault.file_path(folder).iterdir():
                 if _is_temporary(entry.name) and not is_link_path(entry) and entry.is_file():
-                    found.append(f"{folder}/{entry.name}")
-    return sorted(found)
+                    paths.append(f"{folder}/{entry.name}")
+    return sorted(paths)
 
 
 def remove_own_leftovers(vault: Vault) -> None:

@@ -80,13 +80,13 @@ class LinkIndex:
         moved = LinkIndex()
         moved._entries = dict(self._entries)
         moved._by_key = dict(self._by_key)
-        known = {path: entry for path in moves if (entry := self._entries.get(path)) is not None}
-        for path, entry in known.items():
+        entries = {path: entry for path in moves if (entry := self._entries.get(path)) is not None}
+        for path, entry in entries.items():
             for key in (*keys_of(path, entry.aliases), *keys_of(moves[path], entry.aliases)):
                 moved._by_key[key] = dict(moved._by_key.get(key, {}))
-        for path in known:
+        for path in entries:
             moved.remove(path)
-        for path, entry in known.items():
+        for path, entry in entries.items():
             moved.add(moves[path], entry.aliases)
         return moved
 
@@ -104,24 +104,28 @@ class LinkIndex:
         notes = self._by_key.get(link_key(target))
         if not notes:
             return None
-        wanted, written = _fold(target), without_suffix(_nfc(target))
-        home = _fold(source).rpartition("/")[0]
-        anchored = _anchored(wanted, home)
+        folded_target, written_target = _fold(target), without_suffix(_nfc(target))
+        source_folder = _fold(source).rpartition("/")[0]
+        anchored = _anchored(folded_target, source_folder)
         if anchored is not None:
-            found = [entry for entry in notes.values() if entry.folded == anchored]
+            candidates = [entry for entry in notes.values() if entry.folded == anchored]
         else:
-            ending = "/" + wanted
-            found = [
+            ending = "/" + folded_target
+            candidates = [
                 entry
                 for entry in notes.values()
-                if entry.folded == wanted or entry.folded.endswith(ending)
+                if entry.folded == folded_target or entry.folded.endswith(ending)
             ]
-            found = found or [entry for entry in notes.values() if wanted in entry.aliases]
-        if not found:
+            candidates = candidates or [
+                entry for entry in notes.values() if folded_target in entry.aliases
+            ]
+        if not candidates:
             return None
-        if len(found) == 1:
-            return found[0].path
-        return min(found, key=lambda entry: _rank(entry, wanted, written, home)).path
+        if len(candidates) == 1:
+            return candidates[0].path
+        return min(
+            candidates, key=lambda entry: _rank(entry, folded_target, written_target, source_folder)
+        ).path
 
 
 def moved_link(target: str, path: str, source: str, links: LinkIndex) -> tuple[str | None, str]:
@@ -139,16 +143,16 @@ def moved_link(target: str, path: str, source: str, links: LinkIndex) -> tuple[s
     """
     file, is_path = PurePosixPath(path).name, "/" in target
     if target.startswith(("./", "../")):
-        found = posixpath.relpath(path, PurePosixPath(source).parent)
-        found = found if found.startswith("../") else f"./{found}"
+        new_target = posixpath.relpath(path, PurePosixPath(source).parent)
+        new_target = new_target if new_target.startswith("../") else f"./{new_target}"
     elif target.startswith("/"):
-        found = f"/{path}"
+        new_target = f"/{path}"
     elif links.resolve(file, source) == path:
-        found = file
+        new_target = file
     else:
-        found = path
-    name = without_suffix(found)
-    markdown = path if is_path and found == file else found
+        new_target = path
+    name = without_suffix(new_target)
+    markdown = path if is_path and new_target == file else new_target
     return None if _UNLINKABLE.search(name) else name, markdown
 
 
@@ -171,30 +175,32 @@ def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
 
 def wikilink_from_all(path: str, sources: Iterable[str], links: LinkIndex) -> str:
     """The shortest link that leads to the note at ``path`` from each of these notes."""
-    found = {wikilink(path, source, links) for source in sources}
-    return found.pop() if len(found) == 1 else wikilink(path, "")
+    wikilinks = {wikilink(path, source, links) for source in sources}
+    return wikilinks.pop() if len(wikilinks) == 1 else wikilink(path, "")
 
 
-def _rank(entry: _Entry, wanted: str, written: str, home: str) -> tuple[bool | int | str, ...]:
-    below = not home or entry.folded.startswith(home + "/")
+def _rank(
+    entry: _Entry, folded_target: str, written_target: str, source_folder: str
+) -> tuple[bool | int | str, ...]:
+    is_below_source = not source_folder or entry.folded.startswith(source_folder + "/")
     return (
-        entry.folded != wanted,
-        not below,
+        entry.folded != folded_target,
+        not is_below_source,
         entry.folded.count("/"),
-        not _nfc(entry.written).endswith(written),
+        not _nfc(entry.written).endswith(written_target),
         entry.folded,
         entry.path,
     )
 
 
-def _anchored(wanted: str, home: str) -> str | None:
+def _anchored(folded_target: str, source_folder: str) -> str | None:
     """The full path of a target that starts with ``/``, ``./`` or ``../``, else None."""
-    if wanted.startswith("/"):
-        return wanted.lstrip("/")
-    if not wanted.startswith(("./", "../")):
+    if folded_target.startswith("/"):
+        return folded_target.lstrip("/")
+    if not folded_target.startswith(("./", "../")):
         return None
-    parts = home.split("/") if home else []
-    for part in wanted.split("/"):
+    parts = source_folder.split("/") if source_folder else []
+    for part in folded_target.split("/"):
         if part == "..":
             if not parts:
                 return ""

@@ -52,9 +52,9 @@ def _property(content: Content, keys: tuple[str, ...]) -> Iterator[str]:
     """The values of a property in the first block: link targets and names separated by commas."""
     if not content.blocks:
         return
-    last = content.blocks[0].lines.last
+    last_line = content.blocks[0].lines.last
     for field in content.fields:
-        if field.line > last or not field.explicit or field.key.casefold() not in keys:
+        if field.line > last_line or not field.explicit or field.key.casefold() not in keys:
             continue
         links = [link for link in content.links if link.line == field.line]
         yield from (link.target for link in links)
@@ -76,7 +76,7 @@ def _day_of(file: PurePosixPath) -> date | None:
 
 def _names_of_day(day: date) -> Iterator[str]:
     """The day in Logseq's default format, and in ISO format with the weekday."""
-    last = 0 if day.day in (11, 12, 13) else day.day % 10
-    ordinal = {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
+    last_digit = 0 if day.day in (11, 12, 13) else day.day % 10
+    ordinal = {1: "st", 2: "nd", 3: "rd"}.get(last_digit, "th")
     yield f"{_MONTHS[day.month - 1]} {day.day}{ordinal}, {day.year}"
     yield f"{day.isoformat()} {_WEEKDAYS[day.weekday()]}"

@@ -21,15 +21,15 @@ from memvault.vault.compose import CodeFences, lines_of
 
 ACTIVE = "## Active Concepts"
 _END = re.compile(r"%%\s*memvault:\s*end of the manifest\b(?P<rest>.*)%%\s*\Z")
-_WRITING = re.compile(r"\s+(?P<id>[0-9a-f]{8,64})\b")
+_VERSION = re.compile(r"\s+(?P<id>[0-9a-f]{8,64})\b")
 _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*\Z")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)[-*+][ \t]+(?P<rest>\S.*?)[ \t]*\Z")
 _DIRECTIVE = re.compile(
     r"(?:[-*+][ \t]+)?\[(?:(?P<loud>MERGE|NOTE)\b|(?P<word>(?i:merge|note))[ \t]*:)(?P<rest>.*)\Z"
 )
-_BETWEEN = " · "
-_NOTES = re.compile(r"no note|\d+ notes?")
-_NAMING = re.compile(r"named in \d+ notes?")
+_COUNTS_GAP = " · "
+_NOTE_COUNT = re.compile(r"no note|\d+ notes?")
+_NAMING_COUNT = re.compile(r"named in \d+ notes?")
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
@@ -79,7 +79,7 @@ class Fault:
 
 def read_lines(text: str) -> list[Line]:
     """Parse every line; the ``raw`` texts joined are the text. Never fails (see `faults`)."""
-    return list(_read(text))
+    return list(_parsed_lines(text))
 
 
 def faults(lines: Sequence[Line]) -> list[Fault]:
@@ -88,79 +88,83 @@ def faults(lines: Sequence[Line]) -> list[Fault]:
     Invalid UTF-8 is expected as surrogates."""
     if not any(line.raw.strip() for line in lines):
         return [Fault(1, "the manifest is empty; `memvault manifest` writes a new one")]
-    found = [
+    faults_found = [
         Fault(number, "a conflict marker of git or a sync tool; resolve the conflict first")
         for number, line in enumerate(lines, 1)
         if line.raw.startswith(_CONFLICT_MARKS)
     ]
-    found += [
+    faults_found += [
         Fault(number, "this is not UTF-8")
         for number, line in enumerate(lines, 1)
         if _NOT_UTF8.search(line.raw)
     ]
-    found += [Fault(number, line.fault) for number, line in enumerate(lines, 1) if line.fault]
-    found += _once(lines, LineKind.ACTIVE, f"the heading `{ACTIVE}`")
-    found += _once(lines, LineKind.END, "the last line, `%% memvault: end of the manifest … %%`,")
+    faults_found += [
+        Fault(number, line.fault) for number, line in enumerate(lines, 1) if line.fault
+    ]
+    faults_found += _faults_of_single_line(lines, LineKind.ACTIVE, f"the heading `{ACTIVE}`")
+    faults_found += _faults_of_single_line(
+        lines, LineKind.END, "the last line, `%% memvault: end of the manifest … %%`,"
+    )
     end = next((n for n, line in enumerate(lines, 1) if line.kind is LineKind.END), len(lines))
     active = next((n for n, line in enumerate(lines, 1) if line.kind is LineKind.ACTIVE), 1)
     if end < active:
-        found.append(Fault(end, f"the last line is above `{ACTIVE}`"))
+        faults_found.append(Fault(end, f"the last line is above `{ACTIVE}`"))
     if end <= len(lines) and lines[end - 1].kind is LineKind.END and not lines[end - 1].name:
-        found.append(Fault(end, "the last line no longer identifies the version"))
-    return sorted(found, key=lambda fault: fault.line)
+        faults_found.append(Fault(end, "the last line no longer identifies the version"))
+    return sorted(faults_found, key=lambda fault: fault.line)
 
 
-def named(name: str) -> tuple[str, str]:
+def split_counts(name: str) -> tuple[str, str]:
     """Split the text after a dash into a concept's name and its counts."""
-    bare = name
-    for counted in (_NAMING, _NOTES):
-        rest, between, last = bare.rpartition(_BETWEEN)  # a name, too, may end with a dot
-        if between and counted.fullmatch(last):
-            bare = rest
-    return (bare.rstrip(), name[len(bare) :]) if bare.strip() else (name, "")
+    name_so_far = name
+    for pattern in (_NAMING_COUNT, _NOTE_COUNT):
+        before, gap, count = name_so_far.rpartition(_COUNTS_GAP)  # a name, too, may end with a dot
+        if gap and pattern.fullmatch(count):
+            name_so_far = before
+    return (name_so_far.rstrip(), name[len(name_so_far) :]) if name_so_far.strip() else (name, "")
 
 
 def counts(name: str, notes: int, naming: int) -> str:
     """The counts of a concept: its notes, unless it has one, and the notes that name it.
 
     The number of notes is always written after a name that itself ends like counts, so that
-    `named` can separate them.
+    `split_counts` can separate them.
     """
-    of = ""
-    if notes != 1 or named(name)[1]:
-        of = " · no note" if notes == 0 else f" · {notes} note{'s' if notes != 1 else ''}"
-    by = f" · named in {naming} note{'s' if naming != 1 else ''}" if naming else ""
-    return of + by
+    of_notes = ""
+    if notes != 1 or split_counts(name)[1]:
+        of_notes = " · no note" if notes == 0 else f" · {notes} note{'s' if notes != 1 else ''}"
+    of_naming = f" · named in {naming} note{'s' if naming != 1 else ''}" if naming else ""
+    return of_notes + of_naming
 
 
-def last_line(writing: str) -> str:
-    return f"%% memvault: end of the manifest {writing}. Keep this line as it is. %%"
+def last_line(version: str) -> str:
+    return f"%% memvault: end of the manifest {version}. Keep this line as it is. %%"
 
 
-def _read(text: str) -> Iterator[Line]:
+def _parsed_lines(text: str) -> Iterator[Line]:
     fences = CodeFences()
-    listing = False
+    is_in_list = False
     for raw in lines_of(text):
         line = raw.rstrip("\r\n")
         if fences.is_code(line):
             yield Line(raw)
             continue
-        found = _own(raw, line, listing)
-        if found.kind is LineKind.ACTIVE:
-            listing = True
-        elif found.kind is LineKind.END or line.startswith(("# ", "## ")):
-            listing = False
-        yield found
+        parsed = _parsed_line(raw, line, is_in_list)
+        if parsed.kind is LineKind.ACTIVE:
+            is_in_list = True
+        elif parsed.kind is LineKind.END or line.startswith(("# ", "## ")):
+            is_in_list = False
+        yield parsed
 
 
-def _own(raw: str, line: str, listing: bool) -> Line:
-    """Parse a line; ``listing``: it is below the heading of the concepts."""
+def _parsed_line(raw: str, line: str, is_in_list: bool) -> Line:
+    """Parse a line; ``is_in_list``: it is below the heading of the concepts."""
     if line.startswith("#"):
-        return _heading(raw, line, listing)
+        return _heading(raw, line, is_in_list)
     end = _END.match(line) if line.startswith("%%") else None
     if end:
-        writing = _WRITING.match(end["rest"])
-        return Line(raw, LineKind.END, writing["id"] if writing else "")
+        version = _VERSION.match(end["rest"])
+        return Line(raw, LineKind.END, version["id"] if version else "")
     directive = _DIRECTIVE.match(line) if "[" in line else None
     if directive:
         word = (directive["loud"] or directive["word"]).upper()
@@ -171,17 +175,17 @@ def _own(raw: str, line: str, listing: bool) -> Line:
             rest = rest[1:]
         return _merge(raw, rest) if word == "MERGE" else _note(raw, rest)
     bullet = _BULLET.match(line)
-    if listing and bullet:
-        name, text = named(bullet["rest"])
+    if is_in_list and bullet:
+        name, text = split_counts(bullet["rest"])
         return Line(raw, LineKind.CONCEPT, name, text=text, nested=bool(bullet["indent"]))
     return Line(raw)
 
 
-def _heading(raw: str, line: str, listing: bool) -> Line:
+def _heading(raw: str, line: str, is_in_list: bool) -> Line:
     heading = _HEADING.match(line)
     if heading and f"{heading['marks']} {heading['text']}".casefold() == ACTIVE.casefold():
         return Line(raw, LineKind.ACTIVE)
-    if heading and listing and heading["marks"] == "###":
+    if heading and is_in_list and heading["marks"] == "###":
         return Line(raw, LineKind.GROUP, heading["text"])
     return Line(raw)
 
@@ -211,8 +215,8 @@ def _faulty(raw: str, word: str) -> Line:
 
 def _names(text: str) -> tuple[str, ...]:
     """Names separated by commas; quoted or bracketed names may contain commas."""
-    found = re.findall(r'\s*(\[\[[^\]]*\]\]|"[^"]*"|[^,]*?)\s*(?:,|\Z)', text)
-    return tuple(_bare(name) for name in found[:-1] if name or found.count("") > 1)
+    names = re.findall(r'\s*(\[\[[^\]]*\]\]|"[^"]*"|[^,]*?)\s*(?:,|\Z)', text)
+    return tuple(_plain_name(name) for name in names[:-1] if name or names.count("") > 1)
 
 
 def _first_name(text: str) -> tuple[str, bool, str]:
@@ -220,24 +224,24 @@ def _first_name(text: str) -> tuple[str, bool, str]:
     for opening, closing in (("[[", "]]"), ('"', '"')):
         if text.startswith(opening) and (end := text.find(closing, len(opening))) > 0:
             rest = text[end + len(closing) :].lstrip()
-            return _bare(text[: end + len(closing)]), rest.startswith("]"), rest[1:]
+            return _plain_name(text[: end + len(closing)]), rest.startswith("]"), rest[1:]
     name, bracket, rest = text.partition("]")
     return name.strip(), bool(bracket), rest
 
 
-def _bare(name: str) -> str:
+def _plain_name(name: str) -> str:
     """The name without quotes or the brackets of a link."""
     if name.startswith("[[") and name.endswith("]]"):
         return name[2:-2].partition("|")[0].strip()
     return name.strip('"').strip() if name.startswith('"') else name.strip()
 
 
-def _once(lines: Sequence[Line], kind: LineKind, called: str) -> list[Fault]:
+def _faults_of_single_line(lines: Sequence[Line], kind: LineKind, description: str) -> list[Fault]:
     places = [number for number, line in enumerate(lines, 1) if line.kind is kind]
     if len(places) == 1:
         return []
     if not places and kind is LineKind.END:
-        return [Fault(len(lines), f"the manifest is truncated: {called} is missing")]
+        return [Fault(len(lines), f"the manifest is truncated: {description} is missing")]
     if not places:
-        return [Fault(1, f"{called} is missing")]
-    return [Fault(number, f"{called} appears again here") for number in places[1:]]
+        return [Fault(1, f"{description} is missing")]
+    return [Fault(number, f"{description} appears again here") for number in places[1:]]

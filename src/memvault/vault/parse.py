@@ -50,10 +50,11 @@ def decode(data: bytes, max_bytes: int) -> Decoded:
         return Decoded("", (*warnings, "the file is not text and is not indexed"))
     else:
         text = data.decode("utf-8-sig", errors="replace")
-        if "\ufffd" in text and (bad := _count_invalid(data)):
-            plural = "byte is" if bad == 1 else "bytes are"
+        if "\ufffd" in text and (invalid_count := _count_invalid(data)):
+            plural = "byte is" if invalid_count == 1 else "bytes are"
             warnings.append(
-                f"{bad} invalid {plural} ignored; the file is unchanged; save the note as UTF-8"
+                f"{invalid_count} invalid {plural} ignored; the file is unchanged; save the note "
+                "as UTF-8"
             )
     if "\r" in text:
         text = _NEWLINE.sub("\n", text)
@@ -103,8 +104,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     names = list(dict.fromkeys(tag.name for tag in tags))
     if len(names) > MAX_TAGS:
         warnings += (f"only the first {MAX_TAGS:,} of its {len(names):,} tags are indexed",)
-        read = set(names[:MAX_TAGS])
-        tags = [tag for tag in tags if tag.name in read]
+        indexed_names = set(names[:MAX_TAGS])
+        tags = [tag for tag in tags if tag.name in indexed_names]
     return ParsedNote(
         path=path,
         title=short_name(title) or content.title or name_of(path),
@@ -167,18 +168,18 @@ def _header_links(header: Header) -> list[Link]:
     lines = _LineFinder(header)
     return [
         Link(
-            target=found.target,
+            target=wikilink.target,
             style=LinkStyle.FRONTMATTER,
-            subpath=found.subpath,
-            shown=found.shown,
+            subpath=wikilink.subpath,
+            shown=wikilink.shown,
             relation=key,
             sentence=sentence,
-            line=lines.of(key, found),
+            line=lines.of(key, wikilink),
         )
         for key, value in header.values.items()
         for text in strings_of(value)
         for sentence in (f"{key}: {plain_text(text)}",)  # once, not for each link
-        for found in find_wikilinks(text)
+        for wikilink in find_wikilinks(text)
     ]
 
 
@@ -188,18 +189,20 @@ class _LineFinder:
     def __init__(self, header: Header) -> None:
         self._header = header
         self._lines = header.source.split("\n")
-        self._taken: dict[tuple[str, str], int] = {}
-        self._last: dict[str, int] = {}
+        self._found_lines: dict[tuple[str, str], int] = {}
+        self._last_line: dict[str, int] = {}
 
     def of(self, key: str, link: Wikilink) -> int:
         key_line = _key_line(self._header, key)
         if link.target not in self._header.source:
             return key_line
-        start = self._taken.get((key, link.target), key_line - 1) + 1
-        last = max(start, self._last.get(key, start))  # links are mostly in the order of the lines
-        for line in chain(range(last, len(self._lines) + 2), range(start, last)):
+        start = self._found_lines.get((key, link.target), key_line - 1) + 1
+        expected = max(
+            start, self._last_line.get(key, start)
+        )  # links are mostly in the order of the lines
+        for line in chain(range(expected, len(self._lines) + 2), range(start, expected)):
             if link.target in self._lines[line - 2]:
-                self._taken[key, link.target] = self._last[key] = line
+                self._found_lines[key, link.target] = self._last_line[key] = line
                 return line
         return key_line
 

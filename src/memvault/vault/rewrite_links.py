@@ -74,7 +74,7 @@ def rewrite_links(
         return data
     after_data = changed.encode("utf-8", "surrogateescape")
     after = parse_note(path, after_data)
-    return after_data if _reads_alike(before, after, redirect) else data
+    return after_data if _differs_only_in_links(before, after, redirect) else data
 
 
 class _Rewriter:
@@ -89,51 +89,55 @@ class _Rewriter:
     def rewritten(self) -> str:
         """The text with rewritten links; code is unchanged."""
         pieces = []
-        for first, last, is_text in self._stretches():
-            part = "".join(self._lines[first:last])
-            pieces.append(self._stretch(part, first) if is_text else part)
+        for first_line, end_line, is_text in self._code_and_text():
+            section = "".join(self._lines[first_line:end_line])
+            pieces.append(self._rewritten_text(section, first_line) if is_text else section)
         return "".join(pieces)
 
-    def _stretches(self) -> Iterator[tuple[int, int, bool]]:
+    def _code_and_text(self) -> Iterator[tuple[int, int, bool]]:
         """First line, end line (exclusive), both counted from 0, and whether it is text."""
-        at = 0
+        position = 0
         for code in sorted(self._note.code, key=lambda block: block.lines.first):
-            first, last = code.lines.first - 1, code.lines.last
-            if first > at:
-                yield at, first, True
-            if last > at:
-                yield max(at, first), last, False
-                at = last
-        yield at, len(self._lines), True
+            start, end = code.lines.first - 1, code.lines.last
+            if start > position:
+                yield position, start, True
+            if end > position:
+                yield max(position, start), end, False
+                position = end
+        yield position, len(self._lines), True
 
-    def _stretch(self, part: str, first: int) -> str:
-        pieces, at = [], 0
-        while found := _CANDIDATE.search(part, at):
-            pieces.append(part[at : found.start()])
-            at = found.end()
-            if found["hidden"] is not None:
-                pieces.append(found[0])
-            elif found["wiki"] is not None:
-                new, at = self._wikilink(part, found, first)
-                pieces.append(new)
+    def _rewritten_text(self, section: str, first_line: int) -> str:
+        pieces, position = [], 0
+        while match := _CANDIDATE.search(section, position):
+            pieces.append(section[position : match.start()])
+            position = match.end()
+            if match["hidden"] is not None:
+                pieces.append(match[0])
+            elif match["wiki"] is not None:
+                rewritten, position = self._rewritten_wikilink(section, match, first_line)
+                pieces.append(rewritten)
             else:
-                pieces.append(self._markdown(found))
-        return "".join([*pieces, part[at:]])
+                pieces.append(self._rewritten_markdown_link(match))
+        return "".join([*pieces, section[position:]])
 
-    def _wikilink(self, part: str, found: re.Match[str], first: int) -> tuple[str, int]:
-        read = read_wikilink(part, found.start("wiki"))
-        if read is None:
-            return found[0], found.end()
-        link, end = read
-        written = found["embed"] + part[found.start("wiki") : end]
-        line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
-        quotes = YamlQuotes.before(part[: found.start()]) if self._is_property(line) else NO_QUOTES
-        read_link = WrittenLink(
+    def _rewritten_wikilink(
+        self, section: str, match: re.Match[str], first_line: int
+    ) -> tuple[str, int]:
+        parsed = read_wikilink(section, match.start("wiki"))
+        if parsed is None:
+            return match[0], match.end()
+        link, end = parsed
+        written = match["embed"] + section[match.start("wiki") : end]
+        line = first_line + len(re.findall(r"\r\n|\r|\n", section[: match.start()]))
+        quotes = (
+            YamlQuotes.before(section[: match.start()]) if self._is_property(line) else NO_QUOTES
+        )
+        written_link = WrittenLink(
             quotes.unescaped(link.target),
             None if link.subpath is None else quotes.unescaped(link.subpath),
-            bool(found["embed"]),
+            bool(match["embed"]),
         )
-        new_target = self._redirect(read_link)
+        new_target = self._redirect(written_link)
         if new_target is None or new_target.name is None:
             return written, end
         name, subpath = quotes.escaped(new_target.name), quotes.escaped(new_target.subpath or "")
@@ -142,23 +146,25 @@ class _Rewriter:
             return _with_target(written, link, name, bar), end
         heading = f"#{subpath}" if subpath else ""
         # Obsidian shows a path including its folders.
-        reads_so = "/" not in name and Wikilink(name, subpath or None, None).text == link.text
-        alias = "" if reads_so else bar + link.text
-        return f"{found['embed']}[[{name}{heading}{alias}]]", end
+        shows_same_text = (
+            "/" not in name and Wikilink(name, subpath or None, None).text == link.text
+        )
+        alias = "" if shows_same_text else bar + link.text
+        return f"{match['embed']}[[{name}{heading}{alias}]]", end
 
     def _is_property(self, line: int) -> bool:
         """Whether this line, counted from 0, is one of the frontmatter."""
         return line < self._note.body_line - 1
 
-    def _markdown(self, found: re.Match[str]) -> str:
-        in_brackets = found["dest"].startswith("<")
-        dest = found["dest"].removeprefix("<").removesuffix(">")
-        new = self._destination(dest, is_embed=bool(found["image"]), in_brackets=in_brackets)
+    def _rewritten_markdown_link(self, match: re.Match[str]) -> str:
+        in_brackets = match["dest"].startswith("<")
+        dest = match["dest"].removeprefix("<").removesuffix(">")
+        new = self._destination(dest, is_embed=bool(match["image"]), in_brackets=in_brackets)
         if new is None:
             # The shown text may contain links itself.
-            return found[0]
+            return match[0]
         new = f"<{new}>" if in_brackets else new
-        return found[0][: found.start("dest") - found.start()] + new
+        return match[0][: match.start("dest") - match.start()] + new
 
     def _destination(self, dest: str, *, is_embed: bool, in_brackets: bool) -> str | None:
         target = note_target(dest)
@@ -172,25 +178,25 @@ class _Rewriter:
         if new_target is None:
             return None
         if new_target.only_target:
-            written, hash_sign, rest = dest.partition("#")
+            written, hash_sign, subpath = dest.partition("#")
             has_suffix = is_note_file(unquote(written))
             path = new_target.path if has_suffix else without_suffix(new_target.path)
-            return (path if in_brackets else _readably_escaped(path)) + hash_sign + rest
+            return (path if in_brackets else _readably_escaped(path)) + hash_sign + subpath
         return escaped(new_target.path) + (
             f"#{escaped(new_target.subpath)}" if new_target.subpath else ""
         )
 
 
 def _with_target(written: str, link: Wikilink, name: str, bar: str) -> str:
-    """The wikilink with another target; one whose new target is a path shows what it showed."""
+    """The wikilink with another target, and with an alias if a path would be shown instead."""
     opening = written.index("[[") + 2
-    at = written.index(link.target, opening)
-    changed = written[:at] + name + written[at + len(link.target) :]
+    target_start = written.index(link.target, opening)
+    changed = written[:target_start] + name + written[target_start + len(link.target) :]
     shows_path = "/" in name and "/" not in link.target and not written.startswith("!")
     if not shows_path or "|" in changed:
         return changed
-    shown = link._replace(target=name).text
-    return f"{changed.removesuffix(']]')}{bar}{shown}]]"
+    alias = link._replace(target=name).text
+    return f"{changed.removesuffix(']]')}{bar}{alias}]]"
 
 
 def _readably_escaped(path: str) -> str:
@@ -207,20 +213,20 @@ def _table_lines(text: str) -> frozenset[int]:
         return frozenset()
     plain = "".join(line.rstrip("\r\n") + "\n" for line in lines_of(text)).removeprefix("\ufeff")
     header = read_header(plain)
-    above = header.body_line - 1
+    lines_above = header.body_line - 1
     return frozenset(
-        above + line
+        lines_above + line
         for token in parse_markdown(plain[header.body_start :])
         if token.type == "tr_open" and token.map is not None
         for line in range(*token.map)
     )
 
 
-def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
+def _differs_only_in_links(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
     """Whether text, code, properties and all links that were not redirected are equal."""
     targets = [_redirected(link, redirect) for link in before.links]
     if (
-        not _reads_the_same(before, after, any(t is not None and t.only_target for t in targets))
+        not _has_same_texts(before, after, any(t is not None and t.only_target for t in targets))
         or [code.text for code in before.code] != [code.text for code in after.code]
         or before.frontmatter.keys() != after.frontmatter.keys()
         or len(before.links) != len(after.links)
@@ -246,7 +252,7 @@ def _redirected(link: Link, redirect: Redirect) -> NewTarget | None:
     return redirect(WrittenLink(link.target, link.subpath, link.style is LinkStyle.EMBED))
 
 
-def _reads_the_same(before: ParsedNote, after: ParsedNote, shows_new_names: bool) -> bool:
+def _has_same_texts(before: ParsedNote, after: ParsedNote, shows_new_names: bool) -> bool:
     """Whether blocks and headings have the same texts, or where links may show new names, as many
     of them."""
     pairs = ((before.blocks, after.blocks), (before.headings, after.headings))

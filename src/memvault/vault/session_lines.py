@@ -7,14 +7,14 @@ from memvault.vault.compose import bare_lines
 
 def items_by_heading(data: bytes) -> dict[str, list[tuple[int, str]]]:
     """The list items below each heading of the second level, with their lines, counted from 1."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    items: dict[str, list[tuple[int, str]]] = {}
     heading = ""
     for number, line in enumerate(bare_lines(data.decode("utf-8", "replace")), 1):
         if line.startswith("## "):
             heading = line[3:].strip()
         elif line.startswith("- ") and heading:
-            found.setdefault(heading, []).append((number, line[2:]))
-    return found
+            items.setdefault(heading, []).append((number, line[2:]))
+    return items
 
 
 def without_speaker(item: str) -> str:

@@ -38,14 +38,14 @@ class VersionStore:
         Raises:
             StorageError, DiskFull: no version was stored.
         """
-        new = {key: data for key, data in versions.items() if self.archived(key) is None}
-        if new:
-            self._write(self._file(pack), new)
+        new_versions = {key: data for key, data in versions.items() if self.archived(key) is None}
+        if new_versions:
+            self._write(self._file(pack), new_versions)
 
     def get(self, pack: str, version: str) -> bytes | None:
         """A version's bytes, or None if it is not stored or cannot be read."""
-        found = _read(self._file(pack), version)
-        return found if found is not None else self.archived(version)
+        data = _read(self._file(pack), version)
+        return data if data is not None else self.archived(version)
 
     def packs(self) -> dict[str, int]:
         """The size of each change's zip file in bytes, by name."""
@@ -75,8 +75,8 @@ class VersionStore:
 
     def archived(self, version: str) -> bytes | None:
         """The bytes of an archived version; None if it is missing or damaged."""
-        found = _read(self._file(version, ARCHIVE), version)
-        return found if found is not None and content_hash(found) == version else None
+        data = _read(self._file(version, ARCHIVE), version)
+        return data if data is not None and content_hash(data) == version else None
 
     def drop_archived(self, version: str) -> None:
         """Delete a version from the archive.
@@ -95,9 +95,11 @@ class VersionStore:
         """
         file = self._file(pack)
         try:
-            with zipfile.ZipFile(file) as kept:
+            with zipfile.ZipFile(file) as pack_file:
                 remaining = {
-                    name: kept.read(name) for name in kept.namelist() if name not in content_hashes
+                    name: pack_file.read(name)
+                    for name in pack_file.namelist()
+                    if name not in content_hashes
                 }
         except FileNotFoundError:
             return
@@ -112,9 +114,9 @@ class VersionStore:
     def _write(self, file: Path, versions: Mapping[str, bytes]) -> None:
         self._vault.check()
         data = io.BytesIO()
-        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as kept:
+        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as pack_file:
             for name, version in sorted(versions.items()):
-                kept.writestr(zipfile.ZipInfo(name), version, zipfile.ZIP_DEFLATED)
+                pack_file.writestr(zipfile.ZipInfo(name), version, zipfile.ZIP_DEFLATED)
         with storage_errors(self._name(file)):
             file.parent.mkdir(parents=True, exist_ok=True)
             with temporary_path_for(file, data.getvalue()) as temporary:
@@ -131,7 +133,7 @@ class VersionStore:
 
 def _read(file: Path, version: str) -> bytes | None:
     try:
-        with zipfile.ZipFile(file) as kept:
-            return kept.read(version)
+        with zipfile.ZipFile(file) as pack_file:
+            return pack_file.read(version)
     except (OSError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError):
         return None

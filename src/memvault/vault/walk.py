@@ -44,7 +44,7 @@ class NoteWalk:
         folders = [""]
         while folders:
             folder = folders.pop()
-            below = []
+            subfolders = []
             for entry in self._entries(folder):
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 try:
@@ -52,14 +52,14 @@ class NoteWalk:
                         continue
                     if entry.is_dir():
                         if not self._ignore.excludes_folder(path):
-                            below.append(path)
+                            subfolders.append(path)
                     elif entry.is_file() and not self._ignore.excludes_file(path):
                         stat = self._stat(path, entry)
                         if stat is not None and not self.is_too_large(stat):
                             yield stat
                 except OSError:
                     self.problems[printable(path)] = "it cannot be read"
-            folders.extend(reversed(below))
+            folders.extend(reversed(subfolders))
         if self._ignore.problem:
             self.problems["."] = self._ignore.problem
 
@@ -89,8 +89,8 @@ class NoteWalk:
         return stat
 
 
-def note_stat(path: str, found: os.stat_result) -> NoteStat:
-    return NoteStat(path, found.st_size, found.st_mtime_ns)
+def note_stat(path: str, stat: os.stat_result) -> NoteStat:
+    return NoteStat(path, stat.st_size, stat.st_mtime_ns)
 
 
 def is_unicode(path: str) -> bool:

@@ -81,11 +81,11 @@ def write_whole(target: Path, data: bytes, mode: int | None = None) -> None:
 
 def replace(temporary: Path, target: Path) -> None:
     """Replace the target by the temporary file, atomically and durably."""
-    _patiently(lambda: temporary.replace(target))
+    _with_retries(lambda: temporary.replace(target))
     sync_folder(target.parent)
 
 
-def _patiently(rename: Callable[[], object]) -> None:
+def _with_retries(rename: Callable[[], object]) -> None:
     for attempt in range(_SHARING_RETRIES):
         try:
             rename()
@@ -113,16 +113,19 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     if displaced == before:
         sync_folder(target.parent)
         return True
-    placed = after
+    content_placed = after
     while True:
         if not atomic_swap(temporary, target):
             if target.exists():  # a deleted file stays deleted
                 replace(temporary, target)
             return False
-        found = temporary.read_bytes()
-        if found == placed:
+        displaced_next = temporary.read_bytes()
+        if displaced_next == content_placed:
             return False
-        placed, displaced = displaced, found  # saved again meanwhile: restore the newest
+        content_placed, displaced = (
+            displaced,
+            displaced_next,
+        )  # saved again meanwhile: restore the newest
 
 
 def publish(temporary: Path, target: Path) -> None:
@@ -163,7 +166,7 @@ def move(source: Path, target: Path) -> None:
                 target.unlink()
                 raise
 
-    _patiently(rename)
+    _with_retries(rename)
     for folder in {source.parent, target.parent}:
         sync_folder(folder)
 

@@ -12,17 +12,25 @@ from dataclasses import dataclass, replace
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
-from memvault.search.context.forms import JOINED, Excerpt, Form, Starting, frame, tags, written
+from memvault.search.context.forms import (
+    PROPERTY_SEPARATOR,
+    Excerpt,
+    Form,
+    Starting,
+    context_text,
+    frame_text,
+    tags,
+)
 from memvault.search.context.outline import Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser
-from memvault.search.context.scoring import Scores, may_lead, scores
-from memvault.search.context.selection import LEAN, Budget, Part, select
+from memvault.search.context.scoring import Scores, may_come_first, scores
+from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
 from memvault.search.question_time import QuestionTime
 from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
-MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, for the form code_focused
+MIN_CODE_SHARE = 0.25  # of the memories' tokens, by relevance, for the form code_focused
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +38,30 @@ class ContextBudget:
     """The size limit of a context.
 
     Attributes:
-        tokens: of the text and of ``beside``.
-        beside: for each memory, the tokens that naming it costs outside of the text.
-        least: tokens of text that the first memory may always have.
+        tokens: of the text and of naming its memories.
+        naming_tokens: returns for each memory the tokens that naming it costs outside of the text.
+        first_memory_tokens: tokens of text that the first memory may always have.
         terse: prose without titles, because space is short and memories are named elsewhere.
     """
 
     tokens: int
-    beside: Callable[[Sequence[Memory]], Sequence[int]] | None = None
-    least: int = 0
+    naming_tokens: Callable[[Sequence[Memory]], Sequence[int]] | None = None
+    first_memory_tokens: int = 0
     terse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A distilled ``text`` of ``tokens`` tokens, made of text and code of ``before`` tokens.
+    """A distilled ``text`` of ``tokens`` tokens, made of text and code of ``source_tokens``.
 
-    ``compression`` is 1 - tokens / before, or 0 if nothing was omitted. ``excerpts`` has the shown
-    part of each memory, the most relevant memory first.
+    ``compression`` is 1 - tokens / source_tokens, or 0 if nothing was omitted. ``excerpts`` has the
+    shown part of each memory, the most relevant memory first.
     """
 
     text: str
     form: Form
     tokens: int
-    before: int
+    source_tokens: int
     compression: float
     excerpts: tuple[Excerpt, ...]
 
@@ -76,15 +84,15 @@ class Distiller:
     def distil(
         self,
         query: str,
-        found: Sequence[Hit],
-        room: ContextBudget,
+        all_hits: Sequence[Hit],
+        budget: ContextBudget,
         form: Form | None = None,
         time: QuestionTime | None = None,
     ) -> Context:
         """The context for a question.
 
         Args:
-            found: the recalled memories, best first.
+            all_hits: the recalled memories, best first.
             form: None decides by the content: code_focused if a quarter of the text is code, else
                 raw if all of it fits, else structured if most relevant sentences are short facts,
                 else narrative.
@@ -92,29 +100,30 @@ class Distiller:
         """
         hits: list[Hit] = []
         outlines: list[Outline] = []
-        asked: list[tuple[str, ...]] = []
+        asked_properties: list[tuple[str, ...]] = []
         textless: set[str] = set()
-        for hit, outline in zip(found, self._outlines.of(found), strict=True):
+        for hit, outline in zip(all_hits, self._outlines.of(all_hits), strict=True):
             if outline is not None and outline.tokens:
                 hits.append(hit)
                 outlines.append(outline)
-                asked.append(quotable(hit.memory, self._chooser.asked(hit.memory, query)))
-            elif outline is not None and (properties := self._properties(query, hit.memory)):
+                properties = self._chooser.answering(hit.memory, query)
+                asked_properties.append(quotable(hit.memory, properties))
+            elif outline is not None and (of_properties := self._properties(query, hit.memory)):
                 hits.append(hit)
-                outlines.append(properties)
+                outlines.append(of_properties)
                 textless.add(hit.memory.id)
-                asked.append(())  # they are its sentence
+                asked_properties.append(())  # they are its sentence
         vector = self._embedder.embed_query(query)
-        task = _Distilling(
+        task = _Distillation(
             query,
             hits,
             outlines,
             scored=scores(query, vector, hits, outlines, time),
             textless=textless,
             chooser=self._chooser,
-            asked=asked,
-            named=tags([hit.memory.id for hit in hits], self._starting),
-            room=room,
+            asked_properties=asked_properties,
+            tags_of=tags([hit.memory.id for hit in hits], self._starting),
+            budget=budget,
             tokens=self._embedder.tokens,
         )
         return task.context(form)
@@ -122,16 +131,16 @@ class Distiller:
     def _properties(self, query: str, memory: Memory) -> Outline | None:
         """The outline of a note without text: its properties that concern the question, as its one
         sentence; None without such properties."""
-        properties = quotable(memory, self._chooser.asked(memory, query))
-        return self._outlines.of_text(JOINED.join(properties)) if properties else None
+        properties = quotable(memory, self._chooser.answering(memory, query))
+        return self._outlines.of_text(PROPERTY_SEPARATOR.join(properties)) if properties else None
 
 
 def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
     """The ``key: value`` lines without those that another set in the person's note, where they
     would pass for the person's."""
     is_whole = memory.verified or not memory.provenance.is_mixed
-    own = memory.provenance.of_property
-    return tuple(line for line in properties if is_whole or own(line).is_person)
+    writer_of = memory.provenance.of_property
+    return tuple(line for line in properties if is_whole or writer_of(line).is_person)
 
 
 def with_writer(statement: Statement, memory: Memory) -> Statement:
@@ -144,11 +153,11 @@ def with_writer(statement: Statement, memory: Memory) -> Statement:
     origin = memory.provenance.of_sentence(statement.text, statement.lines)
     if origin.is_person:
         return statement
-    by = origin.name or origin.kind
-    return statement._replace(shown=f"{statement.shown} (written by {by}, unverified)")
+    writer = origin.name or origin.kind
+    return statement._replace(shown=f"{statement.shown} (written by {writer}, unverified)")
 
 
-class _Distilling:
+class _Distillation:
     """One question's context in the making."""
 
     def __init__(
@@ -160,9 +169,9 @@ class _Distilling:
         scored: Sequence[Scores],
         textless: Collection[str],
         chooser: PropertyChooser,
-        asked: Sequence[tuple[str, ...]],
-        named: dict[str, str],
-        room: ContextBudget,
+        asked_properties: Sequence[tuple[str, ...]],
+        tags_of: dict[str, str],
+        budget: ContextBudget,
         tokens: TokenCounter,
     ) -> None:
         self._query = query
@@ -171,26 +180,28 @@ class _Distilling:
         self._scores = scored
         self._textless = textless
         self._chooser = chooser
-        self._asked = asked
-        self._tags = named
-        self._room = room
+        self._asked_properties = asked_properties
+        self._tags = tags_of
+        self._token_budget = budget
         self._tokens = tokens
-        self._beside: list[int] | None = None
-        self._before = sum(outline.tokens for outline in outlines)
-        self._first = next((place for place, hit in enumerate(hits) if may_lead(hit)), None)
+        self._naming_tokens: list[int] | None = None
+        self._source_tokens = sum(outline.tokens for outline in outlines)
+        self._leading_memory = next(
+            (place for place, hit in enumerate(hits) if may_come_first(hit)), None
+        )
 
     def context(self, form: Form | None) -> Context:
         """The context; at least the beginning of the best sentence if the budget allows any."""
         context = self._context(form)
-        if context.excerpts or not self._sentences():
+        if context.excerpts or not self._sentence_parts():
             return context
-        return self._fitted(context.form, self._beginning(context.form))
+        return self._fitted_context(context.form, self._cut_best_sentence(context.form))
 
     def _context(self, form: Form | None) -> Context:
         if form is None:
-            form = Form.NARRATIVE if self._room.terse else self._form_without_choosing()
+            form = Form.NARRATIVE if self._token_budget.terse else self._form_without_choosing()
         if form is None:
-            chosen = self._select(self._sentences(), self._budget(Form.NARRATIVE))
+            chosen = self._select(self._sentence_parts(), self._budget(Form.NARRATIVE))
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
                 [
@@ -201,43 +212,43 @@ class _Distilling:
                 ]
             )
             if form is Form.NARRATIVE:
-                return self._fitted(form, chosen)
-        return self._fitted(form, self._chosen(form))
+                return self._fitted_context(form, chosen)
+        return self._fitted_context(form, self._chosen_parts(form))
 
     def _form_without_choosing(self) -> Form | None:
-        weighed = [
-            (hit.relevance, outline)
-            for hit, outline in zip(self._hits, self._outlines, strict=True)
-        ]
-        coded = sum(share * sum(each.tokens for each in own.code) for share, own in weighed)
-        if coded and coded >= MUCH_CODE * sum(share * own.tokens for share, own in weighed):
+        """The form, if it does not depend on which sentences are chosen; else None."""
+        all_tokens = code_tokens = 0.0  # by the relevance of their memories
+        for hit, outline in zip(self._hits, self._outlines, strict=True):
+            all_tokens += hit.relevance * outline.tokens
+            code_tokens += hit.relevance * sum(piece.tokens for piece in outline.code)
+        if code_tokens and code_tokens >= MIN_CODE_SHARE * all_tokens:
             return Form.CODE_FOCUSED
         budget = self._budget(Form.RAW)
-        aside = sum(budget.frame) + sum(budget.beside)
-        return Form.RAW if self._before + aside <= budget.limit else None
+        overhead = sum(budget.frame_tokens) + sum(budget.naming_tokens)
+        return Form.RAW if self._source_tokens + overhead <= budget.limit else None
 
     def _budget(self, form: Form) -> Budget:
         memories = [hit.memory for hit in self._hits]
         frames = [
-            frame(
+            frame_text(
                 form,
                 memory,
                 self._tags[memory.id],
                 self._properties(form, place),
-                named=not self._room.terse,
+                shows_title=not self._token_budget.terse,
                 superseded_by=hit.verification.superseded_by,
             )
             for place, (hit, memory) in enumerate(zip(self._hits, memories, strict=True))
         ]
-        if self._beside is None:
-            given = self._room.beside
-            self._beside = list(given(memories)) if given is not None else [0] * len(memories)
+        if self._naming_tokens is None:
+            count = self._token_budget.naming_tokens
+            self._naming_tokens = [0] * len(memories) if count is None else list(count(memories))
         return Budget(
-            limit=self._room.tokens,
-            frame=self._tokens.count_all(frames),
-            beside=self._beside,
-            least=self._room.least,
-            item=1 if form is Form.STRUCTURED else 0,
+            limit=self._token_budget.tokens,
+            frame_tokens=self._tokens.count_all(frames),
+            naming_tokens=self._naming_tokens,
+            first_memory_tokens=self._token_budget.first_memory_tokens,
+            tokens_per_part=1 if form is Form.STRUCTURED else 0,
         )
 
     def _properties(self, form: Form, place: int) -> tuple[str, ...]:
@@ -247,37 +258,46 @@ class _Distilling:
             return ()  # they are its sentence
         if form is Form.STRUCTURED:
             return quotable(memory, self._chooser.relevant(memory, self._query))
-        return self._asked[place]
+        return self._asked_properties[place]
 
-    def _sentences(self) -> list[Part]:
-        return parts_of.sentences(self._outlines, self._scores, self._asked, self._first)
+    def _sentence_parts(self) -> list[Part]:
+        return parts_of.sentences(
+            self._outlines, self._scores, self._asked_properties, self._leading_memory
+        )
 
-    def _chosen(self, form: Form) -> list[Part]:
+    def _chosen_parts(self, form: Form) -> list[Part]:
         budget = self._budget(form)
         if form is Form.RAW:
-            passages = parts_of.passages(self._outlines, self._scores, self._asked)
-            everything = self._form_without_choosing() is Form.RAW
-            if everything:
-                return select(passages, budget, lean=1.0, least=0.0)
-            return self._select(passages, budget, lean=1.0) or self._select(
-                self._sentences(), budget
-            )
+            passages = parts_of.passages(self._outlines, self._scores, self._asked_properties)
+            all_fits = self._form_without_choosing() is Form.RAW
+            if all_fits:
+                return select(passages, budget, relevance_weight=1.0, min_share=0.0)
+            chosen = self._select(passages, budget, relevance_weight=1.0)
+            return chosen or self._select(self._sentence_parts(), budget)
         if form is Form.CODE_FOCUSED:
             chosen = self._chosen_code(budget)
-            leads = {(part.memory, place) for part in chosen for place in part.statements}
-            rest = [
+            shown_leads = {(part.memory, place) for part in chosen for place in part.statements}
+            other_sentences = [
                 part
-                for part in self._sentences()
-                if (part.memory, part.statements.start) not in leads
+                for part in self._sentence_parts()
+                if (part.memory, part.statements.start) not in shown_leads
             ]
-            return chosen + self._select(rest, budget)
-        return self._select(self._sentences(), budget)
+            return chosen + self._select(other_sentences, budget)
+        return self._select(self._sentence_parts(), budget)
 
-    def _select(self, parts: Sequence[Part], budget: Budget, *, lean: float = LEAN) -> list[Part]:
+    def _select(
+        self, parts: Sequence[Part], budget: Budget, *, relevance_weight: float = RELEVANCE_WEIGHT
+    ) -> list[Part]:
         """The chosen sentences or passages: one of the first memory, and less relevant ones if the
         budget allows them."""
-        least_unused = parts_of.MIN_SHARE if self._room.terse else parts_of.LEAST_SHARE
-        return select(parts, budget, lean=lean, least_unused=least_unused, first=self._first)
+        is_terse = self._token_budget.terse
+        return select(
+            parts,
+            budget,
+            relevance_weight=relevance_weight,
+            min_share_unused=parts_of.MIN_SHARE if is_terse else parts_of.MIN_SHARE_UNUSED,
+            leading_memory=self._leading_memory,
+        )
 
     def _chosen_code(self, budget: Budget) -> list[Part]:
         """Whole pieces of code; if not even one fits, the first lines of the best."""
@@ -285,54 +305,68 @@ class _Distilling:
         chosen = select(pieces, budget)
         if chosen or not pieces:
             return chosen
-        best = max(pieces, key=lambda part: part.score)
-        outline = self._outlines[best.memory]
-        left = budget.limit - budget.frame[best.memory] - budget.beside[best.memory]
-        whole = outline.code[best.code[0]]
-        lead = best.tokens - whole.tokens
-        cut = parts_of.first_lines(whole, self._tokens, left - lead)
-        if cut is None:
+        best_part = max(pieces, key=lambda part: part.score)
+        outline = self._outlines[best_part.memory]
+        overhead = budget.frame_tokens[best_part.memory] + budget.naming_tokens[best_part.memory]
+        remaining_tokens = budget.limit - overhead
+        whole_code = outline.code[best_part.code[0]]
+        lead_tokens = best_part.tokens - whole_code.tokens
+        cut_code = parts_of.first_lines(whole_code, self._tokens, remaining_tokens - lead_tokens)
+        if cut_code is None:
             return []
-        code = tuple(cut if each is whole else each for each in outline.code)
-        self._outlines[best.memory] = replace(outline, code=code)
-        return select([replace(best, tokens=lead + cut.tokens)], budget)
+        code = tuple(cut_code if piece is whole_code else piece for piece in outline.code)
+        self._outlines[best_part.memory] = replace(outline, code=code)
+        return select([replace(best_part, tokens=lead_tokens + cut_code.tokens)], budget)
 
-    def _beginning(self, form: Form) -> list[Part]:
+    def _cut_best_sentence(self, form: Form) -> list[Part]:
         """The first words of the best sentence, for when every sentence is too long."""
-        best = max(self._sentences(), key=lambda part: part.score)
+        best_part = max(self._sentence_parts(), key=lambda part: part.score)
         budget = self._budget(form)
-        aside = budget.frame[best.memory] + budget.beside[best.memory] + budget.item + 1
-        left = max(budget.limit - aside, budget.least - budget.frame[best.memory] - 1)
-        outline = self._outlines[best.memory]
-        whole = outline.statements[best.statements.start]
-        text = self._tokens.split(whole.shown, left)[0] if left > 0 else ""
-        if not text or text == whole.shown:
+        frame_tokens = budget.frame_tokens[best_part.memory]
+        overhead = frame_tokens + budget.naming_tokens[best_part.memory] + budget.tokens_per_part
+        remaining_tokens = max(
+            budget.limit - overhead - 1, budget.first_memory_tokens - frame_tokens - 1
+        )
+        outline = self._outlines[best_part.memory]
+        whole_sentence = outline.statements[best_part.statements.start]
+        text = (
+            self._tokens.split(whole_sentence.shown, remaining_tokens)[0]
+            if remaining_tokens > 0
+            else ""
+        )
+        if not text or text == whole_sentence.shown:
             return []
-        cut = whole._replace(shown=f"{text} {CUT}")
-        statements = tuple(cut if each is whole else each for each in outline.statements)
-        self._outlines[best.memory] = replace(outline, statements=statements)
-        return [best]
+        cut_sentence = whole_sentence._replace(shown=f"{text} {CUT}")
+        statements = tuple(
+            cut_sentence if sentence is whole_sentence else sentence
+            for sentence in outline.statements
+        )
+        self._outlines[best_part.memory] = replace(outline, statements=statements)
+        return [best_part]
 
-    def _fitted(self, form: Form, chosen: Sequence[Part]) -> Context:
+    def _fitted_context(self, form: Form, chosen: Sequence[Part]) -> Context:
         """The context of the chosen parts; the last ones are dropped while the text is too long,
         since it can be longer than its parts."""
-        taken = list(chosen)
+        parts = list(chosen)
         while True:
-            excerpts = self._excerpts(form, taken)
-            text = written(form, excerpts)
-            used = self._tokens.count(text)
-            if used <= max(self._room.tokens, self._room.least) or not taken:
+            excerpts = self._excerpts(form, parts)
+            text = context_text(form, excerpts)
+            tokens = self._tokens.count(text)
+            limit = max(self._token_budget.tokens, self._token_budget.first_memory_tokens)
+            if tokens <= limit or not parts:
                 break
-            taken.pop()
-        saved = 0.0 if not self._before else max(0.0, 1.0 - used / self._before)
-        return Context(text, form, used, self._before, saved, tuple(excerpts))
+            parts.pop()
+        compression = (
+            0.0 if not self._source_tokens else max(0.0, 1.0 - tokens / self._source_tokens)
+        )
+        return Context(text, form, tokens, self._source_tokens, compression, tuple(excerpts))
 
     def _excerpts(self, form: Form, chosen: Collection[Part]) -> list[Excerpt]:
         excerpts = []
         for place, hit in enumerate(self._hits):
             memory = hit.memory
-            own = [part for part in chosen if part.memory == place]
-            if not own:
+            own_parts = [part for part in chosen if part.memory == place]
+            if not own_parts:
                 continue
             outline = self._outlines[place]
             excerpts.append(
@@ -340,15 +374,15 @@ class _Distilling:
                     memory=memory,
                     tag=self._tags[memory.id],
                     statements=tuple(
-                        with_writer(outline.statements[each], memory)
-                        for each in sorted({each for part in own for each in part.statements})
+                        with_writer(outline.statements[number], memory)
+                        for number in sorted({k for part in own_parts for k in part.statements})
                     ),
                     code=tuple(
-                        outline.code[each]
-                        for each in sorted({place for part in own for place in part.code})
+                        outline.code[number]
+                        for number in sorted({k for part in own_parts for k in part.code})
                     ),
                     properties=self._properties(form, place),
-                    named=not self._room.terse,
+                    shows_title=not self._token_budget.terse,
                     superseded_by=hit.verification.superseded_by,
                 )
             )

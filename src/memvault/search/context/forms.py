@@ -15,13 +15,13 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.search.context.outline import Code, Statement
 
-DIGITS = 8  # least number of the id's 32 digits in a tag
-SHORTEST = 4  # least number of digits that are read as a tag
+MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag
+MIN_CITED_DIGITS = 4  # least number of digits that are read as a tag
 TAG = re.compile(r"\[node_([0-9a-f]{4,32})\]")
 
 Starting = Callable[[str], Sequence[str]]  # the ids that begin with these digits
 
-_GIVEN = re.compile(r"\[?\s*(?:node_)?([0-9a-f-]{4,36})\s*\]?", re.IGNORECASE)
+_CITATION = re.compile(r"\[?\s*(?:node_)?([0-9a-f-]{4,36})\s*\]?", re.IGNORECASE)
 
 
 def digits(memory_id: str) -> str:
@@ -31,32 +31,34 @@ def digits(memory_id: str) -> str:
 
 def tags(ids: Collection[str], starting: Starting) -> dict[str, str]:
     """``node_…`` for each id: its first eight digits, or more if another id begins with them."""
-    return {each: "node_" + _start(digits(each), starting) for each in ids}
+    return {memory_id: "node_" + _shortest_start(digits(memory_id), starting) for memory_id in ids}
 
 
-def _start(own: str, starting: Starting) -> str:
-    alike = {digits(other) for other in starting(own[:DIGITS])} - {own}
-    length = DIGITS
-    while length < len(own) and any(other.startswith(own[:length]) for other in alike):
+def _shortest_start(all_digits: str, starting: Starting) -> str:
+    similar = {digits(other) for other in starting(all_digits[:MIN_TAG_DIGITS])} - {all_digits}
+    length = MIN_TAG_DIGITS
+    while length < len(all_digits) and any(
+        other.startswith(all_digits[:length]) for other in similar
+    ):
         length += 1
-    return own[:length]
+    return all_digits[:length]
 
 
-def cited(tag: str, starting: Starting) -> list[str] | None:
+def ids_of_citation(tag: str, starting: Starting) -> list[str] | None:
     """The ids that a tag may mean; None if it is no tag.
 
     A tag may lack brackets or ``node_``, have more or fewer digits, or be a whole id.
     """
-    given = _GIVEN.fullmatch(tag.strip())
-    start = digits(given[1]) if given else ""
-    return list(starting(start)) if SHORTEST <= len(start) <= 32 else None
+    match = _CITATION.fullmatch(tag.strip())
+    start = digits(match[1]) if match else ""
+    return list(starting(start)) if MIN_CITED_DIGITS <= len(start) <= 32 else None
 
 
 _ENDED = re.compile(r"[.!?…:;,。！？।؟۔][\"'”’»)\]」』）*]*\Z")
-_LONG = LineRange(1000, 1000)
+_LONGEST_LINES = LineRange(1000, 1000)  # as they are written
 
 
-JOINED = " · "  # between properties
+PROPERTY_SEPARATOR = " · "  # between properties
 
 
 class Form(StrEnum):
@@ -70,9 +72,9 @@ class Form(StrEnum):
 class Excerpt:
     """The shown part of one memory, in the order of its note.
 
-    ``properties`` are frontmatter fields relevant to the question (``status: done``). ``named``
-    asks for the title above prose that does not contain it. ``superseded_by`` is the title of the
-    memory that supersedes this one.
+    ``properties`` are frontmatter fields relevant to the question (``status: done``). If
+    ``shows_title``, the title is above prose that does not contain it. ``superseded_by`` is the
+    title of the memory that supersedes this one.
     """
 
     memory: Memory
@@ -80,19 +82,20 @@ class Excerpt:
     statements: tuple[Statement, ...]
     code: tuple[Code, ...] = ()
     properties: tuple[str, ...] = ()
-    named: bool = True
+    shows_title: bool = True
     superseded_by: str | None = None
 
     @property
     def lines(self) -> LineRange:
-        spans = [each.lines for each in self.statements] + [each.lines for each in self.code]
+        spans = [statement.lines for statement in self.statements]
+        spans += [piece.lines for piece in self.code]
         return LineRange(min(span.first for span in spans), max(span.last for span in spans))
 
     @property
     def heading(self) -> str:
         """The heading path that all sentences share, ``A > B``; empty if there is none."""
-        paths = [each.heading for each in self.statements]
-        paths += [each.block.heading for each in self.code]
+        paths = [statement.heading for statement in self.statements]
+        paths += [piece.block.heading for piece in self.code]
         shared = paths[0]
         for path in paths[1:]:
             length = 0
@@ -102,34 +105,34 @@ class Excerpt:
         return " > ".join(shared)
 
 
-def written(form: Form, excerpts: Sequence[Excerpt]) -> str:
+def context_text(form: Form, excerpts: Sequence[Excerpt]) -> str:
     """The context's text."""
     write = {
-        Form.RAW: _raw,
-        Form.NARRATIVE: _narrative,
-        Form.STRUCTURED: _structured,
-        Form.CODE_FOCUSED: _code_focused,
+        Form.RAW: _as_passages,
+        Form.NARRATIVE: _as_prose,
+        Form.STRUCTURED: _as_bullets,
+        Form.CODE_FOCUSED: _around_code,
     }[form]
-    return "\n\n".join(write(each) for each in excerpts)
+    return "\n\n".join(write(excerpt) for excerpt in excerpts)
 
 
-def frame(
+def frame_text(
     form: Form,
     memory: Memory,
     tag: str,
     properties: Sequence[str] = (),
     *,
-    named: bool = True,
+    shows_title: bool = True,
     superseded_by: str | None = None,
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
-    head = _header(form, memory, tag, _LONG)
+    head = _header(form, memory, tag, _LONGEST_LINES)
     if form is Form.NARRATIVE:
-        head = f"{memory.title} [{tag}]" if named else f"[{tag}]"
-    return head + JOINED.join(properties) + _outdated(superseded_by)
+        head = f"{memory.title} [{tag}]" if shows_title else f"[{tag}]"
+    return head + PROPERTY_SEPARATOR.join(properties) + _superseded_mark(superseded_by)
 
 
-def _outdated(superseded_by: str | None) -> str:
+def _superseded_mark(superseded_by: str | None) -> str:
     """The mark behind the tag or header of a memory that another supersedes."""
     return f" (superseded by {superseded_by})" if superseded_by is not None else ""
 
@@ -139,77 +142,81 @@ def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
     return f"{mark}{memory.title} ({memory.path}:{lines.first}-{lines.last}) [{tag}]"
 
 
-def _raw(excerpt: Excerpt) -> str:
-    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + _outdated(
+def _as_passages(excerpt: Excerpt) -> str:
+    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + _superseded_mark(
         excerpt.superseded_by
     )
-    return "\n".join([head, *_property_line(excerpt), *_in_place(excerpt)])
+    return "\n".join([head, *_property_line(excerpt), *_lines_in_order(excerpt)])
 
 
 def _property_line(excerpt: Excerpt) -> list[str]:
     """The line of its properties, if it has any."""
-    return [JOINED.join(excerpt.properties)] if excerpt.properties else []
+    return [PROPERTY_SEPARATOR.join(excerpt.properties)] if excerpt.properties else []
 
 
-def _in_place(excerpt: Excerpt) -> list[str]:
+def _lines_in_order(excerpt: Excerpt) -> list[str]:
     """Sentences and code as they follow each other, a line for each line of the note."""
     lines: list[str] = []
-    last: Statement | None = None
-    code = sorted(excerpt.code, key=lambda each: each.lines)
-    for each in excerpt.statements:
-        while code and code[0].lines.first < each.lines.first:
+    previous: Statement | None = None
+    code = sorted(excerpt.code, key=lambda piece: piece.lines)
+    for statement in excerpt.statements:
+        while code and code[0].lines.first < statement.lines.first:
             lines.append(code.pop(0).fenced)
-            last = None
-        if last is not None and each.lines.first <= last.lines.last:
-            lines[-1] += " " + each.shown
-        elif each.shown:
-            lines.append(each.shown)
-        last = each
-    return [*lines, *(each.fenced for each in code)]
+            previous = None
+        if previous is not None and statement.lines.first <= previous.lines.last:
+            lines[-1] += " " + statement.shown
+        elif statement.shown:
+            lines.append(statement.shown)
+        previous = statement
+    return [*lines, *(piece.fenced for piece in code)]
 
 
-def _narrative(excerpt: Excerpt) -> str:
+def _as_prose(excerpt: Excerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
-    said = f"{_flowing(excerpt.statements)} [{excerpt.tag}]{_outdated(excerpt.superseded_by)}"
-    text = "\n".join([*_property_line(excerpt), said])
+    mark = f"[{excerpt.tag}]{_superseded_mark(excerpt.superseded_by)}"
+    text = "\n".join([*_property_line(excerpt), f"{_paragraph(excerpt.statements)} {mark}"])
     title = excerpt.memory.title
-    is_named = not excerpt.named or title.casefold() in text.casefold()
-    return text if is_named else f"{title}\n{text}"
+    needs_no_title = not excerpt.shows_title or title.casefold() in text.casefold()
+    return text if needs_no_title else f"{title}\n{text}"
 
 
-def _flowing(statements: Sequence[Statement]) -> str:
+def _paragraph(statements: Sequence[Statement]) -> str:
     """One paragraph; a line break follows text that does not end like a sentence."""
     text = ""
-    for each in filter(None, (each.quoted for each in statements)):
+    for sentence in filter(None, (sentence.quoted for sentence in statements)):
         glue = " " if _ENDED.search(text) else "\n"
-        text += glue + each if text else each
+        text += glue + sentence if text else sentence
     return text
 
 
-def _structured(excerpt: Excerpt) -> str:
-    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + _outdated(
+def _as_bullets(excerpt: Excerpt) -> str:
+    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + _superseded_mark(
         excerpt.superseded_by
     )
-    said = (f"- {each.quoted}" for each in excerpt.statements if each.shown)
-    return "\n".join([head, *_property_line(excerpt), *said])
+    bullets = (f"- {statement.quoted}" for statement in excerpt.statements if statement.shown)
+    return "\n".join([head, *_property_line(excerpt), *bullets])
 
 
-def _code_focused(excerpt: Excerpt) -> str:
+def _around_code(excerpt: Excerpt) -> str:
     """Code first, each piece with the sentence before it, then the other sentences."""
-    head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines) + _outdated(
-        excerpt.superseded_by
-    )
+    head = _header(
+        Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines
+    ) + _superseded_mark(excerpt.superseded_by)
     lines = [head, *_property_line(excerpt)]
-    told: set[int] = set()  # places of statements
-    for each in excerpt.code:
-        above = [
-            k for k, said in enumerate(excerpt.statements) if said.lines.last < each.lines.first
+    shown_places: set[int] = set()  # places of statements
+    for piece in excerpt.code:
+        places_above = [
+            place
+            for place, statement in enumerate(excerpt.statements)
+            if statement.lines.last < piece.lines.first
         ]
-        if above and above[-1] not in told:
-            lines.append(excerpt.statements[above[-1]].quoted)
-            told.add(above[-1])
-        lines.append(each.fenced)
-    rest = [each for k, each in enumerate(excerpt.statements) if k not in told]
-    if rest:
-        lines.append(_flowing(rest))
+        if places_above and places_above[-1] not in shown_places:
+            lines.append(excerpt.statements[places_above[-1]].quoted)
+            shown_places.add(places_above[-1])
+        lines.append(piece.fenced)
+    others = [
+        statement for place, statement in enumerate(excerpt.statements) if place not in shown_places
+    ]
+    if others:
+        lines.append(_paragraph(others))
     return "\n".join(lines)

@@ -46,19 +46,19 @@ class NoteText:
 
     def packed(self) -> bytes:
         """The text in few bytes, without repetitions."""
-        above = [each.heading for each in self.pieces] + [each.heading for each in self.code]
-        place = {heading: number for number, heading in enumerate(dict.fromkeys(above))}
+        headings = [part.heading for part in self.pieces] + [part.heading for part in self.code]
+        number_of = {heading: number for number, heading in enumerate(dict.fromkeys(headings))}
         pieces = [
-            (each.text, *each.lines, place[each.heading], each.tokens)
-            + ((shown, tokens) if shown != each.text else ())
-            for each, shown, tokens in zip(self.pieces, self.shown, self.shown_tokens, strict=True)
+            (part.text, *part.lines, number_of[part.heading], part.tokens)
+            + ((shown, tokens) if shown != part.text else ())
+            for part, shown, tokens in zip(self.pieces, self.shown, self.shown_tokens, strict=True)
         ]
         code = [
-            (each.text, *each.lines, place[each.heading], tokens, each.language)
-            for each, tokens in zip(self.code, self.code_tokens, strict=True)
+            (part.text, *part.lines, number_of[part.heading], tokens, part.language)
+            for part, tokens in zip(self.code, self.code_tokens, strict=True)
         ]
         rows = json.dumps(
-            (self.content_hash, list(place), pieces, code),
+            (self.content_hash, list(number_of), pieces, code),
             ensure_ascii=False,
             separators=(",", ":"),
         )
@@ -68,8 +68,8 @@ class NoteText:
     def unpacked(cls, data: bytes) -> NoteText | None:
         """The text of packed bytes; None if they are of another format or damaged."""
         try:
-            content_hash, above, pieces, code = json.loads(zlib.decompress(data))
-            headings = [tuple(each) for each in above]
+            content_hash, heading_lists, pieces, code = json.loads(zlib.decompress(data))
+            headings = [tuple(path) for path in heading_lists]
             return cls(
                 content_hash,
                 [
@@ -92,36 +92,38 @@ def note_texts(
     notes: Sequence[tuple[ParsedNote, bytes]], tokens: TokenCounter
 ) -> dict[str, NoteText]:
     """The texts that outlines are made of, by path; empty for a note that is too long."""
-    read: dict[str, NoteText] = {}
+    text_by_path: dict[str, NoteText] = {}
     for note, data in notes:
         make_way()
         if len(data) <= MAX_BYTES:
-            read[note.path] = unsized(note, data)
+            text_by_path[note.path] = without_tokens(note, data)
         else:
-            read[note.path] = NoteText(note.content_hash, [], [], [], [], [])
-    return dict(zip(read, sized(list(read.values()), tokens), strict=True))
+            text_by_path[note.path] = NoteText(note.content_hash, [], [], [], [], [])
+    return dict(
+        zip(text_by_path, with_token_counts(list(text_by_path.values()), tokens), strict=True)
+    )
 
 
-def unsized(note: ParsedNote, data: bytes) -> NoteText:
-    """The text of a note, without tokens."""
+def without_tokens(note: ParsedNote, data: bytes) -> NoteText:
+    """The text of a note, its tokens not yet counted."""
     pieces, lines = pieces_of(note), decode(data, MAX_BYTES).text.split("\n")
     return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
 
 
-def sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
+def with_token_counts(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
     """The texts with their tokens, all counted in one call."""
     distinct = dict.fromkeys(
-        each
+        part
         for text in texts
-        for each in (*(p.text for p in text.pieces), *text.shown, *(c.text for c in text.code))
+        for part in (*(p.text for p in text.pieces), *text.shown, *(c.text for c in text.code))
     )
     size_of = dict(zip(distinct, tokens.count_all(list(distinct)), strict=True)) if texts else {}
     return [
         replace(
             text,
             pieces=[piece.with_tokens(size_of[piece.text]) for piece in text.pieces],
-            shown_tokens=[size_of[each] for each in text.shown],
-            code_tokens=[size_of[each.text] for each in text.code],
+            shown_tokens=[size_of[shown] for shown in text.shown],
+            code_tokens=[size_of[code.text] for code in text.code],
         )
         for text in texts
     ]
@@ -136,19 +138,19 @@ def shown(pieces: Sequence[Unit], lines: Sequence[str]) -> list[str]:
     """
     heads = _table_heads(lines)
     head_texts = {piece.lines.first: piece.text for piece in pieces}
-    found = []
-    before = 0  # the line that the piece before began on
+    texts = []
+    previous_line = 0  # the line that the previous piece began on
     for piece in pieces:
         line = piece.lines.first
         if line in heads.values():
-            found.append("")
+            texts.append("")
         elif line in heads:
-            found.append(_row(piece.text, head_texts.get(heads[line], "")))
+            texts.append(_row(piece.text, head_texts.get(heads[line], "")))
         else:
-            source = lines[line - 1] if line <= len(lines) and line != before else ""
-            found.append(_marked(piece.text, source))
-        before = line
-    return found
+            source = lines[line - 1] if line <= len(lines) and line != previous_line else ""
+            texts.append(_marked(piece.text, source))
+        previous_line = line
+    return texts
 
 
 def _marked(text: str, source: str) -> str:
@@ -164,8 +166,10 @@ def _row(text: str, head: str) -> str:
     cells, heads = _cells(text), _cells(head)
     if len(cells) != len(heads):
         return text
-    named = zip(heads, cells, strict=True)
-    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+    cells_with_heads = zip(heads, cells, strict=True)
+    return " | ".join(
+        f"{name}: {cell}" if name else cell for name, cell in cells_with_heads if cell
+    )
 
 
 def _cells(row: str) -> list[str]:

@@ -22,7 +22,7 @@ from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import FIRST_LINE, Hit
-from memvault.search.context.note_text import MAX_BYTES, NoteText, sized, unsized
+from memvault.search.context.note_text import MAX_BYTES, NoteText, with_token_counts, without_tokens
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import NAME_WEIGHT, section_name
 from memvault.text.embedding import Embedder
@@ -33,9 +33,9 @@ from memvault.vault.markdown.labelled_sentences import sentences_in
 from memvault.vault.parse import parse_note
 
 MIN_NORM = 1e-12
-MAX_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
+MAX_CACHED = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
-CLEARLY = 1.25  # times the person's best score that the best sentence of others must have
+CLEARLY_BETTER = 1.25  # times the person's best score that the best sentence of others must have
 
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
@@ -49,7 +49,8 @@ class Statement(NamedTuple):
     ``shown`` is the text with its list marker or task box, its kind of callout, or the heads of its
     table; empty for a table's head. ``unit`` is the row of the outline's vectors that it was
     embedded in, together with its short neighbours; ``terms`` are its words as BM25 knows them,
-    ``telling`` is the number of its content words. ``tokens`` are the model's own, of ``shown``.
+    ``content_words`` is their number without function words. ``tokens`` are the model's own, of
+    ``shown``.
     A named tuple is fast to make, and an answer makes a hundred.
     """
 
@@ -60,7 +61,7 @@ class Statement(NamedTuple):
     tokens: int
     unit: int
     terms: tuple[int, ...]
-    telling: int
+    content_words: int
 
     @property
     def quoted(self) -> str:
@@ -70,8 +71,8 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Code, its terms, and the indexes of the sentences before and after it (`_around`; None if
-    there is none)."""
+    """Code, its terms, and the indexes of the sentences before and after it (`_neighbours`), or
+    None."""
 
     block: CodeBlock
     tokens: int
@@ -99,50 +100,54 @@ class Outline:
     bare: Vectors
     tokens: int
 
-    def foreign(self, memory: Memory) -> frozenset[int]:
+    def written_by_others(self, memory: Memory) -> frozenset[int]:
         """The places of the sentences that others wrote in the person's note."""
-        whose = memory.provenance
-        if memory.verified or not whose.is_mixed:
+        provenance = memory.provenance
+        if memory.verified or not provenance.is_mixed:
             return frozenset()
         return frozenset(
             place
-            for place, each in enumerate(self.statements)
-            if not whose.of_sentence(each.text, each.lines).is_person
+            for place, statement in enumerate(self.statements)
+            if not provenance.of_sentence(statement.text, statement.lines).is_person
         )
 
     def of_best_author(self, memory: Memory, scores: Sequence[Sequence[float]]) -> Outline:
-        """Without the text of others, unless they wrote clearly better sentences than the person.
+        """The outline without the text of others, unless they wrote clearly better sentences.
 
         So nobody can put a sentence next to the person's to take its mark away.
 
         Args:
             scores: of the sentences, for each question.
         """
-        foreign = self.foreign(memory)
-        if not foreign:
+        of_others = self.written_by_others(memory)
+        if not of_others:
             return self
-        shown = [k for k, each in enumerate(self.statements) if each.shown]
-        for of_question in scores:
-            best = max((of_question[k] for k in shown if k not in foreign), default=0.0)
-            theirs = max((of_question[k] for k in shown if k in foreign), default=0.0)
-            if best <= 0.0 or theirs > CLEARLY * best:
+        shown = [place for place, statement in enumerate(self.statements) if statement.shown]
+        for question_scores in scores:
+            best_of_person = max(
+                (question_scores[place] for place in shown if place not in of_others), default=0.0
+            )
+            best_of_others = max(
+                (question_scores[place] for place in shown if place in of_others), default=0.0
+            )
+            if best_of_person <= 0.0 or best_of_others > CLEARLY_BETTER * best_of_person:
                 return self
-        whose = memory.provenance
+        provenance = memory.provenance
         return replace(
             self,
             statements=tuple(
-                each._replace(shown="") if place in foreign else each
-                for place, each in enumerate(self.statements)
+                statement._replace(shown="") if place in of_others else statement
+                for place, statement in enumerate(self.statements)
             ),
-            code=tuple(each for each in self.code if whose.of_lines(each.lines).is_person),
+            code=tuple(piece for piece in self.code if provenance.of_lines(piece.lines).is_person),
         )
 
 
 class Outlines:
     """Reads notes and caches their outlines. Thread-safe.
 
-    The key is the hash of a note's bytes, its title, and whose words it has, since the words of
-    others may be left out.
+    The key is the hash of a note's bytes, its title, and who wrote it, since the words of others
+    may be left out.
 
     Args:
         read: returns the bytes of the note at a path.
@@ -159,22 +164,24 @@ class Outlines:
         self._read = read
         self._embedder = embedder
         self._stored = stored
-        self._kept: LRUCache[_Key, Outline] = LRUCache(MAX_KEPT, getsizeof=_size)
+        self._cache: LRUCache[_Key, Outline] = LRUCache(MAX_CACHED, getsizeof=_size)
         self._lock = threading.Lock()
 
-    def of(self, found: Sequence[Hit]) -> list[Outline | None]:
+    def of(self, hits: Sequence[Hit]) -> list[Outline | None]:
         """The outline of each memory's note; None if the note was deleted.
 
         Only text that was embedded before has a vector; nothing is embedded here.
         """
-        outlines = [self._remembered(hit.memory) for hit in found]
-        new = {place: hit for place, hit in enumerate(found) if outlines[place] is None}
-        texts = self._texts(new)
-        made = self._outlined([(new[place].memory.title, text) for place, text in texts.items()])
-        for (place, text), outline in zip(texts.items(), made, strict=True):
+        outlines = [self._cached(hit.memory) for hit in hits]
+        uncached = {place: hit for place, hit in enumerate(hits) if outlines[place] is None}
+        texts = self._texts(uncached)
+        new_outlines = self._make_outlines(
+            [(uncached[place].memory.title, text) for place, text in texts.items()]
+        )
+        for (place, text), outline in zip(texts.items(), new_outlines, strict=True):
             outlines[place] = outline
             if text.content_hash:  # else it is a part of its note
-                self._remember(new[place].memory, outline)
+                self._cache_outline(uncached[place].memory, outline)
         return outlines
 
     def of_passage(self, hit: Hit, code: Sequence[Code] = ()) -> Outline:
@@ -183,10 +190,10 @@ class Outlines:
         Args:
             code: put below it; that of a note without sentences, whose passage is its title.
         """
-        statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(hit))
-        below = tuple(replace(each, lead=len(statements) - 1) for each in code if statements)
+        statements = tuple(_statement(unit, unit.text, 0, 0) for unit in _of_passage(hit))
+        code_below = tuple(replace(piece, lead=len(statements) - 1) for piece in code if statements)
         unknown = np.zeros((1, self._embedder.dimension), np.float16)
-        return Outline(statements, below, unknown, unknown, 0)
+        return Outline(statements, code_below, unknown, unknown, 0)
 
     def of_text(self, text: str) -> Outline:
         """An outline of one sentence, without a vector."""
@@ -195,76 +202,74 @@ class Outlines:
         unknown = np.zeros((1, self._embedder.dimension), np.float16)
         return Outline((statement,), (), unknown, unknown, tokens)
 
-    def _texts(self, found: Mapping[int, Hit]) -> dict[int, NoteText]:
+    def _texts(self, hits: Mapping[int, Hit]) -> dict[int, NoteText]:
         """The texts to outline, without those of deleted notes."""
         packed: Mapping[str, bytes] = {}
         with suppress(StoreUnavailable, StorageError):  # then the notes are read
-            packed = self._stored([hit.memory.path for hit in found.values()])
+            packed = self._stored([hit.memory.path for hit in hits.values()])
         texts: dict[int, NoteText] = {}
         parsed: dict[int, NoteText] = {}
-        for place, hit in found.items():
+        for place, hit in hits.items():
             data = packed.get(hit.memory.path)
             stored = NoteText.unpacked(data) if data is not None else None
             if stored is None or stored.content_hash != hit.memory.content_hash:
-                if (text := self._parsed(hit)) is not None:
+                if (text := self._parse(hit)) is not None:
                     parsed[place] = text
             elif stored.pieces or stored.code:
                 texts[place] = stored
             else:  # too long to be read, as a book is; extracting a PDF's text takes seconds
                 parsed[place] = _passage(hit)
-        counted = sized(list(parsed.values()), self._embedder.tokens)
+        counted = with_token_counts(list(parsed.values()), self._embedder.tokens)
         return texts | dict(zip(parsed, counted, strict=True))
 
-    def _parsed(self, hit: Hit) -> NoteText | None:
+    def _parse(self, hit: Hit) -> NoteText | None:
         try:
             data = self._read(hit.memory.path)
         except (NoteNotFound, StorageError):
             return None
         if len(data) > MAX_BYTES:
             return _passage(hit)
-        return unsized(parse_note(hit.memory.path, data), data)
+        return without_tokens(parse_note(hit.memory.path, data), data)
 
-    def _outlined(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
+    def _make_outlines(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
         if not notes:
             return []
         units = [_units(text.pieces) for _, text in notes]
-        texts = [unit.text for own, _ in units for unit in own]
+        texts = [unit.text for units_of_note, _ in units for unit in units_of_note]
         texts += [
             section_name(title, unit.heading)
-            for (title, _), (own, _) in zip(notes, units, strict=True)
-            for unit in own
+            for (title, _), (units_of_note, _) in zip(notes, units, strict=True)
+            for unit in units_of_note
         ]
-        known, unknown = (
-            self._embedder.cached(texts),
-            np.zeros(self._embedder.dimension, np.float32),
-        )
-        rows = np.array([known.get(each, unknown) for each in texts], np.float32)
+        cached = self._embedder.cached(texts)
+        unknown = np.zeros(self._embedder.dimension, np.float32)
+        rows = np.array([cached.get(text, unknown) for text in texts], np.float32)
         bare, names = np.split(rows.reshape(-1, self._embedder.dimension), 2)
-        both = bare.any(axis=1, keepdims=True) & names.any(axis=1, keepdims=True)
-        bare, vectors = bare * both, (bare + NAME_WEIGHT * names) * both
+        have_both = bare.any(axis=1, keepdims=True) & names.any(axis=1, keepdims=True)
+        bare, vectors = bare * have_both, (bare + NAME_WEIGHT * names) * have_both
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), MIN_NORM)
-        below, alone = vectors.astype(np.float16), bare.astype(np.float16)
-        ends = accumulate((len(own) for own, _ in units), initial=0)
+        rows_with_names, bare_rows = vectors.astype(np.float16), bare.astype(np.float16)
+        ends = accumulate((len(units_of_note) for units_of_note, _ in units), initial=0)
         return [
-            _outline(text, owners, below[start:end].copy(), alone[start:end].copy())
+            _outline(text, owners, rows_with_names[start:end].copy(), bare_rows[start:end].copy())
             for (_, text), (_, owners), (start, end) in zip(
                 notes, units, pairwise(ends), strict=True
             )
         ]
 
-    def _remembered(self, memory: Memory) -> Outline | None:
+    def _cached(self, memory: Memory) -> Outline | None:
         with self._lock:
-            return self._kept.get(_key(memory))
+            return self._cache.get(_key(memory))
 
-    def _remember(self, memory: Memory, outline: Outline) -> None:
+    def _cache_outline(self, memory: Memory, outline: Outline) -> None:
         with self._lock:
-            if _size(outline) <= self._kept.maxsize:
-                self._kept[_key(memory)] = outline
+            if _size(outline) <= self._cache.maxsize:
+                self._cache[_key(memory)] = outline
 
 
 def _key(memory: Memory) -> _Key:
-    whose = memory.provenance
-    return memory.content_hash, memory.title, memory.verified, whose.is_person, whose.own
+    provenance = memory.provenance
+    return memory.content_hash, memory.title, memory.verified, provenance.is_person, provenance.own
 
 
 def _outline(
@@ -280,7 +285,9 @@ def _outline(
         )
     )
     code = tuple(
-        Code(block, size, *_around(block, statements), terms_in(some_words(composed(block.text))))
+        Code(
+            block, size, *_neighbours(block, statements), terms_in(some_words(composed(block.text)))
+        )
         for block, size in zip(text.code, text.code_tokens, strict=True)
     )
     tokens = sum(text.shown_tokens) + sum(text.code_tokens)
@@ -289,9 +296,9 @@ def _outline(
 
 def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
     words = some_words(composed(piece.text))
-    telling = len(words) - sum(map(STOP_WORDS.__contains__, words))
+    content_words = len(words) - sum(map(STOP_WORDS.__contains__, words))
     return Statement(
-        piece.text, as_shown, piece.lines, piece.heading, size, unit, terms_in(words), telling
+        piece.text, as_shown, piece.lines, piece.heading, size, unit, terms_in(words), content_words
     )
 
 
@@ -334,12 +341,14 @@ def _of_passage(hit: Hit) -> list[Unit]:
     return [Unit(text, hit.lines, heading, 0) for text in parts if text]
 
 
-def _around(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | None, int | None]:
+def _neighbours(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | None, int | None]:
     """The last sentence above the code and the first below it, under the same heading. If that
     has no sentence: the last above, which is the heading itself, or else the first below."""
-    section = [place for place, each in enumerate(statements) if each.heading == block.heading]
-    near = section or range(len(statements))
-    above = [place for place in near if statements[place].lines.first < block.lines.first]
-    below = [place for place in near if statements[place].lines.first > block.lines.last]
+    section = [
+        place for place, statement in enumerate(statements) if statement.heading == block.heading
+    ]
+    candidates = section or range(len(statements))
+    above = [place for place in candidates if statements[place].lines.first < block.lines.first]
+    below = [place for place in candidates if statements[place].lines.first > block.lines.last]
     follower = None if above and not section else min(below, default=None)
     return max(above, default=None), follower

@@ -19,7 +19,7 @@ from memvault.vault.frontmatter.properties import read_date
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 MAX_PROPERTIES = 6  # properties that are shown
-LONGEST = 80  # characters of a value
+MAX_VALUE_CHARS = 80  # characters of a value
 MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
 _ASKS_DAY = re.compile(
     r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
@@ -34,32 +34,34 @@ _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
 def relevant_properties(memory: Memory, question: str) -> tuple[str, ...]:
     """``key: value`` of the note's type, project, date, and of `named_properties`."""
-    return _with_constant_ones(memory, named_properties(memory, question))
+    return _with_constant_properties(memory, named_properties(memory, question))
 
 
 def named_properties(memory: Memory, question: str) -> list[str]:
     """``key: value`` of fields with a word of the question besides the note's names; of all in
     plain words if it has no other word ("Who is Ida Berg?")."""
-    asked, names = terms_of(question), _terms_of_names(memory)
+    question_terms, names = terms_of(question), _terms_of_names(memory)
     fields = list(_fields(memory))
-    if asked <= names:
+    if question_terms <= names:
         return [
             f"{key}: {shown}"
             for key, value, shown in fields
             if not isinstance(value, bool) and _PLAIN.fullmatch(shown) and terms_of(shown) - names
         ]
-    wanted = asked - names
-    return [f"{key}: {shown}" for key, _, shown in fields if wanted & terms_of(f"{key} {shown}")]
+    subject_terms = question_terms - names
+    return [
+        f"{key}: {shown}" for key, _, shown in fields if subject_terms & terms_of(f"{key} {shown}")
+    ]
 
 
-def _with_constant_ones(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
-    always = {
+def _with_constant_properties(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
+    constant = {
         "type": memory.type if memory.type != "note" else None,
         "project": memory.project,
         "date": memory.date.date().isoformat() if memory.date is not None else None,
     }
-    found = [f"{key}: {value}" for key, value in always.items() if value]
-    return (*found, *properties)[:MAX_PROPERTIES]
+    constant_lines = [f"{key}: {value}" for key, value in constant.items() if value]
+    return (*constant_lines, *properties)[:MAX_PROPERTIES]
 
 
 def _terms_of_names(memory: Memory) -> set[int]:
@@ -75,58 +77,60 @@ class PropertyChooser:
         self._keys = PhraseVectors(embedder)
 
     def relevant(self, memory: Memory, question: str) -> tuple[str, ...]:
-        """``key: value`` of the note's type, project, date, and of the properties `asked` for."""
-        return _with_constant_ones(memory, self.asked(memory, question))
+        """``key: value`` of the note's type, project, date, and of the `answering` properties."""
+        return _with_constant_properties(memory, self.answering(memory, question))
 
-    def asked(self, memory: Memory, question: str) -> list[str]:
+    def answering(self, memory: Memory, question: str) -> list[str]:
         """`named_properties`, after those whose keys are nearest to the question in meaning ("How
         much was it?": ``price``)."""
         nearest = self._nearest_fields(memory, question)
         named = named_properties(memory, question)
         return list(dict.fromkeys([*nearest, *named]))[:MAX_PROPERTIES]
 
-    def nearest_keys(self, text: str, keys: Sequence[str], least: float = -1.0) -> list[str]:
+    def nearest_keys(self, text: str, keys: Sequence[str], min_cosine: float = -1.0) -> list[str]:
         """The keys that have at least this cosine with a text, the nearest first."""
         if not keys:
             return []
-        wanted = self._embedder.embed_query(text)
+        text_vector = self._embedder.embed_query(text)
         vectors = self._keys.of(map(words_of_key, keys))
-        cosines = {key: float(vectors[words_of_key(key)] @ wanted) for key in keys}
-        near = [key for key in keys if cosines[key] >= least]
-        return sorted(near, key=lambda key: -cosines[key])
+        cosines = {key: float(vectors[words_of_key(key)] @ text_vector) for key in keys}
+        near_keys = [key for key in keys if cosines[key] >= min_cosine]
+        return sorted(near_keys, key=lambda key: -cosines[key])
 
     def _nearest_fields(self, memory: Memory, question: str) -> list[str]:
         """``key: value`` of the field nearest to a question; where it asks for a day or an amount,
         of the two nearest that have one."""
-        shown = {key: value for key, _, value in _fields(memory)}
-        of_kind: list[str] = []
+        value_of = {key: value for key, _, value in _fields(memory)}
+        keys_of_kind: list[str] = []
         if _ASKS_DAY.search(question):
-            of_kind = [key for key, value in shown.items() if read_date(value) is not None]
+            keys_of_kind = [key for key, value in value_of.items() if read_date(value) is not None]
         elif _ASKS_AMOUNT.search(question) or compares_numbers(question):
-            of_kind = [
+            keys_of_kind = [
                 key
-                for key, value in shown.items()
+                for key, value in value_of.items()
                 if first_number(value) is not None and read_date(value) is None
             ]
         elif terms_of(question) <= _terms_of_names(memory):
             return []
-        if of_kind:
-            near = self.nearest_keys(question, of_kind)[:2]
+        if keys_of_kind:
+            nearest = self.nearest_keys(question, keys_of_kind)[:2]
         else:
-            near = self.nearest_keys(question, list(shown), MIN_NEARNESS)[:1]
-        return [f"{key}: {shown[key]}" for key in near]
+            nearest = self.nearest_keys(question, list(value_of), MIN_NEARNESS)[:1]
+        return [f"{key}: {value_of[key]}" for key in nearest]
 
 
-def first_properties(memory: Memory, room: int, without: Sequence[str] = ()) -> list[str]:
-    """``key: value`` of a note's first fields that take up to ``room`` UTF-8 bytes together."""
-    chosen: list[str] = []
+def first_properties(
+    memory: Memory, remaining_bytes: int, excluded: Sequence[str] = ()
+) -> list[str]:
+    """``key: value`` of a note's first fields, as many as fit into so many UTF-8 bytes."""
+    lines_that_fit: list[str] = []
     lines = (f"{key}: {shown}" for key, _, shown in _fields(memory))
-    for line in islice((line for line in lines if line not in without), MAX_PROPERTIES):
-        room -= len(line.encode()) + 1
-        if room < 0:
+    for line in islice((line for line in lines if line not in excluded), MAX_PROPERTIES):
+        remaining_bytes -= len(line.encode()) + 1
+        if remaining_bytes < 0:
             break
-        chosen.append(line)
-    return chosen
+        lines_that_fit.append(line)
+    return lines_that_fit
 
 
 def _fields(memory: Memory) -> Iterator[tuple[str, object, str]]:
@@ -134,15 +138,15 @@ def _fields(memory: Memory) -> Iterator[tuple[str, object, str]]:
     for key, value in memory.metadata.items():
         if key.casefold() in NOT_FIELDS:
             continue
-        said = shown_value(value)
-        if said and not _is_bookkeeping(memory, key.casefold(), said):
-            yield key, value, said
+        shown = shown_value(value)
+        if shown and not _is_bookkeeping(memory, key.casefold(), shown):
+            yield key, value, shown
 
 
-def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
+def _is_bookkeeping(memory: Memory, key: str, shown_value: str) -> bool:
     """Whether memvault itself set this property, for the kind or source of a client's note."""
     if key == "source":
-        return any(span.origin.name == said for span in memory.provenance.spans)
+        return any(span.origin.name == shown_value for span in memory.provenance.spans)
     return key in BOOKKEEPING and not memory.provenance.is_person
 
 
@@ -161,12 +165,12 @@ def terms_of(text: str) -> frozenset[int]:
 def shown_value(value: object) -> str | None:
     """A short value as text; None for one that is nested, long or empty."""
     if isinstance(value, list | tuple):
-        parts = [shown_value(each) for each in value]
-        said = ", ".join(part for part in parts if part) if all(parts) else ""
+        items = [shown_value(item) for item in value]
+        text = ", ".join(item_text for item_text in items if item_text) if all(items) else ""
     elif isinstance(value, Mapping) or value is None:
         return None
     elif isinstance(value, date):
-        said = value.isoformat()
+        text = value.isoformat()
     else:
-        said = " ".join(str(value).split())
-    return said if 0 < len(said) <= LONGEST else None
+        text = " ".join(str(value).split())
+    return text if 0 < len(text) <= MAX_VALUE_CHARS else None

@@ -1,6 +1,6 @@
 """Scores of sentences: how relevant each sentence of the found memories is to the question.
 
-    score = relevance of its memory * (DENSE * cosine + (1 - DENSE) * words)
+    score = relevance of its memory * (w * cosine + (1 - w) * words), where w is COSINE_WEIGHT
 
 ``cosine`` is that of the question and the text that the sentence was embedded with, alone or with
 its title and headings, whichever is nearer, at least 0, and reduced to a quarter if the sentence
@@ -42,16 +42,16 @@ from memvault.search.question_time import QuestionTime
 from memvault.search.task_words import asks_for_tasks
 from memvault.stores.vectors import bm25
 
-BEHIND = 0.05  # share by which a listed note scores less than the note before it
-CLAIM = 0.5  # weight of a memory in others' words; one in the person's words has 1
-SUPERSEDED = 0.5  # weight of a memory that another supersedes
+LIST_STEP = 0.05  # share by which a listed note scores less than the note before it
+CLAIM_WEIGHT = 0.5  # weight of a memory in others' words; one in the person's words has 1
+SUPERSEDED_WEIGHT = 0.5  # weight of a memory that another supersedes
 
-DENSE = 0.6  # share of the cosine
-ABOVE = 0.5  # weight of a word of title or headings
-NEIGHBOURS = 0.25  # share of the words around a sentence
-OTHER_TIME = 0.25  # share of its lift that an open task of another time gets
-TICKED = 0.5  # weight of a ticked task where open ones are asked for
-TELLING = 4  # content words from which on a sentence's cosine counts in full
+COSINE_WEIGHT = 0.6  # share of the cosine
+HEADING_WORD_WEIGHT = 0.5  # weight of a word of title or headings
+NEIGHBOUR_WEIGHT = 0.25  # share of the words around a sentence
+OTHER_TIME_SHARE = 0.25  # share of its lift that an open task of another time gets
+TICKED_WEIGHT = 0.5  # weight of a ticked task where open ones are asked for
+FULL_WEIGHT_WORDS = 4  # content words from which on a sentence's cosine counts in full
 
 _OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[ \]")
 _TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
@@ -71,7 +71,7 @@ class Scores:
 def scores(
     query: str,
     vector: Vector,
-    found: Sequence[Hit],
+    hits: Sequence[Hit],
     outlines: Sequence[Outline],
     time: QuestionTime | None = None,
 ) -> list[Scores]:
@@ -80,98 +80,102 @@ def scores(
     Args:
         time: the time that the question names, if any.
     """
-    weights = _weights(query, outlines)
-    scored = [
-        _listed(place, outline)
+    weights = _word_weights(query, outlines)
+    scores_of_notes = [
+        _scores_of_listed(place, outline)
         if hit.found_by is FoundBy.LIST
         else _Scorer(vector, weights, hit, outline).scores()
-        for place, (hit, outline) in enumerate(zip(found, outlines, strict=True))
+        for place, (hit, outline) in enumerate(zip(hits, outlines, strict=True))
     ]
-    _lift_steps(found, outlines, scored)
+    _lift_stated_relations(hits, outlines, scores_of_notes)
     if asks_for_tasks(query) or (time is not None and time.only_time and not time.past):
-        _lift_plans(found, outlines, scored, time)
-    return scored
+        _lift_plans(hits, outlines, scores_of_notes, time)
+    return scores_of_notes
 
 
-def may_lead(hit: Hit) -> bool:
+def may_come_first(hit: Hit) -> bool:
     """Whether a memory may come before more relevant sentences: no claim, and not superseded."""
     return not hit.memory.is_claim and hit.verification.superseded_by is None
 
 
 def _lift_plans(
-    found: Sequence[Hit],
+    hits: Sequence[Hit],
     outlines: Sequence[Outline],
-    scored: Sequence[Scores],
+    scores_of_notes: Sequence[Scores],
     time: QuestionTime | None,
 ) -> None:
-    """Lift what is to do, that of the named time most."""
-    most = max((hit.relevance for hit in found), default=0.0)
-    best = _greatest(scored)
-    for hit, outline, own in zip(found, outlines, scored, strict=True):
-        lift = best * hit.relevance / most if most > 0.0 else best
-        for place, each in enumerate(outline.statements):
-            is_open = _OPEN.match(each.shown) is not None
-            if _TICKED.match(each.shown):
-                own.statements[place] *= TICKED
-            elif time is None or not _DIGIT.search(each.text):
-                share = 1.0 if time is None else OTHER_TIME
-                own.statements[place] += lift * share if is_open else 0.0
-            elif time.has_day_named_in(hit.memory, each.text):
-                own.statements[place] += lift
+    """Raise the scores of what is to do, most for the time that the question names."""
+    best_relevance = max((hit.relevance for hit in hits), default=0.0)
+    best_score = greatest_score(scores_of_notes)
+    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+        lift = best_score * hit.relevance / best_relevance if best_relevance > 0.0 else best_score
+        for place, statement in enumerate(outline.statements):
+            is_open = _OPEN.match(statement.shown) is not None
+            if _TICKED.match(statement.shown):
+                scores_of_note.statements[place] *= TICKED_WEIGHT
+            elif time is None or not _DIGIT.search(statement.text):
+                share = 1.0 if time is None else OTHER_TIME_SHARE
+                scores_of_note.statements[place] += lift * share if is_open else 0.0
+            elif time.has_day_named_in(hit.memory, statement.text):
+                scores_of_note.statements[place] += lift
             elif is_open:
-                own.statements[place] += lift * OTHER_TIME
-        own.statements[:] *= 0.5  # so that none exceeds 1
+                scores_of_note.statements[place] += lift * OTHER_TIME_SHARE
+        scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 
 
-def _greatest(scored: Sequence[Scores]) -> float:
+def greatest_score(scores_of_notes: Sequence[Scores]) -> float:
     """The greatest score of a sentence."""
-    return max((float(own.statements.max()) for own in scored if own.statements.size), default=0.0)
+    sentences = (of_note.statements for of_note in scores_of_notes if of_note.statements.size)
+    return max((float(scores.max()) for scores in sentences), default=0.0)
 
 
-def _listed(place: int, outline: Outline) -> Scores:
+def _scores_of_listed(place: int, outline: Outline) -> Scores:
     """The scores of a note at this place of a list: all notes' first sentences come before their
     second ones."""
-    shown = np.cumsum([bool(each.shown) for each in outline.statements])
-    statements = (1.0 - BEHIND) ** place / np.maximum(shown, 1)
+    shown = np.cumsum([bool(statement.shown) for statement in outline.statements])
+    statements = (1.0 - LIST_STEP) ** place / np.maximum(shown, 1)
     return Scores(statements, np.zeros(len(outline.code)))
 
 
-def _weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
+def _word_weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
     """The question's words and their weights, which sum to 1."""
-    asked = bm25.query(query)
-    among = frozenset(asked.indices)
-    texts = [each.terms for outline in outlines for each in outline.statements]
-    texts += [each.terms for outline in outlines for each in outline.code]
-    having = Counter(term for each in texts for term in among.intersection(each))
+    query_vector = bm25.query(query)
+    query_terms = frozenset(query_vector.indices)
+    texts = [sentence.terms for outline in outlines for sentence in outline.statements]
+    texts += [code.terms for outline in outlines for code in outline.code]
+    counts = Counter(term for terms in texts for term in query_terms.intersection(terms))
     weights = {
-        term: weight * math.log(1.0 + (len(texts) - having[term] + 0.5) / (having[term] + 0.5))
-        for term, weight in zip(asked.indices, asked.values, strict=True)
+        term: weight * math.log(1.0 + (len(texts) - counts[term] + 0.5) / (counts[term] + 0.5))
+        for term, weight in zip(query_vector.indices, query_vector.values, strict=True)
     }
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()} if total > 0.0 else {}
 
 
-def _lift_steps(
-    found: Sequence[Hit], outlines: Sequence[Outline], scored: Sequence[Scores]
+def _lift_stated_relations(
+    hits: Sequence[Hit], outlines: Sequence[Outline], scores_of_notes: Sequence[Scores]
 ) -> None:
-    steps: dict[tuple[str, str], float] = {}
-    for hit in found:
+    """Raise the scores of sentences that state a followed relation."""
+    relevance_of_step: dict[tuple[str, str], float] = {}
+    for hit in hits:
         for hop in hit.hops:
             key = hop.path, hop.sentence
-            steps[key] = max(steps.get(key, 0.0), hit.relevance)
-    most = max((hit.relevance for hit in found), default=0.0)
-    if not steps or most <= 0.0:
+            relevance_of_step[key] = max(relevance_of_step.get(key, 0.0), hit.relevance)
+    best_relevance = max((hit.relevance for hit in hits), default=0.0)
+    if not relevance_of_step or best_relevance <= 0.0:
         return
-    best = _greatest(scored)
-    for hit, outline, own in zip(found, outlines, scored, strict=True):
+    best_score = greatest_score(scores_of_notes)
+    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lifts = {
-            place: best * steps[hit.memory.path, each.text] / most
-            for place, each in enumerate(outline.statements)
-            if (hit.memory.path, each.text) in steps
+            place: best_score * relevance_of_step[hit.memory.path, statement.text] / best_relevance
+            for place, statement in enumerate(outline.statements)
+            if (hit.memory.path, statement.text) in relevance_of_step
         }
         if lifts:
-            for place in lifts.keys() - outline.foreign(hit.memory):
-                own.statements[place] = max(own.statements[place], lifts[place])
+            for place in lifts.keys() - outline.written_by_others(hit.memory):
+                scores_of_note.statements[place] = max(
+                    scores_of_note.statements[place], lifts[place]
+                )
 
 
 @lru_cache(maxsize=5_000)
@@ -181,7 +185,9 @@ def _terms_above(name: str) -> frozenset[int]:
 
 
 # The weight of a sentence's cosine, by its number of content words.
-_WEIGHTS = [0.25 + 0.75 * min(1.0, telling / TELLING) for telling in range(TELLING + 1)]
+_COSINE_WEIGHTS = [
+    0.25 + 0.75 * min(1.0, words / FULL_WEIGHT_WORDS) for words in range(FULL_WEIGHT_WORDS + 1)
+]
 
 
 class _Scorer:
@@ -194,60 +200,73 @@ class _Scorer:
         hit: Hit,
         outline: Outline,
     ) -> None:
-        self._weights = weights
-        self._asked = frozenset(weights)
+        self._word_weights = weights
+        self._question_terms = frozenset(weights)
         self._relevance = (
             hit.relevance
-            * (CLAIM if hit.memory.is_claim else 1.0)
-            * (SUPERSEDED if hit.verification.superseded_by is not None else 1.0)
+            * (CLAIM_WEIGHT if hit.memory.is_claim else 1.0)
+            * (SUPERSEDED_WEIGHT if hit.verification.superseded_by is not None else 1.0)
         )
         self._outline = outline
-        self._title = _terms_above(hit.memory.title) & self._asked
-        self._above: dict[tuple[str, ...], frozenset[int]] = {}
-        self._shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
-        alone, below = (
+        self._title_terms = _terms_above(hit.memory.title) & self._question_terms
+        self._heading_terms: dict[tuple[str, ...], frozenset[int]] = {}
+        self._word_shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
+        alone, with_headings = (
             rows.astype(np.float32) @ vector for rows in (outline.bare, outline.vectors)
         )
-        self._cosines: list[float] = np.clip(np.maximum(alone, below), 0.0, 1.0).tolist()
-        self._own = [self._asked.intersection(each.terms) for each in outline.statements]
-        self._around: dict[int, frozenset[int]] = {}
-        for each, own in zip(outline.statements, self._own, strict=True):
-            known = self._around.get(each.unit)
-            self._around[each.unit] = own if known is None else known | own
+        self._cosines: list[float] = np.clip(np.maximum(alone, with_headings), 0.0, 1.0).tolist()
+        self._statement_terms = [
+            self._question_terms.intersection(statement.terms) for statement in outline.statements
+        ]
+        self._unit_terms: dict[int, frozenset[int]] = {}
+        for statement, terms in zip(outline.statements, self._statement_terms, strict=True):
+            unit_terms = self._unit_terms.get(statement.unit)
+            self._unit_terms[statement.unit] = terms if unit_terms is None else unit_terms | terms
 
     def scores(self) -> Scores:
         statements = np.array(
             [
-                self._of(each, own)
-                for each, own in zip(self._outline.statements, self._own, strict=True)
+                self._statement_score(statement, terms)
+                for statement, terms in zip(
+                    self._outline.statements, self._statement_terms, strict=True
+                )
             ],
             np.float64,
         )
-        code = np.array([self._of_code(each, statements) for each in self._outline.code])
+        code = np.array([self._code_score(piece, statements) for piece in self._outline.code])
         return Scores(statements, code)
 
-    def _of_code(self, each: Code, statements: Floats) -> float:
+    def _code_score(self, code: Code, statements: Floats) -> float:
         """The score of code by its own words, or that of the sentence before it if higher."""
-        words = self._share(self._asked.intersection(each.terms), each.block.heading)
-        lead = float(statements[each.lead]) if each.lead is not None else 0.0
-        return max(self._relevance * (1.0 - DENSE) * words, lead)
+        words = self._word_share(self._question_terms.intersection(code.terms), code.block.heading)
+        lead = float(statements[code.lead]) if code.lead is not None else 0.0
+        return max(self._relevance * (1.0 - COSINE_WEIGHT) * words, lead)
 
-    def _of(self, each: Statement, terms: frozenset[int]) -> float:
-        own = self._share(terms, each.heading)
-        around = self._around[each.unit]
-        beside = own if around is terms else self._share(around, each.heading)
-        words = (1.0 - NEIGHBOURS) * own + NEIGHBOURS * beside
-        cosine = _WEIGHTS[min(each.telling, TELLING)] * self._cosines[each.unit]
-        return self._relevance * (DENSE * cosine + (1.0 - DENSE) * words)
+    def _statement_score(self, statement: Statement, terms: frozenset[int]) -> float:
+        """The score of a sentence that has these words of the question."""
+        own_share = self._word_share(terms, statement.heading)
+        unit_terms = self._unit_terms[statement.unit]
+        unit_share = (
+            own_share if unit_terms is terms else self._word_share(unit_terms, statement.heading)
+        )
+        words = (1.0 - NEIGHBOUR_WEIGHT) * own_share + NEIGHBOUR_WEIGHT * unit_share
+        cosine = (
+            _COSINE_WEIGHTS[min(statement.content_words, FULL_WEIGHT_WORDS)]
+            * self._cosines[statement.unit]
+        )
+        return self._relevance * (COSINE_WEIGHT * cosine + (1.0 - COSINE_WEIGHT) * words)
 
-    def _share(self, terms: frozenset[int], heading: tuple[str, ...]) -> float:
-        known = self._shares.get((terms, heading))
-        if known is None:
-            if heading not in self._above:
-                named = _terms_above(" ".join(heading))
-                self._above[heading] = (named & self._asked) | self._title
-            above = self._above[heading] - terms
-            known = sum(self._weights[term] for term in terms)
-            known += ABOVE * sum(self._weights[term] for term in above)
-            self._shares[terms, heading] = known
-        return known
+    def _word_share(self, terms: frozenset[int], heading: tuple[str, ...]) -> float:
+        """The weight of the question's words in a text, and of others in its title and headings."""
+        share = self._word_shares.get((terms, heading))
+        if share is None:
+            if heading not in self._heading_terms:
+                heading_terms = _terms_above(" ".join(heading))
+                self._heading_terms[heading] = (
+                    heading_terms & self._question_terms
+                ) | self._title_terms
+            terms_above = self._heading_terms[heading] - terms
+            share = sum(self._word_weights[term] for term in terms)
+            share += HEADING_WORD_WEIGHT * sum(self._word_weights[term] for term in terms_above)
+            self._word_shares[terms, heading] = share
+        return share

@@ -35,7 +35,7 @@ from memvault.text.words import name_key
 # Of edges whose relation a person named.
 _NAMED_ORIGINS = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
-SPARE = 1_000  # texts of removed edges that may stay
+SPARE_TEXTS = 1_000  # texts of removed edges that may stay
 
 
 Embed = Callable[[Sequence[str]], Floats]
@@ -92,21 +92,21 @@ class _Texts:
 
     def fill(self) -> Floats:
         """Add vectors and stems of the texts that have none; returns all vectors."""
-        new = list(self.numbers)[self.filled :]
-        vectors = self.embed(new)
+        new_texts = list(self.numbers)[self.filled :]
+        vectors = self.embed(new_texts)
         if self.vectors is None:
             self.vectors = vectors
-        elif new:
-            needed = self.filled + len(new)
-            if needed > len(self.vectors):
-                grown = np.zeros((needed + needed // 4, vectors.shape[1]), np.float32)
+        elif new_texts:
+            needed_size = self.filled + len(new_texts)
+            if needed_size > len(self.vectors):
+                grown = np.zeros((needed_size + needed_size // 4, vectors.shape[1]), np.float32)
                 grown[: self.filled] = self.vectors[: self.filled]
                 self.vectors = grown
-            self.vectors[self.filled : needed] = vectors
-        for number, text in enumerate(new, self.filled):
+            self.vectors[self.filled : needed_size] = vectors
+        for number, text in enumerate(new_texts, self.filled):
             for stem in stems(text):
                 self.postings.setdefault(stem, array("i")).append(number)
-        self.filled += len(new)
+        self.filled += len(new_texts)
         return self.vectors[: self.filled]
 
 
@@ -125,8 +125,8 @@ class EdgeIndex:
         self._changed_lock = threading.Lock()
         self._changed: set[str] = set()  # ids of notes
         self._in_progress = 0  # notes whose steps are being made
-        self._current: StepGraph | None = None
-        self._max_texts = SPARE  # more texts than these are checked for unused ones
+        self._graph: StepGraph | None = None
+        self._max_texts = SPARE_TEXTS  # more texts than these are checked for unused ones
         self._clear()
         view.on_change.append(self._note_change)
 
@@ -150,7 +150,7 @@ class EdgeIndex:
     @property
     def latest(self) -> StepGraph | None:
         """The graph of the last `refresh`; None before the first."""
-        return self._current
+        return self._graph
 
     def refresh(self, patience: float = -1.0) -> StepGraph | None:
         """Make the steps of changed notes again; returns the graph as it is now.
@@ -163,26 +163,26 @@ class EdgeIndex:
             StoreUnavailable: the graph is not loaded, and its store does not answer.
         """
         if not self._lock.acquire(timeout=patience):
-            return self._current
+            return self._graph
         try:
             self._view.load()
             with self._changed_lock:
                 changed, self._changed = self._changed, set()
                 self._in_progress = len(changed)
             try:
-                if self._current is None:
+                if self._graph is None:
                     self._clear()
                     self._add_all()
                 elif changed:
                     self._update(changed)
                 else:
-                    return self._current
-                self._current = self._without_unused_texts(self._assembled())
+                    return self._graph
+                self._graph = self._without_unused_texts(self._assembled())
             except BaseException:  # also when the engine stops: the next refresh reads them
                 with self._changed_lock:
                     self._changed |= changed
                 raise
-            return self._current
+            return self._graph
         finally:
             self._in_progress = 0
             self._lock.release()
@@ -192,37 +192,37 @@ class EdgeIndex:
     def _add_all(self) -> None:
         memories = {memory.id: memory for memory in self._memories.all()}
         for memory in memories.values():
-            self._put_memory(memory)
+            self._set_memory(memory)
         for node in self._view.nodes():
             if node.id not in memories:
-                self._put_entity(node.id, node.name, node.kind)
+                self._set_entity(node.id, node.name, node.kind)
         for memory in memories.values():
-            self._put_edges(memory, list(in_order(self._view.stated_by(memory.id))))
+            self._set_edges(memory, list(in_order(self._view.stated_by(memory.id))))
 
     def _update(self, note_ids: Collection[str]) -> None:
-        memories = {key: self._memories.by_id(key) for key in note_ids}
-        for key, memory in memories.items():
+        memories = {note_id: self._memories.by_id(note_id) for note_id in note_ids}
+        for note_id, memory in memories.items():
             if memory is None:
-                self._drop(key)
+                self._remove_note(note_id)
             else:
-                self._put_memory(memory)
+                self._set_memory(memory)
         for memory in memories.values():
             if memory is not None:
                 edges = list(in_order(self._view.stated_by(memory.id)))
                 for target in {edge.target for edge in edges}:
                     node = self._view.node(target)
                     if node is not None and self._memories.by_id(target) is None:
-                        self._put_entity(node.id, node.name, node.kind)
-                self._put_edges(memory, edges)
+                        self._set_entity(node.id, node.name, node.kind)
+                self._set_edges(memory, edges)
 
-    def _drop(self, note_id: str) -> None:
+    def _remove_note(self, note_id: str) -> None:
         number = self._nodes.number(note_id)
         self._edges.pop(number, None)
         self._relations.pop(number, None)
         self._nodes.has_note[number] = False
         self._nodes.days[number] = NO_DAY
 
-    def _put_memory(self, memory: Memory) -> None:
+    def _set_memory(self, memory: Memory) -> None:
         nodes, number = self._nodes, self._nodes.number(memory.id)
         nodes.names[number] = memory.title
         nodes.kinds[number] = self._kinds.setdefault(kind_word(memory), len(self._kinds))
@@ -233,43 +233,43 @@ class EdgeIndex:
     def _project(self, name: str | None) -> int:
         return self._projects.setdefault(name.casefold(), len(self._projects)) if name else -1
 
-    def _put_entity(self, node_id: str, name: str, kind: str) -> None:
+    def _set_entity(self, node_id: str, name: str, kind: str) -> None:
         number = self._nodes.number(node_id)
         self._nodes.names[number] = name
         self._nodes.kinds[number] = self._kinds.setdefault(kind, len(self._kinds))
         self._nodes.has_note[number] = False
 
-    def _put_edges(self, memory: Memory, edges: list[GraphEdge]) -> None:
+    def _set_edges(self, memory: Memory, edges: list[GraphEdge]) -> None:
         number = self._nodes.number(memory.id)
         file_name = memory.path.rsplit("/", 1)[-1].removesuffix(".md")
         names = {memory.title, file_name, *memory.aliases}
         steps = steps_of(edges, memory.title, names)
         rows = np.zeros((len(edges), _COLUMNS), np.int32)
-        for k, (edge, step) in enumerate(zip(edges, steps, strict=True)):
-            rows[k] = (
+        for ordinal, (edge, step) in enumerate(zip(edges, steps, strict=True)):
+            rows[ordinal] = (
                 self._nodes.number(edge.target),
                 self._texts.number(step.whole),
                 self._texts.number(step.local),
                 step.sentence,
                 step.listed,
-                k,
+                ordinal,
             )
         self._edges[number] = rows
         self._nodes.title_texts[number] = self._texts.number(
             title_without_names(memory.title, edges)
         )
-        named = (edge for edge in edges if edge.origin in _NAMED_ORIGINS)
-        self._relations[number] = tuple({edge.relation.lower() for edge in named})
+        named_edges = (edge for edge in edges if edge.origin in _NAMED_ORIGINS)
+        self._relations[number] = tuple({edge.relation.lower() for edge in named_edges})
 
     def _without_unused_texts(self, graph: StepGraph) -> StepGraph:
         """The graph, rebuilt from scratch if most of its texts are those of removed edges."""
         if len(graph.texts) <= self._max_texts:
             return graph
         used = np.unique(np.concatenate([graph.whole, graph.local, graph.title_text]))
-        self._max_texts = 2 * len(used) + SPARE
+        self._max_texts = 2 * len(used) + SPARE_TEXTS
         if len(graph.texts) <= self._max_texts:
             return graph
-        self._current = None  # if this fails, the next refresh rebuilds everything too
+        self._graph = None  # if this fails, the next refresh rebuilds everything too
         self._clear()
         self._add_all()
         return self._assembled()
@@ -333,22 +333,22 @@ class EdgeIndex:
         kinds = np.array(self._nodes.kinds, np.int32)[source]
         can_relate = (local != self._texts.numbers.get(TITLE_STEP, -1)) | (kinds != NO_KIND)
         pairs = np.unique(np.stack([local[can_relate], source[can_relate]]), axis=1)
-        notes = np.bincount(pairs[0], minlength=len(texts))
-        repeated: Flags = notes >= least_repetitions(sum(self._nodes.has_note))
+        note_counts = np.bincount(pairs[0], minlength=len(texts))
+        repeated: Flags = note_counts >= least_repetitions(sum(self._nodes.has_note))
         for number in np.flatnonzero(repeated).tolist():
             if not stems(texts[number]) and ":" not in texts[number].removeprefix(f"{MASK}:"):
                 # "is from X" and "X: …" say little; "from: X" is a relation's name.
                 repeated[number] = False
-        of_edges: Flags = repeated[local] & can_relate
-        return of_edges
+        is_repeated: Flags = repeated[local] & can_relate
+        return is_repeated
 
     def _entities_of_name(self, target: Ints) -> dict[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {}
+        nodes_of_name: dict[str, tuple[int, ...]] = {}
         for number in np.unique(target):
             if not self._nodes.has_note[number]:
                 key = name_key(self._nodes.names[number])
-                found[key] = (*found.get(key, ()), int(number))
-        return found
+                nodes_of_name[key] = (*nodes_of_name.get(key, ()), int(number))
+        return nodes_of_name
 
 
 def _sort_key(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:

@@ -72,10 +72,10 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
             for k in members:  # names in a title are adjacent without being related
                 steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
             continue
-        for k, whole, local, listed in _masked(sentence, edges, members, own_names):
+        for k, whole, local, is_listed in _masked(sentence, edges, members, own_names):
             edge = edges[k]
             whole_step, local_step = _with_relation(edge, whole), _with_relation(edge, local)
-            steps[k] = Step(whole_step, local_step, number, listed)
+            steps[k] = Step(whole_step, local_step, number, is_listed)
     return steps
 
 
@@ -89,9 +89,9 @@ def literals(sentence: str) -> list[tuple[int, int]]:
     return sorted(places)
 
 
-def _is_free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
+def _is_free(start: int, end: int, occupied: Iterable[tuple[int, int]]) -> bool:
     """Whether a place overlaps none of these places."""
-    return all(end <= other_start or other_end <= start for other_start, other_end in taken)
+    return all(end <= other_start or other_end <= start for other_start, other_end in occupied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +113,16 @@ def values_in(sentence: str, names: Iterable[tuple[int, int]]) -> list[Value]:
     Args:
         names: places of the vault's names in the sentence, which are no values.
     """
-    taken = sorted(names)
-    spans = [_Span(start, end) for start, end in taken]
+    occupied = sorted(names)
+    spans = [_Span(start, end) for start, end in occupied]
     for start, end in literals(sentence):
-        if _is_free(start, end, taken):
+        if _is_free(start, end, occupied):
             spans.append(_Span(start, end, 0))
     lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
     whole = _whole(sentence, lists)
     return [
-        Value(sentence[span.start : span.end], whole, _local(sentence, lists, number))
-        for number, group in enumerate(lists)
+        Value(sentence[span.start : span.end], whole, _local(sentence, lists, index))
+        for index, group in enumerate(lists)
         for span in group
         if span.edge == 0
     ]
@@ -168,23 +168,23 @@ def _masked(
         start, end = edges[k].place, edges[k].place + edges[k].length
         if start >= 0:
             spans.append(_Span(start, end, k))
-    taken = [(span.start, span.end) for span in spans]
+    occupied = [(span.start, span.end) for span in spans]
     for start, end in (*own_names.spans(sentence), *literals(sentence)):
-        if _is_free(start, end, taken):
+        if _is_free(start, end, occupied):
             spans.append(_Span(start, end))
-            taken.append((start, end))
+            occupied.append((start, end))
     lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
     whole = _whole(sentence, lists)
-    placed = {span.edge for span in spans}
+    edges_with_span = {span.edge for span in spans}
     for k in members:
-        if k not in placed:
+        if k not in edges_with_span:
             yield k, whole, whole, False
-    for number, group in enumerate(lists):
-        local = _local(sentence, lists, number)
-        listed = len({edges[s.edge].target if s.edge >= 0 else s for s in group}) > 1
+    for index, group in enumerate(lists):
+        local = _local(sentence, lists, index)
+        is_listed = len({edges[s.edge].target if s.edge >= 0 else s for s in group}) > 1
         for span in group:
             if span.edge >= 0:
-                yield span.edge, whole, local, listed
+                yield span.edge, whole, local, is_listed
 
 
 def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:
@@ -209,14 +209,14 @@ def _whole(sentence: str, lists: list[list[_Span]]) -> str:
     return _clean(text + sentence[position:])
 
 
-def _local(sentence: str, lists: list[list[_Span]], number: int) -> str:
+def _local(sentence: str, lists: list[list[_Span]], index: int) -> str:
     """The words between the list before and the list after."""
-    group = lists[number]
-    start = max(s.end for s in lists[number - 1]) if number else 0
-    end = lists[number + 1][0].start if number + 1 < len(lists) else len(sentence)
+    group = lists[index]
+    start = max(s.end for s in lists[index - 1]) if index else 0
+    end = lists[index + 1][0].start if index + 1 < len(lists) else len(sentence)
     before = sentence[start : group[0].start]
     after = sentence[max(span.end for span in group) : end]
-    if number and not _WORD.search(before):
+    if index and not _WORD.search(before):
         before = f" {MASK}{before}"
     return _clean(before + MASK + _TRAILING.sub("", after))
 

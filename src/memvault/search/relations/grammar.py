@@ -92,32 +92,34 @@ class Grammar:
 
     def _term(self, token: Token) -> Term | None:
         """The term that a word is; None for one that is part of a relation or of another term."""
-        low = token.lower_
+        lower_word = token.lower_
         if token.i in self._names:
-            return Term(token.i, low, nodes=self._names[token.i])
-        if low in _SPEAKER or self._is_determiner(token) or self._is_relative(token):
+            return Term(token.i, lower_word, nodes=self._names[token.i])
+        if lower_word in _SPEAKER or self._is_determiner(token) or self._is_relative(token):
             return None
-        if low in PERSON_WORDS:
-            word = low if low.startswith("who") else None
-            return Term(token.i, "person", person=True, plural=low == "people", question_word=word)
-        if low in ANYTHING:
-            return Term(token.i, low)
+        if lower_word in PERSON_WORDS:
+            word = lower_word if lower_word.startswith("who") else None
+            return Term(
+                token.i, "person", person=True, plural=lower_word == "people", question_word=word
+            )
+        if lower_word in ANYTHING:
+            return Term(token.i, lower_word)
         if (
             token.tag_ in ("WP", "WRB", "WDT")
-            and low in BARE_QUESTION_WORDS
+            and lower_word in BARE_QUESTION_WORDS
             and token.dep_ != "det"
         ):
-            return Term(token.i, low, question_word=low)
+            return Term(token.i, lower_word, question_word=lower_word)
         if token.pos_ in ("NOUN", "PROPN"):
             return None if self._belongs_to_next(token) else self._noun(token)
         return None
 
     def _noun(self, token: Token) -> Term:
-        before = self._doc[max(0, token.i - 5) : token.i]
+        preceding = self._doc[max(0, token.i - 5) : token.i]
         question_word = next(
             (
                 word.lower_
-                for word in before
+                for word in preceding
                 if self._is_determiner(word)
                 and word.lower_ != "whose"
                 and self._noun_after(word) == token.i
@@ -164,22 +166,25 @@ class Grammar:
         """*Which city*, *what old tool*: the word only asks about the noun that follows."""
         if token.lower_ not in ("which", "what", "whose"):
             return False
-        for after in self._doc[token.i + 1 : token.i + 5]:
-            if after.pos_ in ("NOUN", "PROPN"):
-                return after.i not in self._names
-            if after.pos_ not in ("ADJ", "NUM") and after.dep_ not in ("compound", "amod"):
+        for following in self._doc[token.i + 1 : token.i + 5]:
+            if following.pos_ in ("NOUN", "PROPN"):
+                return following.i not in self._names
+            if following.pos_ not in ("ADJ", "NUM") and following.dep_ not in ("compound", "amod"):
                 return False
         return False
 
     def _noun_after(self, determiner: Token) -> int:
         """The last noun of the noun phrase that follows."""
-        last = -1
-        for after in self._doc[determiner.i + 1 : determiner.i + 6]:
-            if after.pos_ in ("NOUN", "PROPN") and after.i not in self._names:
-                last = after.i
-            elif after.pos_ not in ("ADJ", "NUM") and after.dep_ not in ("compound", "amod"):
+        last_noun = -1
+        for following in self._doc[determiner.i + 1 : determiner.i + 6]:
+            if following.pos_ in ("NOUN", "PROPN") and following.i not in self._names:
+                last_noun = following.i
+            elif following.pos_ not in ("ADJ", "NUM") and following.dep_ not in (
+                "compound",
+                "amod",
+            ):
                 break
-        return last
+        return last_noun
 
     # -- relations ------------------------------------------------------------------------------
 
@@ -213,7 +218,7 @@ class Grammar:
                     queue.append((neighbour, origin, (*path, neighbour)))
         return relations
 
-    def _relation(self, a: int, b: int, path: tuple[int, ...]) -> Relation:
+    def _relation(self, near: int, far: int, path: tuple[int, ...]) -> Relation:
         """The relation of two terms, stated by the words on the path between them."""
         tokens = set(path).union(*(self._companions(i) for i in path))
         words = [
@@ -221,14 +226,17 @@ class Grammar:
             for token in (self._doc[i] for i in sorted(tokens))
             if token.dep_ not in _NO_CONTENT and not self._is_relative(token)
         ]
-        near, far = self._terms[a], self._terms[b]
+        near_term, far_term = self._terms[near], self._terms[far]
         text = " ".join(word.text for word in words)
-        if far.token in self._children[near.token] and self._doc[far.token].dep_ == "poss":
+        if (
+            far_term.token in self._children[near_term.token]
+            and self._doc[far_term.token].dep_ == "poss"
+        ):
             text = "of"
-        if not words and any(self._doc[k].tag_ == "WP$" for k in self._children[far.token]):
+        if not words and any(self._doc[k].tag_ == "WP$" for k in self._children[far_term.token]):
             text = "whose"
         lemmas = (word.lemma_.lower() for word in words if word.pos_ in ("VERB", "NOUN", "ADJ"))
-        return Relation(a, b, text, frozenset(lemmas))
+        return Relation(near, far, text, frozenset(lemmas))
 
     def _companions(self, verb: int) -> set[int]:
         """The words that belong to a word of the path but are not on it.

@@ -38,7 +38,7 @@ def _is_plain_noun(term: Term, *, names_kind: bool) -> bool:
 
 def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
     """The question with none, some and all of the plain nouns between two terms contracted."""
-    degree = [sum(k in (r.a, r.b) for r in question.relations) for k in range(len(kinds))]
+    degree = [sum(k in (r.near, r.far) for r in question.relations) for k in range(len(kinds))]
     plain_nouns = [
         k
         for k, term in enumerate(question.terms)
@@ -54,20 +54,20 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
     return interpretations
 
 
-def contracted(question: Question, k: int) -> Question:
-    """The question with term ``k`` merged into the relations that it connected."""
-    term = question.terms[k]
-    above = next((r for r in question.relations if r.b == k), None)
+def contracted(question: Question, term_index: int) -> Question:
+    """The question with this term merged into the relations that it connected."""
+    term = question.terms[term_index]
+    above = next((r for r in question.relations if r.far == term_index), None)
     if above is None:
         return question
-    below = question.below(k)
+    below = question.below(term_index)
     relations = [r for r in question.relations if r is not above and r not in below]
     front = "" if above.words in ("of", "whose") else above.words
     for relation in below:
         lemmas = above.lemmas | relation.lemmas | {term.text}
         words = joined(front, term.phrase, relation.words)
         times = above.times + relation.times + term.times
-        relations.append(Relation(above.a, relation.b, words, lemmas, times))
+        relations.append(Relation(above.near, relation.far, words, lemmas, times))
     return replace(question, relations=tuple(relations))
 
 
@@ -79,39 +79,39 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
             (
                 r
                 for r in relations
-                if r.b != question.root
-                and _is_plain_noun(terms[r.b], names_kind=kinds[r.b])
-                and not any(other.a == r.b for other in relations)
+                if r.far != question.root
+                and _is_plain_noun(terms[r.far], names_kind=kinds[r.far])
+                and not any(other.near == r.far for other in relations)
             ),
             None,
         )
         if leaf is None:
             return replace(question, terms=tuple(terms), relations=tuple(relations))
         relations.remove(leaf)
-        noun = terms[leaf.b].phrase
+        noun = terms[leaf.far].phrase
         siblings = [
             k
             for k, r in enumerate(relations)
-            if r.a == leaf.a
+            if r.near == leaf.near
             and (r.words == leaf.words or (leaf.words and r.words.startswith(leaf.words)))
         ]
         for k in siblings:
             relation = relations[k]
-            lemmas = relation.lemmas | {terms[leaf.b].text}
+            lemmas = relation.lemmas | {terms[leaf.far].text}
             relations[k] = replace(relation, words=joined(noun, relation.words), lemmas=lemmas)
         if not siblings:
-            owner = terms[leaf.a]
+            owner = terms[leaf.near]
             words = joined(leaf.words, noun)
-            terms[leaf.a] = replace(owner, modifiers=(*owner.modifiers, words))
+            terms[leaf.near] = replace(owner, modifiers=(*owner.modifiers, words))
 
 
 def _with_one_owner(question: Question, kinds: Sequence[bool]) -> Question:
     """Move all but the first relation of a value (a place, a day) to the term it belongs to."""
-    value, below = question.root_term, question.below(question.root)
-    if len(below) < 2 or kinds[question.root] or value.person or value.named:
+    value, relations_below = question.root_term, question.below(question.root)
+    if len(relations_below) < 2 or kinds[question.root] or value.person or value.named:
         return question
-    owner, rest = below[0].b, below[1:]
-    moved = (replace(r, a=owner) if r in rest else r for r in question.relations)
+    owner, later_relations = relations_below[0].far, relations_below[1:]
+    moved = (replace(r, near=owner) if r in later_relations else r for r in question.relations)
     return replace(question, relations=tuple(moved))
 
 
@@ -130,22 +130,37 @@ def merged(question: Question, doc: Doc) -> Question:
 
 
 def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question | None:
-    near, far = question.terms[relation.a], question.terms[relation.b]
-    first, second = sorted((near.token, far.token))
-    is_adjacent = second - first == 1 and doc[first].tag_ != "POS"
-    if not relation.words and is_adjacent and near.named != far.named:
-        named, noun = (relation.a, relation.b) if near.named else (relation.b, relation.a)
-        return _without(question, relation, drop=noun, keep=named)
-    is_root = relation.a == question.root
-    word = near.question_word if near.person or near.text in ("what", "who") else None
-    if relation.words in _LINKING and is_root and word and not far.named and not far.person:
+    near_term, far_term = question.terms[relation.near], question.terms[relation.far]
+    first_token, second_token = sorted((near_term.token, far_term.token))
+    is_adjacent = second_token - first_token == 1 and doc[first_token].tag_ != "POS"
+    if not relation.words and is_adjacent and near_term.named != far_term.named:
+        named_index, noun_index = (
+            (relation.near, relation.far) if near_term.named else (relation.far, relation.near)
+        )
+        return _without(question, relation, drop=noun_index, keep=named_index)
+    is_root = relation.near == question.root
+    word = (
+        near_term.question_word if near_term.person or near_term.text in ("what", "who") else None
+    )
+    if (
+        relation.words in _LINKING
+        and is_root
+        and word
+        and not far_term.named
+        and not far_term.person
+    ):
         terms = list(question.terms)
-        terms[relation.b] = replace(far, person=near.person, question_word=word, role=True)
+        terms[relation.far] = replace(
+            far_term, person=near_term.person, question_word=word, role=True
+        )
         question = replace(question, terms=tuple(terms))
-        return _without(question, relation, drop=relation.a, keep=relation.b)
-    if relation.words in _BE and far.named and not near.named and not is_root:
+        return _without(question, relation, drop=relation.near, keep=relation.far)
+    if relation.words in _BE and far_term.named and not near_term.named and not is_root:
         return _without(
-            _moved_to_relation_above(question, relation, near), relation, relation.a, relation.b
+            _moved_to_relation_above(question, relation, near_term),
+            relation,
+            relation.near,
+            relation.far,
         )
     return None
 
@@ -154,7 +169,7 @@ def _moved_to_relation_above(question: Question, relation: Relation, noun: Term)
     """*the project that X is the lead of*: the noun's words go to the relation above it."""
     relations = list(question.relations)
     for k, above in enumerate(relations):
-        if above.b == relation.a:
+        if above.far == relation.near:
             front = above.words if above.words != "of" else ""
             words = joined(front, noun.phrase, "is")
             relations[k] = replace(above, words=words, lemmas=above.lemmas | {noun.text})
@@ -169,9 +184,9 @@ def _without(question: Question, relation: Relation, drop: int, keep: int) -> Qu
         return keep if k == drop else k
 
     relations = tuple(
-        replace(r, a=moved(r.a), b=moved(r.b))
+        replace(r, near=moved(r.near), far=moved(r.far))
         for r in question.relations
-        if (r.a, r.b) != (relation.a, relation.b)
+        if (r.near, r.far) != (relation.near, relation.far)
     )
     terms = list(question.terms)
     times = terms[keep].times + terms[drop].times
@@ -182,13 +197,15 @@ def _without(question: Question, relation: Relation, drop: int, keep: int) -> Qu
 def _outward(question: Question) -> Question:
     """Direct every relation away from the term asked for."""
     relations: list[Relation] = []
-    reached, rest = {question.root}, list(question.relations)
+    reached_terms, waiting = {question.root}, list(question.relations)
     while True:
-        relation = next((r for r in rest if r.a in reached or r.b in reached), None)
+        relation = next(
+            (r for r in waiting if r.near in reached_terms or r.far in reached_terms), None
+        )
         if relation is None:
             return replace(question, relations=tuple(relations))
-        rest.remove(relation)
-        if relation.a not in reached:
-            relation = replace(relation, a=relation.b, b=relation.a)
+        waiting.remove(relation)
+        if relation.near not in reached_terms:
+            relation = replace(relation, near=relation.far, far=relation.near)
         relations.append(relation)
-        reached.add(relation.b)
+        reached_terms.add(relation.far)

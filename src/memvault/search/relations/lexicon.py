@@ -30,8 +30,8 @@ KIND_COSINE = 0.5  # least cosine of a noun and the kind of note that it means
 KIND_SPREAD = 0.08  # how fast other kinds lose weight relative to the meant one
 WRONG_KIND = 0.1  # least weight of a kind that is not the named one
 OTHER_KIND = 0.15  # least weight of a kind that is not the nearest one
-MOSTLY = 0.6  # share from which on a kind is people: the pipeline misses rare names
-SAMPLE = 15  # names of a kind that the pipeline checks
+MIN_PEOPLE_SHARE = 0.6  # share from which on a kind is people: the pipeline misses rare names
+SAMPLE_SIZE = 15  # names of a kind that the pipeline checks
 
 
 class PersonKinds:
@@ -50,12 +50,12 @@ class PersonKinds:
             return 0.0
         if KIND_OF_TYPE.get(kind) is not None:
             return float(KIND_OF_TYPE[kind] == NodeKind.PERSON)
-        sample = sorted(names, key=_sampling_key)[:SAMPLE]
+        sample = sorted(names, key=_sampling_key)[:SAMPLE_SIZE]
         unknown = [name for name in sample if name not in self._is_person]
         if unknown:
             self._is_person.update(zip(unknown, self._people(unknown), strict=True))
         share = sum(self._is_person[name] for name in sample) / max(1, len(sample))
-        return 1.0 if share >= MOSTLY else share
+        return 1.0 if share >= MIN_PEOPLE_SHARE else share
 
 
 def _sampling_key(name: str) -> bytes:
@@ -110,14 +110,14 @@ class Kinds:
         A *firm* is a company; but a city is no venue, though both are places.
         """
         kind, root = KIND_OF_TYPE.get(noun), stem(noun)
-        named = np.array([word == noun or stem(word) == root for word in self._words], np.bool_)
-        if not (named & self._has_notes).any() and kind is not None:
+        is_named = np.array([word == noun or stem(word) == root for word in self._words], np.bool_)
+        if not (is_named & self._has_notes).any() and kind is not None:
             synonyms = [
                 KIND_OF_TYPE.get(word) == kind and (kind != NodeKind.PLACE or kind in (noun, word))
                 for word in self._words
             ]
-            named |= np.array(synonyms, np.bool_)
-        return named
+            is_named |= np.array(synonyms, np.bool_)
+        return is_named
 
     def needs_vector(self, term: Term) -> bool:
         """Whether a noun must be compared with the kinds in meaning."""
@@ -137,16 +137,16 @@ class Kinds:
             if self._people.max(initial=0.0) <= 0.5:
                 return any_kind
             return KindReading(np.maximum(self._people, OTHER_KIND), True)
-        named = self.named_by(term.text)
-        if (named & self._has_notes).any():
-            return KindReading(np.where(named, 1.0, WRONG_KIND).astype(np.float32), True)
+        is_named = self.named_by(term.text)
+        if (is_named & self._has_notes).any():
+            return KindReading(np.where(is_named, 1.0, WRONG_KIND).astype(np.float32), True)
         if vector is None:
             return any_kind
         cosines = np.where(self._has_notes, self._vectors @ vector, -1.0)
-        best = float(cosines.max(initial=-1.0))
-        if best < KIND_COSINE:
+        best_cosine = float(cosines.max(initial=-1.0))
+        if best_cosine < KIND_COSINE:
             return any_kind
-        weights = np.exp((cosines - best) / KIND_SPREAD)
+        weights = np.exp((cosines - best_cosine) / KIND_SPREAD)
         return KindReading(np.maximum(weights, OTHER_KIND).astype(np.float32), True)
 
     def nearness(self, vector: Floats) -> Floats:
@@ -213,8 +213,8 @@ class Lexicon:
 
     def event_day(self, text: str) -> date | None:
         """The day of the node that a text names, if it is unambiguous and has a day."""
-        bare = text.removeprefix("the ")
-        name = self._names.lookup(text) or self._names.lookup(bare)
+        without_article = text.removeprefix("the ")
+        name = self._names.lookup(text) or self._names.lookup(without_article)
         node = self.graph.number_of.get(name.target) if name is not None else None
         if node is None or self.graph.day[node] == NO_DAY:
             return None

@@ -15,7 +15,9 @@ _SHARED_FOLDERS = frozenset(("permanent", "projects", "sessions", "exemplars", "
 def title_without_names(title: str, edges: Iterable[GraphEdge]) -> str:
     """A title without the names of other notes in it; whole if nothing else is in it."""
     spans = sorted(
-        (e.place, e.place + e.length) for e in edges if e.sentence == title and e.place >= 0
+        (edge.place, edge.place + edge.length)
+        for edge in edges
+        if edge.sentence == title and edge.place >= 0
     )
     text, position = "", 0
     for start, end in spans:
@@ -35,8 +37,8 @@ def kind_word(memory: Memory) -> str:
         return kind_of(memory)
     folders = memory.path.lower().split("/")[:-1]
     if folders and folders[-1][:1].isalpha() and folders[-1] not in _SHARED_FOLDERS:
-        own_project = memory.project is not None and folders[-1] == memory.project.lower()
-        return str(NodeKind.NOTE) if own_project else _singular(folders[-1])
+        is_own_project = memory.project is not None and folders[-1] == memory.project.lower()
+        return str(NodeKind.NOTE) if is_own_project else _singular(folders[-1])
     return str(NodeKind.NOTE)
 
 

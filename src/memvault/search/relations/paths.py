@@ -1,6 +1,6 @@
 """Finds paths of relations with the same meaning as a question.
 
-From the nodes that a question names, every path is tried of up to `LONGEST` relations that the
+From the nodes that a question names, every path is tried of up to `MAX_LENGTH` relations that the
 vault states repeatedly. Its words are compared in meaning with those of the question: each step
 should fit some words, each word some step or kind of note on the path. No grammar is needed, so it
 works in every language that the embedding model knows.
@@ -22,10 +22,10 @@ from memvault.search.relations.step_graph import Flags, Floats, Ints, StepGraph
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 
-LONGEST = 3
+MAX_LENGTH = 3
 _MAX_SPAN = 3  # words of a question that are compared together
-_WEIGHED = (60, 100, 240)  # paths of one, two and three relations that are weighed
-_EXTENDED = 100  # paths of each length that are made longer
+_MAX_WEIGHED = (60, 100, 240)  # paths of one, two and three relations that are weighed
+_MAX_EXTENDED = 100  # paths of each length that are made longer
 _MAX_PATHS = 40  # paths that lead to answers
 _MAX_NODES = 200  # nodes that a path which is made longer leads to
 _MAX_WALKS = 100_000  # walks of one length
@@ -56,6 +56,8 @@ _WEIGHTS = {
     "repeated": -1.9,
     "three": -1.3,
 }
+# Subtracted from how well a text fits a span: shares of the span's best fit; for overlapping spans.
+_RELATIVE_LOSS, _SPAN_LOSS, _OVERLAP_LOSS = 0.7, 0.3, 0.3
 _SHARPNESS = 1.2  # how much more the best paths count than the others
 _END_SHARE = 0.3  # weight of the note that a path ends at; that stating its last relation has 1
 _DIVISION = 0.3  # exponent by which the number of notes that a path leads to lowers their score
@@ -95,21 +97,25 @@ class QuestionWords:
     def read(cls, text: str) -> QuestionWords:
         """The words of a question with its names masked (`masked`)."""
         words = _WORD.findall(text)
-        low = [word.lower() for word in words]
-        content = tuple(k for k, word in enumerate(low) if word not in _WITHOUT_CONTENT)
+        lower_words = [word.lower() for word in words]
+        content = tuple(k for k, word in enumerate(lower_words) if word not in _WITHOUT_CONTENT)
         spans = tuple(
             (first, last)
             for first in range(len(words))
             for last in range(first + 1, min(len(words), first + _MAX_SPAN) + 1)
             if any(k in content for k in range(first, last))
         )
-        start = next((k for k, word in enumerate(low) if word in _QUESTION_WORDS), 0)
-        head = tuple(
-            k for k, (first, last) in enumerate(spans) if first >= start and last <= start + 4
+        question_start = next(
+            (k for k, word in enumerate(lower_words) if word in _QUESTION_WORDS), 0
         )
-        answer_kind = next((_ANSWER_KIND[word] for word in low if word in _ANSWER_KIND), "")
+        head = tuple(
+            k
+            for k, (first, last) in enumerate(spans)
+            if first >= question_start and last <= question_start + 4
+        )
+        answer_kind = next((_ANSWER_KIND[word] for word in lower_words if word in _ANSWER_KIND), "")
         phrases = tuple(" ".join(words[first:last]) for first, last in spans)
-        stems = frozenset(stem(low[k]) for k in content)
+        stems = frozenset(stem(lower_words[k]) for k in content)
         return cls(text, spans, phrases, content, head, answer_kind, stems)
 
 
@@ -154,27 +160,27 @@ class Answer:
     edges: tuple[int, ...]
 
 
-def answers(graph: StepGraph, paths: Sequence[Path], most: int) -> list[Answer]:
+def answers(graph: StepGraph, paths: Sequence[Path], limit: int) -> list[Answer]:
     """The notes that state the last relation of a path or that a path ends at, best first."""
     probabilities = np.zeros(len(graph.has_note))
     is_reached = np.zeros(len(graph.has_note), np.bool_)
-    best_of: dict[int, tuple[Path, int]] = {}  # the first path and walk to each node
-    best = paths[0].score if paths else 0.0
-    total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
+    reached_by: dict[int, tuple[Path, int]] = {}  # the first path and walk to each node
+    best_score = paths[0].score if paths else 0.0
+    total = sum(math.exp(_SHARPNESS * (path.score - best_score)) for path in paths)
     for path in paths:
-        probability = math.exp(_SHARPNESS * (path.score - best)) / total
+        probability = math.exp(_SHARPNESS * (path.score - best_score)) / total
         for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END_SHARE)):
             walks = np.flatnonzero(graph.has_note[nodes])
             reached, first = np.unique(nodes[walks], return_index=True)
             for walk in walks[np.sort(first[~is_reached[reached]])].tolist():
-                best_of[int(nodes[walk])] = path, walk
+                reached_by[int(nodes[walk])] = path, walk
             is_reached[reached] = True
             probabilities[reached] += share * probability / max(1, len(reached)) ** _DIVISION
-    best_nodes = sorted(best_of, key=lambda node: -probabilities[node])[:most]
+    best_nodes = sorted(reached_by, key=lambda node: -probabilities[node])[:limit]
     return [
         Answer(node, float(probabilities[node]), tuple(path.edges[walk].tolist()))
         for node in best_nodes
-        for path, walk in [best_of[node]]
+        for path, walk in [reached_by[node]]
     ]
 
 
@@ -203,25 +209,25 @@ class PathFinder:
     def _compare(self, answer_kind: Floats | None) -> None:
         """Compare the question's words with the texts of relations and with kinds of notes."""
         graph, question = self._graph, self._words
-        of_notes = np.zeros(len(graph.kinds), np.bool_)
-        of_notes[graph.kind_of[graph.has_note]] = True
+        is_note_kind = np.zeros(len(graph.kinds), np.bool_)
+        is_note_kind[graph.kind_of[graph.has_note]] = True
         self._texts = np.unique(graph.local[graph.repeated])  # numbers of the texts of relations
         self._place = np.full(len(graph.texts), -1, np.int32)
         self._place[self._texts] = np.arange(len(self._texts))
         self._steps = graph.vectors[self._texts]
         fits = self._phrases @ self._steps.T
         kind_fits = self._phrases @ self._kinds.T
-        best = np.maximum(fits.max(axis=1), kind_fits[:, of_notes].max(axis=1, initial=-1.0))
+        best = np.maximum(fits.max(axis=1), kind_fits[:, is_note_kind].max(axis=1, initial=-1.0))
         self._support = fits.max(axis=0)
-        self._relative = (fits - 0.7 * best[:, None]).max(axis=0)
+        self._relative = (fits - _RELATIVE_LOSS * best[:, None]).max(axis=0)
         order = np.argsort(-fits, axis=0)[:_BEST_SPANS]
         self._best_spans = order
-        self._best_span_fits = np.take_along_axis(fits - 0.3 * best[:, None], order, axis=0)
+        self._best_span_fits = np.take_along_axis(fits - _SPAN_LOSS * best[:, None], order, axis=0)
         has_word = [[first <= k < last for first, last in question.spans] for k in question.content]
         self._word_fits = np.stack([fits[spans].max(axis=0) for spans in has_word])
         self._word_kinds = np.stack([kind_fits[spans].max(axis=0) for spans in has_word])
         self._word_best = np.maximum(
-            self._word_fits.max(axis=1), self._word_kinds[:, of_notes].max(axis=1, initial=-1.0)
+            self._word_fits.max(axis=1), self._word_kinds[:, is_note_kind].max(axis=1, initial=-1.0)
         )
         head = list(question.head) or [0]
         self._answer_kind_fits = kind_fits[head].max(axis=0)
@@ -237,32 +243,37 @@ class PathFinder:
         )
 
     def paths(
-        self, starts: Sequence[int], longest: int = LONGEST, least: float = -math.inf
+        self, starts: Sequence[int], max_length: int = MAX_LENGTH, min_score: float = -math.inf
     ) -> list[Path]:
         """The best fitting paths from these nodes, best first; none if the best has a lower score
-        than ``least``."""
+        than ``min_score``."""
         if not self._graph.repeated.any():
             return []
         levels: list[_Level] = []
-        found: list[tuple[float, int, int]] = []
-        for length in range(1, min(longest, LONGEST) + 1):
+        weighed_paths: list[tuple[float, int, int]] = []
+        for length in range(1, min(max_length, MAX_LENGTH) + 1):
             level = self._next_level(levels, np.array(starts, np.int32))
             if level is None:
                 break
             levels.append(level)
-            weighed = self._best(level, _WEIGHED[length - 1])
+            weighed = self._best_paths(level, _MAX_WEIGHED[length - 1])
             scores = self._scores(level, weighed)
-            found += [
+            weighed_paths += [
                 (score, length - 1, number)
                 for score, number in zip(scores, weighed.tolist(), strict=True)
             ]
-        found.sort(key=lambda path: -path[0])
-        best = found[:_MAX_PATHS] if found and found[0][0] >= least else []
+        weighed_paths.sort(key=lambda path: -path[0])
+        best_paths = (
+            weighed_paths[:_MAX_PATHS] if weighed_paths and weighed_paths[0][0] >= min_score else []
+        )
         walks = {
-            depth: _walks(levels[: depth + 1], [number for _, at, number in best if at == depth])
-            for depth in {at for _, at, _ in best}
+            depth: _walks(
+                levels[: depth + 1],
+                [number for _, path_depth, number in best_paths if path_depth == depth],
+            )
+            for depth in {path_depth for _, path_depth, _ in best_paths}
         }
-        return [Path(score, *walks[depth][number]) for score, depth, number in best]
+        return [Path(score, *walks[depth][number]) for score, depth, number in best_paths]
 
     # -- walking --------------------------------------------------------------------------------
 
@@ -270,44 +281,49 @@ class PathFinder:
         """The best paths of the last level, longer by one relation; None if none goes on."""
         graph = self._graph
         if levels:
-            last = levels[-1]
-            sizes = np.bincount(last.path, minlength=len(last.texts))
-            rank = np.full(len(last.texts), len(last.texts))
-            best = self._best(last, _EXTENDED)
-            rank[best] = np.arange(len(best))
-            rank[sizes > _MAX_NODES] = len(last.texts)
-            goes_on = (rank[last.path] < len(best)) & ~graph.is_date[last.node]
+            previous = levels[-1]
+            sizes = np.bincount(previous.path, minlength=len(previous.texts))
+            rank = np.full(len(previous.texts), len(previous.texts))
+            extended = self._best_paths(previous, _MAX_EXTENDED)
+            rank[extended] = np.arange(len(extended))
+            rank[sizes > _MAX_NODES] = len(previous.texts)
+            goes_on = (rank[previous.path] < len(extended)) & ~graph.is_date[previous.node]
             rows = np.flatnonzero(goes_on).astype(np.int32)
-            rows = rows[np.argsort(rank[last.path[rows]], kind="stable")]
-            nodes, path_before = last.node[rows], last.path[rows]
+            rows = rows[np.argsort(rank[previous.path[rows]], kind="stable")]
+            nodes, path_before = previous.node[rows], previous.path[rows]
         else:
             rows = np.arange(len(starts), dtype=np.int32)
             nodes, path_before = starts, np.zeros(len(starts), np.int32)
-        at, half = graph.half_edges(nodes, _MAX_WALKS)  # hubs have too many edges
+        position, half = graph.half_edges(nodes, _MAX_WALKS)  # hubs have too many edges
         edge, target = graph.half_edge[half], graph.half_target[half]
         valid = graph.repeated[edge] & self._usable[target] & ~np.isin(target, starts)
         if len(levels) > 1:
-            valid &= target != levels[-2].node[levels[-1].parent[rows[at]]]
-        at, edge, target = at[valid], edge[valid], target[valid]
+            valid &= target != levels[-2].node[levels[-1].parent[rows[position]]]
+        position, edge, target = position[valid], edge[valid], target[valid]
         if not len(edge):
             return None
-        is_backward = graph.target[edge] == nodes[at]
+        is_backward = graph.target[edge] == nodes[position]
         place = self._place[graph.local[edge]].astype(np.int64)
-        key = (path_before[at].astype(np.int64) * len(self._texts) + place) * 2 + is_backward
-        _, first, path = np.unique(key, return_index=True, return_inverse=True)
-        texts, backward = place[first][:, None].astype(np.int32), is_backward[first][:, None]
-        kinds = graph.kind_of[target[first]][:, None]
+        path_key = (
+            path_before[position].astype(np.int64) * len(self._texts) + place
+        ) * 2 + is_backward
+        _, first_row, path = np.unique(path_key, return_index=True, return_inverse=True)
+        texts, backward = (
+            place[first_row][:, None].astype(np.int32),
+            is_backward[first_row][:, None],
+        )
+        kinds = graph.kind_of[target[first_row]][:, None]
         if levels:
-            parents = path_before[at[first]]
+            parents = path_before[position[first_row]]
             texts = np.hstack([levels[-1].texts[parents], texts])
             backward = np.hstack([levels[-1].backward[parents], backward])
             kinds = np.hstack([levels[-1].kinds[parents], kinds])
-        return _Level(target, edge, rows[at], path.astype(np.int32), texts, backward, kinds)
+        return _Level(target, edge, rows[position], path.astype(np.int32), texts, backward, kinds)
 
-    def _best(self, level: _Level, most: int) -> Ints:
+    def _best_paths(self, level: _Level, limit: int) -> Ints:
         """The paths of a level that fit the question best, by a quick estimate."""
         gain = 0.5 * self._support + 0.5 * self._relative
-        return np.argsort(-gain[level.texts].sum(axis=1), kind="stable")[:most].astype(np.int32)
+        return np.argsort(-gain[level.texts].sum(axis=1), kind="stable")[:limit].astype(np.int32)
 
     # -- weighing -------------------------------------------------------------------------------
 
@@ -315,14 +331,14 @@ class PathFinder:
         """The features that distinguish intended paths from others, (n_paths,) each."""
         texts, kinds = level.texts[paths], level.kinds[paths]
         length = texts.shape[1]
-        meant = self._steps[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
-        meant /= np.linalg.norm(meant, axis=1, keepdims=True)
+        path_vectors = self._steps[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
+        path_vectors /= np.linalg.norm(path_vectors, axis=1, keepdims=True)
         covered = np.maximum(
             self._word_fits[:, texts].max(axis=2), self._word_kinds[:, kinds].max(axis=2)
         )
-        different = np.array([len(set(row)) for row in texts.tolist()])
+        distinct_steps = np.array([len(set(row)) for row in texts.tolist()])
         return {
-            "meaning": meant @ self._question,
+            "meaning": path_vectors @ self._question,
             "support": self._support[texts].mean(axis=1),
             "apart": self._apart(texts),
             "covered": covered.mean(axis=0),
@@ -331,7 +347,7 @@ class PathFinder:
             "shared": self._shared[:, texts].any(axis=2).mean(axis=0),
             "kind": self._answer_kind_fits[kinds[:, -1]],
             "backward": level.backward[paths].mean(axis=1),
-            "repeated": (length - different).astype(np.float32),
+            "repeated": (length - distinct_steps).astype(np.float32),
             "three": np.full(len(paths), length == 3, np.float32),
         }
 
@@ -350,9 +366,9 @@ class PathFinder:
 
         total = sum(along(fits[:, :, k], k) for k in range(length)) / length
         for k in range(length):
-            for other in range(k):
-                overlaps = self._overlap[spans[None, :, :, k], spans[:, None, :, other]]
-                total = total - 0.3 / length * along(overlaps, other, k)
+            for earlier in range(k):
+                overlaps = self._overlap[spans[None, :, :, k], spans[:, None, :, earlier]]
+                total = total - _OVERLAP_LOSS / length * along(overlaps, earlier, k)
         best: Floats = np.asarray(total, np.float32).reshape(-1, count).max(axis=0)
         return best
 
@@ -366,13 +382,13 @@ class PathFinder:
 
 def _walks(levels: Sequence[_Level], numbers: Sequence[int]) -> dict[int, tuple[Ints, Ints]]:
     """The ends and the edges of the walks along some paths of the last level, as in `Path`."""
-    last = levels[-1]
-    at: Ints = np.flatnonzero(np.isin(last.path, numbers)).astype(np.int32)
-    at = at[np.argsort(last.path[at], kind="stable")]
-    known, first = np.unique(last.path[at], return_index=True)
-    ends, edges = last.node[at], []
+    last_level = levels[-1]
+    rows: Ints = np.flatnonzero(np.isin(last_level.path, numbers)).astype(np.int32)
+    rows = rows[np.argsort(last_level.path[rows], kind="stable")]
+    path_numbers, first_rows = np.unique(last_level.path[rows], return_index=True)
+    ends, edges = last_level.node[rows], []
     for level in reversed(levels):
-        edges.append(level.edge[at])
-        at = level.parent[at]
-    parts = np.split(ends, first[1:]), np.split(np.stack(edges, axis=1), first[1:])
-    return dict(zip(known.tolist(), zip(*parts, strict=True), strict=True))
+        edges.append(level.edge[rows])
+        rows = level.parent[rows]
+    by_path = np.split(ends, first_rows[1:]), np.split(np.stack(edges, axis=1), first_rows[1:])
+    return dict(zip(path_numbers.tolist(), zip(*by_path, strict=True), strict=True))

@@ -10,6 +10,7 @@ from memvault.search.relations.step_graph import Floats, StepGraph
 # The fit of a step is its cosine to the phrase plus SHARED.
 SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
 LISTED = 0.08  # subtracted for a target in a list if one node is meant
+LOCAL_SHARE = 0.6  # of the words around the target in an edge's fit; the rest is the sentence's
 
 
 class PhraseFit:
@@ -33,7 +34,7 @@ class PhraseFit:
         key = (phrase, single)
         if key not in self._of_edges:
             graph, texts = self._graph, self._of_texts(phrase)
-            fit = 0.6 * texts[graph.local] + 0.4 * texts[graph.whole]
+            fit = LOCAL_SHARE * texts[graph.local] + (1.0 - LOCAL_SHARE) * texts[graph.whole]
             self._of_edges[key] = fit - LISTED * graph.listed if single else fit
         return self._of_edges[key]
 

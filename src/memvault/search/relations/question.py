@@ -15,7 +15,7 @@ PERSON_WORDS = frozenset((
 ANYTHING = frozenset(("something", "anything", "everything"))
 BARE_QUESTION_WORDS = frozenset(("where", "when", "what", "which"))
 # Words without meaning for a relation.
-LIGHT = frozenset((
+LIGHT_WORDS = frozenset((
     "whose", "have", "has", "had", "having", "do", "does", "did", "from", "of", "in", "on", "at",
     "with", "by", "to", "for", "was", "were", "is", "are", "be", "been", "that", "get", "got"
 ))  # fmt: skip
@@ -64,13 +64,16 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The words that connect term ``a`` to term ``b``; ``a`` is nearer to the term asked for.
+    """The words that connect two terms.
 
-    ``lemmas`` are the content words in their base form.
+    Attributes:
+        near: number of the term that is nearer to the term asked for.
+        far: number of the other term.
+        lemmas: the content words in their base form.
     """
 
-    a: int
-    b: int
+    near: int
+    far: int
     words: str
     lemmas: frozenset[str] = frozenset()
     times: tuple[Span, ...] = ()
@@ -90,7 +93,7 @@ class Question:
 
     def below(self, term: int) -> list[Relation]:
         """The relations from a term away from the root."""
-        return [relation for relation in self.relations if relation.a == term]
+        return [relation for relation in self.relations if relation.near == term]
 
     @property
     def root_term(self) -> Term:
@@ -130,34 +133,39 @@ def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) 
     Args:
         has_kind: for each term whether its noun alone names a kind of note.
     """
-    near, far = question.terms[relation.a], question.terms[relation.b]
+    near_term, far_term = question.terms[relation.near], question.terms[relation.far]
     words = [word for word in relation.words.split() if word not in _BE]
-    content = [word for word in words if word.lower() not in LIGHT]
-    first = words[:1]
-    is_root = relation.a == question.root
-    if not content and is_root and not has_kind[relation.a] and first != ["of"]:
+    content = [word for word in words if word.lower() not in LIGHT_WORDS]
+    first_word = words[:1]
+    is_root = relation.near == question.root
+    if not content and is_root and not has_kind[relation.near] and first_word != ["of"]:
         return Phrase(("X",))
-    if first == ["whose"]:
-        return _field(_noun(far))
-    near_noun, far_noun = _noun(near), _noun(far)
-    if first in ([], ["of"]) and not near.named and near_noun and not near.is_question_word:
+    if first_word == ["whose"]:
+        return _field_phrase(_noun_words(far_term))
+    near_noun, far_noun = _noun_words(near_term), _noun_words(far_term)
+    if (
+        first_word in ([], ["of"])
+        and not near_term.named
+        and near_noun
+        and not near_term.is_question_word
+    ):
         wordings = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
         return Phrase(wordings, stems(joined(near_noun, *content)))
-    needs_verb = is_root and first != ["have"] and not has_kind[relation.a]
-    if not content and not far.named and far_noun and not needs_verb:
-        return _field(far_noun)
+    needs_verb = is_root and first_word != ["have"] and not has_kind[relation.near]
+    if not content and not far_term.named and far_noun and not needs_verb:
+        return _field_phrase(far_noun)
     text = " ".join(words)
     if not content:
-        return Phrase((f"{text or near.text} X",))
+        return Phrase((f"{text or near_term.text} X",))
     word_stems = stems(joined(text, *relation.lemmas))
-    if near.is_question_word and near.text in _PREPOSITION_OF:
-        return Phrase((f"{text} {_PREPOSITION_OF[near.text]} X",), word_stems)
+    if near_term.is_question_word and near_term.text in _PREPOSITION_OF:
+        return Phrase((f"{text} {_PREPOSITION_OF[near_term.text]} X",), word_stems)
     return Phrase((f"{text} X", f"X {text}", text), word_stems)
 
 
-def _field(noun: str) -> Phrase:
+def _field_phrase(noun: str) -> Phrase:
     return Phrase((f"{noun}: X", noun), stems(noun))
 
 
-def _noun(term: Term) -> str:
+def _noun_words(term: Term) -> str:
     return term.phrase if not term.person or term.role else ""

@@ -79,8 +79,8 @@ def _masked(
     masked = "".join([*parts, text[position:]])
     moved_cuts = []
     for cut in cuts:
-        before = [name for name in names if name.end <= cut.at]
-        shift = sum(len(placeholder) - (name.end - name.start) for name in before)
+        preceding = [name for name in names if name.end <= cut.at]
+        shift = sum(len(placeholder) - (name.end - name.start) for name in preceding)
         moved_cuts.append(replace(cut, at=cut.at + shift))
     if not cuts:
         masked = re.sub(rf"\bthe ([a-z]+) {placeholder}\b", placeholder, masked)
@@ -93,18 +93,18 @@ def _with_time(question: Question, doc: Doc, cut: Cut) -> Question:
     """The question with a time added to the noun or relation that it followed, else to its root."""
     if not question.terms:
         return question
-    before = [token for token in doc if token.idx < cut.at]
-    last = before[-1] if before else doc[0]
+    preceding = [token for token in doc if token.idx < cut.at]
+    last_token = preceding[-1] if preceding else doc[0]
     terms, relations = list(question.terms), list(question.relations)
     for k, term in enumerate(terms):
-        if term.token == last.i and not term.named:
+        if term.token == last_token.i and not term.named:
             terms[k] = replace(term, times=(*term.times, cut.span))
             return replace(question, terms=tuple(terms))
     for k in reversed(range(len(relations))):
         relation = relations[k]
-        is_target = last.i == terms[relation.b].token
-        is_in_words = last.text in relation.words.split()
-        if is_target or last.lemma_.lower() in relation.lemmas or is_in_words:
+        is_target = last_token.i == terms[relation.far].token
+        is_in_words = last_token.text in relation.words.split()
+        if is_target or last_token.lemma_.lower() in relation.lemmas or is_in_words:
             relations[k] = replace(relation, times=(*relation.times, cut.span))
             return replace(question, relations=tuple(relations))
     root = question.root

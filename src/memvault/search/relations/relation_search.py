@@ -20,7 +20,7 @@ from memvault.model.errors import MemvaultError, ModelUnavailable
 from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
-from memvault.search.association import KEPT, descending
+from memvault.search.association import FIXED_PLACES, descending
 from memvault.search.relations.edge_index import EdgeIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import QuestionWords, masked
@@ -42,10 +42,10 @@ logger = logging.getLogger(__name__)
 MAX_HOPS = 5
 PATIENCE = 2.0  # seconds that a question waits for relations of notes that have just changed
 FIRST_PATIENCE = 3.0  # seconds that the first questions wait until all relations are read
-MAX_CHANGED = 16  # notes; while more are read, questions use the relations read before
-LEAST_PATH_SCORE = 3.0  # of paths that count; most questions about no relation find none
+MAX_CHANGED_NOTES = 16  # notes; while more are read, questions use the relations read before
+MIN_PATH_SCORE = 3.0  # of paths that count; most questions about no relation find none
 MAX_PARSED = 4  # results of the parsed question that come before those of paths
-SURE = 0.25  # confidence of the parsed question below which MAX_PARSED is halved
+MIN_SURE_CONFIDENCE = 0.25  # confidence of the parsed question below which MAX_PARSED is halved
 LED_SHARE = 0.8  # share of results that relations lead to, before those found by their text
 
 
@@ -100,9 +100,10 @@ class RelationSearch:
         self._reader = None if parser is None else QuestionReader(parser)
         self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
-        self._turn = threading.Condition()
-        self._started = self._finished = 0  # how often the background worker has read changes
-        self._first_until: float | None = None  # no question waits longer for the first reading
+        self._reading_done = threading.Condition()
+        # How often the background worker has begun, and has finished, to read changes.
+        self._readings_started = self._readings_finished = 0
+        self._first_deadline: float | None = None  # no question waits longer for the first reading
 
     # -- questions ------------------------------------------------------------------------------
 
@@ -111,8 +112,8 @@ class RelationSearch:
         """Whether the relations of the vault have been read, and questions need not wait."""
         return self._lexicon is not None
 
-    def may_lead(self, query: str, patience: float = 0.0) -> Lexicon | None:
-        """The vocabulary to read a question with; None for one that no relation can answer.
+    def lexicon_for(self, query: str, patience: float = 0.0) -> Lexicon | None:
+        """The lexicon to read a question with; None for one that no relation can answer.
 
         Reading takes as long as a search, so only questions are read that name a term with a
         relation that several notes state.
@@ -126,18 +127,18 @@ class RelationSearch:
         """
         if self._reader is None:
             return None
-        may_lead = _names_node if patience else _names_related_node
-        known = self._lexicon
-        if known is not None and not may_lead(known, query):
+        may_answer = _names_node if patience else _names_related_node
+        earlier = self._lexicon
+        if earlier is not None and not may_answer(earlier, query):
             return None
-        if known is None and not self._indexed.names.find(query, question=True):
+        if earlier is None and not self._indexed.names.find(query, question=True):
             return None
         try:
-            lexicon = self._current(patience)
+            lexicon = self._current_lexicon(patience)
         except ModelUnavailable:
-            self._without_parser()
+            self._disable_parser()
             return None
-        if lexicon is None or (lexicon is not known and not may_lead(lexicon, query)):
+        if lexicon is None or (lexicon is not earlier and not may_answer(lexicon, query)):
             return None
         return lexicon
 
@@ -150,12 +151,12 @@ class RelationSearch:
         try:
             question = self._reader.read(query, lexicon.vocabulary, self._today())
         except ModelUnavailable:
-            self._without_parser()
+            self._disable_parser()
             return None
         self._vectors.begin(lexicon.open_nouns(question))
         return Reading(lexicon, question, plain)
 
-    def lead(
+    def follow(
         self,
         reading: Reading,
         hits: Sequence[Hit],
@@ -183,33 +184,33 @@ class RelationSearch:
         hops, plain = min(max_hops, MAX_HOPS), reading.plain
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
         solve = inquiry.begin_solving(all_values=explain)
-        by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, LEAST_PATH_SCORE)
+        by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, MIN_PATH_SCORE)
         solution = solve()
         is_grounded = solution is not None and inquiry.is_grounded(solution)
         parsed: list[FoundNote] = []
         if solution is not None and (is_grounded or explain):
             parsed = inquiry.in_scope(inquiry.notes_by_relations(solution), top_k)
-        best = sum(note.is_best for note in parsed)
-        if score < LEAST_PATH_SCORE:
-            led = inquiry.hits(parsed, hits) if parsed else []
+        best_count = sum(note.is_best for note in parsed)
+        if score < MIN_PATH_SCORE:
+            led_hits = inquiry.hits(parsed, hits) if parsed else []
             if not is_grounded:
-                return _explained(hits, led, top_k) if parsed else list(hits)
-            return _led_and_found(led, hits, top_k, max(best, round(top_k * LED_SHARE)))
+                return _explained(hits, led_hits, top_k) if parsed else list(hits)
+            return _led_and_found(led_hits, hits, top_k, max(best_count, round(top_k * LED_SHARE)))
         by_paths = inquiry.in_scope(by_paths, top_k)
         if not is_grounded:
-            led = inquiry.hits(by_paths[: top_k - KEPT], hits)
-            return descending(_each_once(hits[:KEPT], led, hits))
-        is_sure = solution is not None and solution.confidence >= SURE
-        first = parsed[: min(best, MAX_PARSED if is_sure else MAX_PARSED // 2)]
+            led_hits = inquiry.hits(by_paths[: top_k - FIXED_PLACES], hits)
+            return descending(_merged(hits[:FIXED_PLACES], led_hits, hits))
+        is_sure = solution is not None and solution.confidence >= MIN_SURE_CONFIDENCE
+        first_notes = parsed[: min(best_count, MAX_PARSED if is_sure else MAX_PARSED // 2)]
         notes: dict[str, FoundNote] = {}
-        for note in (*first, *by_paths, *parsed):
+        for note in (*first_notes, *by_paths, *parsed):
             notes.setdefault(note.note_id, note)
-        led = inquiry.hits(list(notes.values())[:top_k], hits)
+        led_hits = inquiry.hits(list(notes.values())[:top_k], hits)
         if solution is not None and len(solution.question.relations) == 1:
-            named = {reading.lexicon.graph.node_ids[node] for node in plain.named}
-            term_itself = [hit for hit in hits if hit.memory.id in named]
-            led = _each_once(led[: top_k - 1], term_itself[:1], led)
-        return descending(_each_once(led, hits))
+            named_ids = {reading.lexicon.graph.node_ids[node] for node in plain.named}
+            term_itself = [hit for hit in hits if hit.memory.id in named_ids]
+            led_hits = _merged(led_hits[: top_k - 1], term_itself[:1], led_hits)
+        return descending(_merged(led_hits, hits))
 
     # -- the lexicon ----------------------------------------------------------------------------
 
@@ -219,49 +220,51 @@ class RelationSearch:
         Takes seconds, or as long as indexing if most steps are new.
         """
         try:
-            self._up_to_date(-1.0)
+            self._refreshed_lexicon(-1.0)
         except ModelUnavailable:
-            self._without_parser()
+            self._disable_parser()
         except MemvaultError as error:
             logger.warning("relations are not ready for questions: %s", error.message)
 
-    def _without_parser(self) -> None:
+    def _disable_parser(self) -> None:
         """Answer without relations from now on, since the parser is damaged (the log says so)."""
         self._reader = self._people = None
 
-    def _current(self, first_patience: float = 0.0) -> Lexicon | None:
+    def _current_lexicon(self, first_patience: float = 0.0) -> Lexicon | None:
         """The lexicon of the vault, or an earlier one if much is changing; None if none is ready.
 
         Long work is done in the background, since it may have to wait for a batch that is being
         embedded.
         """
-        known, waiting = self._lexicon, self._edges.waiting
-        if self._background is None or (known is not None and not waiting):
-            return self._up_to_date(PATIENCE if known is not None else first_patience)
-        with self._turn:
-            turn = self._started + 1
-            self._background.run("read changed relations", self._take_turn)
+        earlier, changed_count = self._lexicon, self._edges.waiting
+        if self._background is None or (earlier is not None and not changed_count):
+            return self._refreshed_lexicon(PATIENCE if earlier is not None else first_patience)
+        with self._reading_done:
+            turn = self._readings_started + 1
+            self._background.run("read changed relations", self._read_changes)
             patience = PATIENCE
-            if known is None:
+            if earlier is None:
                 now = time.monotonic()
-                self._first_until = self._first_until or now + FIRST_PATIENCE
-                patience = max(0.0, self._first_until - now)
-            if known is None or waiting <= MAX_CHANGED:
-                self._turn.wait_for(lambda: self._finished >= turn, max(patience, first_patience))
+                self._first_deadline = self._first_deadline or now + FIRST_PATIENCE
+                patience = max(0.0, self._first_deadline - now)
+            if earlier is None or changed_count <= MAX_CHANGED_NOTES:
+                self._reading_done.wait_for(
+                    lambda: self._readings_finished >= turn, max(patience, first_patience)
+                )
         return self._lexicon
 
-    def _take_turn(self) -> None:
+    def _read_changes(self) -> None:
         """Read changed relations in the background, and wake the questions that wait for them."""
-        with self._turn:
-            self._started += 1
-            turn = self._started
+        with self._reading_done:
+            self._readings_started += 1
+            turn = self._readings_started
         with making_way(None):  # a question may wait for it
             self.warm_up()
-        with self._turn:
-            self._finished = turn
-            self._turn.notify_all()
+        with self._reading_done:
+            self._readings_finished = turn
+            self._reading_done.notify_all()
 
-    def _up_to_date(self, patience: float) -> Lexicon | None:
+    def _refreshed_lexicon(self, patience: float) -> Lexicon | None:
         """The lexicon of the vault as it is now; see `EdgeIndex.refresh` for ``patience``."""
         if self._people is None:
             return None
@@ -318,18 +321,18 @@ def _is_related(graph: StepGraph, node_id: str) -> bool:
     return bool(graph.repeated[edges].any())
 
 
-def _explained(hits: Sequence[Hit], led: Sequence[Hit], top_k: int) -> list[Hit]:
+def _explained(hits: Sequence[Hit], led_hits: Sequence[Hit], top_k: int) -> list[Hit]:
     """The first hits, with the relations that lead to them; then the other memories led to, then
     the other hits."""
-    known = {hit.memory.id: hit for hit in hits[:top_k]}
-    for hit in led:
-        if hit.memory.id in known:
-            known[hit.memory.id].hops = hit.hops
-    others = [hit for hit in led if hit.memory.id not in known]
-    return descending([*hits[:top_k], *others, *hits[top_k:]])
+    shown = {hit.memory.id: hit for hit in hits[:top_k]}
+    for hit in led_hits:
+        if hit.memory.id in shown:
+            shown[hit.memory.id].hops = hit.hops
+    other_hits = [hit for hit in led_hits if hit.memory.id not in shown]
+    return descending([*hits[:top_k], *other_hits, *hits[top_k:]])
 
 
-def _each_once(*lists: Sequence[Hit]) -> list[Hit]:
+def _merged(*lists: Sequence[Hit]) -> list[Hit]:
     """The hits of all lists in order, each memory once."""
     by_id: dict[str, Hit] = {}
     for hit in chain.from_iterable(lists):
@@ -337,7 +340,11 @@ def _each_once(*lists: Sequence[Hit]) -> list[Hit]:
     return list(by_id.values())
 
 
-def _led_and_found(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
+def _led_and_found(
+    led_hits: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int
+) -> list[Hit]:
     """The first ``share`` memories led to, the best hits, and the rest of both, each once."""
-    best = min(share, max(1, top_k - share))
-    return descending(_each_once(led[:share], hits[:best], led[share:], hits[best:]))
+    best_count = min(share, max(1, top_k - share))
+    return descending(
+        _merged(led_hits[:share], hits[:best_count], led_hits[share:], hits[best_count:])
+    )

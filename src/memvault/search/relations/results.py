@@ -15,7 +15,7 @@ from memvault.model.search import FoundBy, Hit, Hop, Scope
 from memvault.search.relations.edge_index import in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
-from memvault.search.relations.paths import LONGEST, PathFinder, QuestionWords, answers
+from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, answers
 from memvault.search.relations.question import Question, phrase_of
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.step_graph import Floats, StepGraph
@@ -56,12 +56,12 @@ def answering_notes(solution: Solution, graph: StepGraph) -> list[FoundNote]:
     first if a place or a day is asked for.
     """
     notes: dict[int, FoundNote] = {}
-    rest = [end for end in solution.ends if end.score >= _MIN_SHARE * solution.ends[0].score]
+    remaining = [end for end in solution.ends if end.score >= _MIN_SHARE * solution.ends[0].score]
     stating_first = solution.question.root_term.text in _STATED_FIRST
     is_best = True
-    while rest:
-        tier = [end for end in rest if end.score >= _TIER * rest[0].score]
-        rest = rest[len(tier) :]
+    while remaining:
+        tier = [end for end in remaining if end.score >= _TIER * remaining[0].score]
+        remaining = remaining[len(tier) :]
         ends = ((end.node, end.steps, end.score) for end in tier)
         stating = (
             (node, steps, end.score) for end in tier for node, steps in _stating_notes(end, graph)
@@ -101,12 +101,12 @@ class HitBuilder:
         self._graph = graph
         self._values = values
 
-    def hits(self, notes: Sequence[FoundNote], known: Mapping[str, Hit]) -> list[Hit]:
+    def hits(self, notes: Sequence[FoundNote], found_by_text: Mapping[str, Hit]) -> list[Hit]:
         """The notes as hits, in the same order, without those deleted meanwhile.
 
         Args:
-            known: the hits that the question found by itself; their passage is shown if no passage
-                states the relation.
+            found_by_text: the hits of hybrid search; their passage is shown if no passage states
+                the relation.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -123,38 +123,38 @@ class HitBuilder:
             hit.hops = tuple(
                 hop for step in reversed(note.steps) if (hop := self._hop(step, edges))
             )
-            of_note = passages.get(note.note_id, [])
-            shown = _stating_passage(note, edges, of_note, self._values)
-            if shown is None and note.note_id in known:
-                hit.chunk_id = known[note.note_id].chunk_id
-            elif shown is None and of_note:
-                shown = of_note[0]
-            if shown is not None:
-                hit.heading, hit.lines, hit.text = shown.heading, shown.lines, shown.text
+            note_passages = passages.get(note.note_id, [])
+            passage = _stating_passage(note, edges, note_passages, self._values)
+            if passage is None and note.note_id in found_by_text:
+                hit.chunk_id = found_by_text[note.note_id].chunk_id
+            elif passage is None and note_passages:
+                passage = note_passages[0]
+            if passage is not None:
+                hit.heading, hit.lines, hit.text = passage.heading, passage.lines, passage.text
             hits.append(hit)
         return hits
 
     def _edges(self, numbers: Iterable[int]) -> dict[int, GraphEdge]:
         """The graph's edges by number, without those changed meanwhile."""
-        graph, needed = self._graph, list(numbers)
-        sources = {graph.node_ids[graph.source[number]] for number in needed}
+        graph, edge_numbers = self._graph, list(numbers)
+        sources = {graph.node_ids[graph.source[number]] for number in edge_numbers}
         stated_by = {source: list(in_order(self._view.stated_by(source))) for source in sources}
         edges = {}
-        for number in needed:
-            of_note = stated_by[graph.node_ids[graph.source[number]]]
+        for number in edge_numbers:
+            note_edges = stated_by[graph.node_ids[graph.source[number]]]
             ordinal = int(graph.ordinal[number])
             target = graph.node_ids[graph.target[number]]
-            if ordinal < len(of_note) and of_note[ordinal].target == target:
-                edges[number] = of_note[ordinal]
+            if ordinal < len(note_edges) and note_edges[ordinal].target == target:
+                edges[number] = note_edges[ordinal]
         return edges
 
     def _hop(self, step: int, edges: Mapping[int, GraphEdge]) -> Hop | None:
         graph = self._graph
         if step < 0:
-            node, stated = self._values[-1 - step]
+            node, stated_value = self._values[-1 - step]
             path = self._path(graph.node_ids[node])
             name = graph.names[node]
-            return Hop(name, "states", stated.value.text, path, stated.sentence)
+            return Hop(name, "states", stated_value.value.text, path, stated_value.sentence)
         edge = edges.get(step)
         if edge is None:
             return None
@@ -181,8 +181,8 @@ def _stating_passage(
             return next((chunk for chunk in passages if chunk.lines == lines), None)
         edge = edges.get(step)
         if edge is not None and edge.source == note.note_id:
-            inside = (c for c in passages if c.lines.first <= edge.line <= c.lines.last)
-            return next(inside, None)
+            containing = (c for c in passages if c.lines.first <= edge.line <= c.lines.last)
+            return next(containing, None)
     return None
 
 
@@ -275,15 +275,15 @@ class Inquiry:
         return dict(zip(wordings, similar, strict=True))
 
     def notes_by_paths(
-        self, words: QuestionWords, starts: Sequence[int], least: float
+        self, words: QuestionWords, starts: Sequence[int], min_score: float
     ) -> tuple[list[FoundNote], float]:
         """The notes that paths with the question's meaning lead to, best first, and the score of
-        the best path; none if that score is below ``least``."""
-        graph, hops = self._graph, min(self._max_hops, LONGEST)
+        the best path; none if that score is below ``min_score``."""
+        graph, hops = self._graph, min(self._max_hops, MAX_LENGTH)
         if not starts or not words.content:
             return [], -math.inf
         finder = PathFinder(graph, self._lexicon.usable(self._scope.project), self._vectors, words)
-        paths = finder.paths(starts, hops, least)
+        paths = finder.paths(starts, hops, min_score)
         notes = [
             FoundNote(graph.node_ids[answer.node], min(1.0, answer.probability), answer.edges)
             for answer in answers(graph, paths, MAX_BY_PATHS)
@@ -303,7 +303,7 @@ class Inquiry:
         )
         return list(islice(usable, top_k))
 
-    def hits(self, notes: Sequence[FoundNote], known: Sequence[Hit]) -> list[Hit]:
+    def hits(self, notes: Sequence[FoundNote], text_hits: Sequence[Hit]) -> list[Hit]:
         """The notes that relations lead to, as hits in the same order.
 
         Raises:
@@ -312,4 +312,4 @@ class Inquiry:
         builder = HitBuilder(
             self._stores.vectors, self._view, self._memories, self._graph, self._values.found
         )
-        return builder.hits(notes, {hit.memory.id: hit for hit in known})
+        return builder.hits(notes, {hit.memory.id: hit for hit in text_hits})

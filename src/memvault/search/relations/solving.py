@@ -12,6 +12,7 @@ from memvault.search.relations.lexicon import KindReading, Kinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, phrase_of
 from memvault.search.relations.step_graph import Floats, StepGraph
 from memvault.search.relations.traversal import (
+    IS_RIGHT_KIND,
     LEAST_SCORE,
     Joint,
     OwnValues,
@@ -21,9 +22,9 @@ from memvault.search.relations.traversal import (
 )
 from memvault.text.stems import stems
 
-CONTRACTED = 0.55  # factor for each noun read as part of a relation
-TOPIC_FLOOR = 0.45  # least factor for a result that does not fit the words before its noun
-TOPIC_WORDS = 0.3  # added if a title has all stems of those words
+CONTRACTED_FACTOR = 0.55  # factor for each noun read as part of a relation
+MIN_TOPIC_FACTOR = 0.45  # least factor for a result that does not fit the words before its noun
+TOPIC_WORDS_BONUS = 0.3  # added if a title has all stems of those words
 
 
 def narrow(
@@ -43,19 +44,23 @@ def narrow(
         topic: vectors of the modifiers with and without the noun, (n, dim).
     """
     has_title = graph.title_text >= 0
-    found = np.flatnonzero((state.score > LEAST_SCORE) & has_title)
-    if not len(found):
+    nodes = np.flatnonzero((state.score > LEAST_SCORE) & has_title)
+    if not len(nodes):
         return
-    of_kind = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.has_note & has_title)
-    mean = graph.vectors[graph.title_text[of_kind]].mean(axis=0) if len(of_kind) else 0.0
-    titles = _centred(graph.vectors[graph.title_text[found]], mean)
+    nodes_of_kind = np.flatnonzero(
+        (kinds[graph.kind_of] > IS_RIGHT_KIND) & graph.has_note & has_title
+    )
+    mean = (
+        graph.vectors[graph.title_text[nodes_of_kind]].mean(axis=0) if len(nodes_of_kind) else 0.0
+    )
+    titles = _centred(graph.vectors[graph.title_text[nodes]], mean)
     fit = (titles @ _centred(topic, mean).T).mean(axis=1)
     word_stems = stems(" ".join(term.modifiers))
     for stem in word_stems:
-        has_stem = np.isin(graph.title_text[found], graph.texts_with(stem))
-        fit[has_stem] += TOPIC_WORDS / len(word_stems)
+        has_stem = np.isin(graph.title_text[nodes], graph.texts_with(stem))
+        fit[has_stem] += TOPIC_WORDS_BONUS / len(word_stems)
     fit = (fit - fit.min()) / max(1e-6, float(fit.max() - fit.min()))
-    state.score[found] *= (TOPIC_FLOOR + (1.0 - TOPIC_FLOOR) * fit).astype(np.float32)
+    state.score[nodes] *= (MIN_TOPIC_FACTOR + (1.0 - MIN_TOPIC_FACTOR) * fit).astype(np.float32)
 
 
 def _centred(vectors: Floats, mean: Floats | float) -> Floats:
@@ -66,6 +71,9 @@ def _centred(vectors: Floats, mean: Floats | float) -> Floats:
 
 
 MAX_ENDS = 200  # nodes of an answer
+# A relation multiplies a solution's fit by that of its best step plus an addition, at least by the
+# minimum; by the last if no step leads anywhere.
+MIN_FIT, FIT_ADDED, UNREACHED_FIT = 0.05, 0.1, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +109,7 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     """The texts whose vectors `Solver` needs."""
     for relation in question.relations:
         yield from phrase_of(question, relation, has_kind).wordings
-        yield _text_of(question, relation)
+        yield _text_of_relation(question, relation)
     for term in question.terms:
         if term.modifiers:
             yield from _topic(term)
@@ -140,45 +148,45 @@ class Solver:
         best: Solution | None = None
         for question in readings:
             state, fit = self._solve(question, question.root)
-            ends = self._ends(state)
+            ends = self._chain_ends(state)
             fit **= 1.0 / max(1, len(question.relations))
-            fit *= CONTRACTED**question.contracted
+            fit *= CONTRACTED_FACTOR**question.contracted
             solution = Solution(question, ends, min(1.0, fit))
             if ends and (best is None or solution.confidence > best.confidence):
                 best = solution
         return best
 
-    def _ends(self, state: State) -> tuple[End, ...]:
+    def _chain_ends(self, state: State) -> tuple[End, ...]:
         nodes = np.flatnonzero(state.score > LEAST_SCORE)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MAX_ENDS]
         return tuple(
             End(
-                n,
-                float(state.score[n]),
-                state.steps.get(n, ()),
-                tuple(state.alternatives.get(n, ())),
+                node,
+                float(state.score[node]),
+                state.steps.get(node, ()),
+                tuple(state.alternatives.get(node, ())),
             )
-            for n in nodes.tolist()
+            for node in nodes.tolist()
         )
 
-    def _solve(self, question: Question, k: int) -> tuple[State, float]:
-        """The nodes that term ``k`` may mean, and how well the relations below it are stated."""
-        term, below = question.terms[k], question.below(k)
-        named = self._named(term) if term.named else None
-        if not below:
-            state = named or self._traversal.start(self._readings[k].weights)
+    def _solve(self, question: Question, term_index: int) -> tuple[State, float]:
+        """The nodes that a term may mean, and how well the relations below it are stated."""
+        term, relations_below = question.terms[term_index], question.below(term_index)
+        named_state = self._named_state(term) if term.named else None
+        if not relations_below:
+            state = named_state or self._traversal.start(self._readings[term_index].weights)
             self._limit_to_times(state, term)
             return state, 1.0
-        state, fit = self._related(question, below[0])
-        for relation in below[1:]:
+        state, fit = self._related(question, relations_below[0])
+        for relation in relations_below[1:]:
             next_state, next_fit = self._related(question, relation)
-            state, fit = self._traversal.meet(state, next_state), fit * next_fit
-        if named is not None:
-            state = self._traversal.meet(named, state)
+            state, fit = self._traversal.intersection(state, next_state), fit * next_fit
+        if named_state is not None:
+            state = self._traversal.intersection(named_state, state)
         self._limit_to_times(state, term)
         if term.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(term)])
-            kinds = self._readings[k].weights
+            kinds = self._readings[term_index].weights
             narrow(self._graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
@@ -188,25 +196,26 @@ class Solver:
 
     def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
-        child, fit = self._solve(question, relation.b)
-        near = question.terms[relation.a]
+        child, fit = self._solve(question, relation.far)
+        near_term = question.terms[relation.near]
         phrase = phrase_of(question, relation, self._has_kind)
         is_of = relation.words in ("of", "")
-        single = not near.plural and not near.named and (near.person or is_of)
+        single = not near_term.plural and not near_term.named and (near_term.person or is_of)
         if self._is_value(question, relation, phrase):
             state, best = self._traversal.value(
-                child, phrase, self._own_values, near.text, single=single
+                child, phrase, self._own_values, near_term.text, single=single
             )
         else:
             joint = self._joint(question, relation, phrase, single=single)
             state, best = self._traversal.step(child, joint)
         reached = bool(state.score.max(initial=0.0) > 0)
-        return state, fit * (min(1.0, max(0.05, best + 0.1)) if reached else 0.02)
+        factor = min(1.0, max(MIN_FIT, best + FIT_ADDED)) if reached else UNREACHED_FIT
+        return state, fit * factor
 
     def _is_value(self, question: Question, relation: Relation, phrase: Phrase) -> bool:
         """Whether the answer may be a value rather than a note: a place, a day, an amount."""
         root, term = question.root, question.root_term
-        is_only_relation = relation.a == root and len(question.below(root)) == 1
+        is_only_relation = relation.near == root and len(question.below(root)) == 1
         may_be_value = not (self._readings[root].named or term.person or term.named)
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
@@ -214,35 +223,37 @@ class Solver:
     def _joint(
         self, question: Question, relation: Relation, phrase: Phrase, *, single: bool
     ) -> Joint:
-        far = question.terms[relation.b]
+        far_term = question.terms[relation.far]
         is_of = relation.words in ("of", "")
         return Joint(
-            child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
-            parent_kinds=self._readings[relation.a].weights,
+            child_kinds=self._kinds_of(far_term)
+            if far_term.named
+            else self._readings[relation.far].weights,
+            parent_kinds=self._readings[relation.near].weights,
             fit=self._traversal.phrase_fit.of_edges(phrase, single=single),
-            middle_fit=self._kinds.nearness(self._vectors[_text_of(question, relation)]),
-            loose=phrase.is_weak or (is_of and self._readings[relation.a].named),
+            middle_fit=self._kinds.nearness(self._vectors[_text_of_relation(question, relation)]),
+            loose=phrase.is_weak or (is_of and self._readings[relation.near].named),
             times=relation.times[0] if relation.times else None,
         )
 
-    def _numbers(self, term: Term) -> list[int]:
+    def _named_nodes(self, term: Term) -> list[int]:
         """The numbers of the nodes that a term names."""
         number_of = self._graph.number_of
         return [number_of[node] for node in term.nodes or () if node in number_of]
 
-    def _named(self, term: Term) -> State:
-        return self._traversal.named(self._numbers(term))
+    def _named_state(self, term: Term) -> State:
+        return self._traversal.named(self._named_nodes(term))
 
     def _kinds_of(self, term: Term) -> Floats:
         """Weight 1 for the kinds of the nodes that a term names, (n_kinds,)."""
         weights = np.zeros(len(self._graph.kinds), np.float32)
-        weights[self._graph.kind_of[self._numbers(term)]] = 1.0
+        weights[self._graph.kind_of[self._named_nodes(term)]] = 1.0
         return weights
 
 
-def _text_of(question: Question, relation: Relation) -> str:
+def _text_of_relation(question: Question, relation: Relation) -> str:
     """The words of a relation, or else the term that it belongs to."""
-    return relation.words or question.terms[relation.a].text
+    return relation.words or question.terms[relation.near].text
 
 
 def _topic(term: Term) -> tuple[str, str]:

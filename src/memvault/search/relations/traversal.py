@@ -26,13 +26,22 @@ Steps = tuple[int, ...]
 OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
-RIGHT_KINDS = 0.2  # least weight of an edge between the right kinds, whatever its words
+GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
+ONE_TERM_SHARE = 0.05  # of its score, for a node that answers only one of two terms
+KINDS_WEIGHT = 0.2  # least weight of an edge between the right kinds, whatever its words
 # How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
 # edge suffices or the question's words are vague.
 TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
 SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
+# Of two edges in different sentences: how much the better and the worse one count, and the kind of
+# the node between them.
+BETTER_EDGE, WORSE_EDGE, MIDDLE_KIND = 0.7, 0.3, 0.3
+MIN_TWO_STEP_SCORE = 0.3  # of a node from which two edges are followed
+IS_RIGHT_KIND = 0.5  # weight of a kind above which a node is of the right kind
 REVERSED_VALUE = 0.1  # subtracted for a step to a value that another note states
 OWN_NOTE = 0.45  # weight of a node's own note if a value is asked for
+OWN_NOTE_IF_WEAK = 0.999  # the same, if the question's words may state any relation
+UNKNOWN_FIT = 0.5  # of a step whose words are not compared
 # Factors for events at another time, or at no known time, if the question names one.
 OUTSIDE_TIMES, UNDATED_INSIDE, UNDATED_STEP = 0.05, 0.3, 0.5
 LEAST_SCORE = 0.02  # of a node that is followed
@@ -146,14 +155,14 @@ class Traversal:
         graph = self._graph
         parents = joint.parent_kinds[graph.kind_of]
         children = joint.child_kinds[graph.kind_of]
-        forward = np.minimum(parents[graph.source], children[graph.target]) > 0.5
-        backward = np.minimum(parents[graph.target], children[graph.source]) > 0.5
+        forward = np.minimum(parents[graph.source], children[graph.target]) > IS_RIGHT_KIND
+        backward = np.minimum(parents[graph.target], children[graph.source]) > IS_RIGHT_KIND
         fits_either = forward | backward
         best = float(joint.fit[fits_either].max()) if fits_either.any() else -math.inf
-        active = self._active(child)
-        if not len(active):
+        followed = self._followed_nodes(child)
+        if not len(followed):
             return self.empty(), max(best, -1.0)
-        out_edges = self._out_edges(active)
+        out_edges = self._out_edges(followed)
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         fits_kinds = np.where(graph.target[edge] == origin, forward[edge], backward[edge])
         first, second, beyond, fit_two = self._two_steps(
@@ -162,9 +171,9 @@ class Traversal:
         best = max(best, float(fit_two.max()) if len(fit_two) else -math.inf)
         if not math.isfinite(best):  # no edge connects such kinds
             best = float(joint.fit[edge].max(initial=-1.0))
-        fall = self._fall(best) * (2.0 if joint.loose else 1.0)
+        fall = self._fall_for(best) * (2.0 if joint.loose else 1.0)
         weight_one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
-        weight_one = np.where(fits_kinds, np.maximum(weight_one, RIGHT_KINDS), weight_one)
+        weight_one = np.where(fits_kinds, np.maximum(weight_one, KINDS_WEIGHT), weight_one)
         weight_two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
         value = np.concatenate(
             [
@@ -183,7 +192,7 @@ class Traversal:
         )
         return self._best_moves(child, moves, joint.times), best
 
-    def _active(self, state: State) -> Ints:
+    def _followed_nodes(self, state: State) -> Ints:
         """The nodes that are followed: the best ones."""
         active = np.flatnonzero(state.score > LEAST_SCORE)
         if len(active) > MAX_FOLLOWED:
@@ -201,9 +210,9 @@ class Traversal:
         is_usable = self._usable[self._graph.half_target[half]]
         return position[is_usable], half[is_usable]
 
-    def _fall(self, best: float) -> float:
-        """How fast steps lose weight: slowly if even the best step fits badly."""
-        return FALL * (1.0 + 2.0 * max(0.0, 0.55 - best))
+    def _fall_for(self, best: float) -> float:
+        """How fast steps lose weight: more slowly if even the best step fits badly."""
+        return FALL * (1.0 + 2.0 * max(0.0, GOOD_FIT - best))
 
     def _two_steps(
         self,
@@ -217,28 +226,29 @@ class Traversal:
         graph, fit = self._graph, joint.fit
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         parents = joint.parent_kinds[graph.kind_of]
-        top = np.flatnonzero((child.score[origin] > 0.3) & ~graph.is_date[middle])
-        if len(top) > _MAX_FIRST_EDGES:
-            top = top[np.argsort(-fit[edge[top]], kind="stable")[:_MAX_FIRST_EDGES]]
-        position, half = self._usable_half_edges(middle[top])
-        first, second, beyond = top[position], graph.half_edge[half], graph.half_target[half]
-        valid = (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > 0.5)
+        starts = np.flatnonzero((child.score[origin] > MIN_TWO_STEP_SCORE) & ~graph.is_date[middle])
+        if len(starts) > _MAX_FIRST_EDGES:
+            starts = starts[np.argsort(-fit[edge[starts]], kind="stable")[:_MAX_FIRST_EDGES]]
+        position, half = self._usable_half_edges(middle[starts])
+        first, second, beyond = starts[position], graph.half_edge[half], graph.half_target[half]
+        valid = (beyond != origin[first]) & (second != edge[first])
+        valid &= parents[beyond] > IS_RIGHT_KIND
         first, second, beyond = first[valid], second[valid], beyond[valid]
         fit_first, fit_second = fit[edge[first]], fit[second]
         is_same_sentence = graph.sentence[edge[first]] == graph.sentence[second]
         better, worse = np.maximum(fit_first, fit_second), np.minimum(fit_first, fit_second)
-        fit_apart = 0.7 * better + 0.3 * worse
-        fit_apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
-        price = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
-        price_same = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
+        fit_apart = BETTER_EDGE * better + WORSE_EDGE * worse
+        fit_apart += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
+        penalty = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
+        penalty_same = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
         fit_two = np.where(
-            is_same_sentence, 0.5 * (fit_first + fit_second) - price_same, fit_apart - price
+            is_same_sentence, 0.5 * (fit_first + fit_second) - penalty_same, fit_apart - penalty
         )
         return first, second, beyond, fit_two.astype(np.float32)
 
     def _best_moves(self, child: State, moves: _Moves, times: Span | None) -> State:
         """The best move to every node, without moves to a node that the chain contains."""
-        reached = self.empty()
+        best_moves = self.empty()
         value = moves.value if times is None else moves.value * self._in_time(moves, times)
         places = np.flatnonzero(value >= _LEAST_VALUE)
         best_first = places[np.argsort(-value[places], kind="stable")[:_MAX_MOVES]]
@@ -248,21 +258,21 @@ class Traversal:
         for node, origin, middle, first, second, score in zip(
             *(column[best_first].tolist() for column in columns), strict=True
         ):
-            last = first if second < 0 else second
+            last_edge = first if second < 0 else second
             if node in scores:
                 if score > _ABOUT_AS_GOOD * scores[node]:
-                    reached.alternatives.setdefault(node, []).append(last)
+                    best_moves.alternatives.setdefault(node, []).append(last_edge)
                 continue
             if origin not in visited_from:
                 visited_from[origin] = self._visited(child, origin)
             visited = visited_from[origin]
-            steps = ((last,) if second < 0 else (second, first)) + child.steps.get(origin, ())
+            steps = ((last_edge,) if second < 0 else (second, first)) + child.steps.get(origin, ())
             if node in visited or middle in visited or len(steps) > self._max_hops:
                 continue
             scores[node] = score
-            reached.steps[node] = steps
-        reached.score[list(scores)] = list(scores.values())
-        return reached
+            best_moves.steps[node] = steps
+        best_moves.score[list(scores)] = list(scores.values())
+        return best_moves
 
     def _visited(self, state: State, node: int) -> frozenset[int]:
         """The nodes of a node's chain and the node itself."""
@@ -297,17 +307,17 @@ class Traversal:
             question_word: the question's word for the value.
         """
         graph, reached = self._graph, self.empty()
-        active = self._active(child)
-        own_weight = 0.999 if phrase.is_weak else OWN_NOTE
-        for node in active.tolist():
+        followed = self._followed_nodes(child)
+        own_weight = OWN_NOTE_IF_WEAK if phrase.is_weak else OWN_NOTE
+        for node in followed.tolist():
             if graph.has_note[node]:
                 reached.score[node] = own_weight * child.score[node]
                 reached.steps[node] = child.steps.get(node, ())
-        if not len(active):
-            return reached, 0.5
-        top = active[np.argsort(-child.score[active], kind="stable")[:_MAX_NOTES_READ]]
-        notes = [int(node) for node in top if graph.has_note[node]]
-        out_edges = self._out_edges(active)
+        if not len(followed):
+            return reached, UNKNOWN_FIT
+        best_nodes = followed[np.argsort(-child.score[followed], kind="stable")[:_MAX_NOTES_READ]]
+        notes = [int(node) for node in best_nodes if graph.has_note[node]]
+        out_edges = self._out_edges(followed)
         is_stated_by_child = graph.source[out_edges.edge] == out_edges.origin
         fit = self.phrase_fit.of_edges(phrase, single=single)[out_edges.edge]
         fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
@@ -317,16 +327,16 @@ class Traversal:
         )
         if not (self._all_values or may_answer):
             notes = []
-        stated = own_values(notes, phrase, question_word)
-        best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
-        fall = self._fall(best)
-        for node, (number, own_fit) in stated.items():
-            score = float(child.score[node]) * math.exp(min(0.0, own_fit - best) / fall)
+        stated_values = own_values(notes, phrase, question_word)
+        best = max([*(f for _, f in stated_values.values()), float(fit.max(initial=-1.0))])
+        fall = self._fall_for(best)
+        for node, (number, value_fit) in stated_values.items():
+            score = float(child.score[node]) * math.exp(min(0.0, value_fit - best) / fall)
             if len(reached.steps[node]) < self._max_hops:
                 reached.score[node] = max(reached.score[node], score)
                 reached.steps[node] = (-1 - number, *child.steps.get(node, ()))
         if phrase.is_weak:
-            return reached, 0.5
+            return reached, UNKNOWN_FIT
         scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
         self._add_linked_values(reached, child, scores.astype(np.float32), out_edges)
         return reached, best
@@ -358,14 +368,14 @@ class Traversal:
     # -- several terms ----------------------------------------------------------------------------
 
     @staticmethod
-    def meet(first: State, second: State) -> State:
-        """The nodes that answer both, and far behind them those that answer one."""
-        either = 0.05 * np.maximum(first.score, second.score)
-        both = State(np.maximum(first.score * second.score, either))
+    def intersection(first: State, second: State) -> State:
+        """The nodes of both states, and with much lower scores the nodes of one of them."""
+        one_only = ONE_TERM_SHARE * np.maximum(first.score, second.score)
+        meeting = State(np.maximum(first.score * second.score, one_only))
         for node in first.steps.keys() | second.steps.keys():
-            both.steps[node] = first.steps.get(node, ()) + second.steps.get(node, ())
-            both.alternatives[node] = first.alternatives.get(node, [])
-        return both
+            meeting.steps[node] = first.steps.get(node, ()) + second.steps.get(node, ())
+            meeting.alternatives[node] = first.alternatives.get(node, [])
+        return meeting
 
     def at_times(self, state: State, times: Span) -> None:
         """Lower the scores of nodes of another time."""

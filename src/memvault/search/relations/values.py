@@ -15,7 +15,7 @@ import numpy as np
 
 from memvault.model.note import Chunk, LineRange
 from memvault.search.relations.edge_templates import Value, values_in
-from memvault.search.relations.phrase_fit import SHARED
+from memvault.search.relations.phrase_fit import LOCAL_SHARE, SHARED
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import StepGraph
 from memvault.stores.vectors import VectorStore
@@ -25,7 +25,7 @@ from memvault.vault.compose import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_PER_NOTE = 12
-_LONGEST = 300  # characters of a sentence; longer ones state no single value
+_MAX_SENTENCE_CHARS = 300  # characters of a sentence; longer ones state no single value
 _TIME = re.compile(r"\d{4}|\b\d{1,2}[:.]\d{2}\b|\b\d{1,2}(?:st|nd|rd|th)?$")
 
 FindSpans = Callable[[str], list[tuple[int, int]]]
@@ -80,7 +80,7 @@ def _sentences(text: str) -> Iterator[str]:
     for line in bare_lines(text):
         for part in sentences_in(line):
             sentence = part.strip(" -*+>|\t")
-            if sentence and len(sentence) <= _LONGEST:
+            if sentence and len(sentence) <= _MAX_SENTENCE_CHARS:
                 yield sentence
 
 
@@ -118,14 +118,15 @@ class ValueFinder:
             text for values in values_of_node.values() for v in values for text in v.value.steps
         }
         fits = self._fits(sorted(steps), phrase)
-        best: dict[int, tuple[int, float]] = {}
+        best_values: dict[int, tuple[int, float]] = {}
         for node, values in values_of_node.items():
-            for stated in values:
-                fit = 0.6 * fits[stated.value.local] + 0.4 * fits[stated.value.whole]
-                if node not in best or fit > best[node][1]:
-                    best[node] = (len(self.found), fit)
-                    self.found.append((node, stated))
-        return best
+            for stated_value in values:
+                local, whole = fits[stated_value.value.local], fits[stated_value.value.whole]
+                fit = LOCAL_SHARE * local + (1.0 - LOCAL_SHARE) * whole
+                if node not in best_values or fit > best_values[node][1]:
+                    best_values[node] = (len(self.found), fit)
+                    self.found.append((node, stated_value))
+        return best_values
 
     def _values(self, nodes: Sequence[int], question_word: str) -> dict[int, list[StatedValue]]:
         """The values of each note, cached because interpretations need the same ones."""
@@ -133,8 +134,10 @@ class ValueFinder:
         unread = [node for node in nodes if (node, question_word) not in self._read]
         passages = self._store.passages([ids[node] for node in unread]) if unread else {}
         for node in unread:
-            of_note = passages.get(ids[node], ())
-            self._read[node, question_word] = values_of(of_note, self._name_spans, question_word)
+            passages_of_note = passages.get(ids[node], ())
+            self._read[node, question_word] = values_of(
+                passages_of_note, self._name_spans, question_word
+            )
         return {node: self._read[node, question_word] for node in nodes}
 
     def _fits(self, texts: list[str], phrase: Phrase) -> dict[str, float]:

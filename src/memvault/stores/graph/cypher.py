@@ -84,7 +84,7 @@ class CypherGraphStore(ABC):
         if not latest:
             return
         edges = [row for graph in latest.values() for row in _edge_rows(graph)]
-        named = {
+        entities = {
             entity.id: entity
             for graph in latest.values()
             for entity in graph.entities
@@ -93,20 +93,20 @@ class CypherGraphStore(ABC):
         characters = sum(len(edge["sentence"]) for edge in edges)
 
         def work(transaction: Transaction) -> None:
-            paths = dict(transaction.run(PATHS, ids=[*latest, *named, *_targets(edges)]))
-            _check_targets(edges, paths.keys() | latest.keys() | named.keys())
+            paths = dict(transaction.run(PATHS, ids=[*latest, *entities, *_targets(edges)]))
+            _check_targets(edges, paths.keys() | latest.keys() | entities.keys())
             present = [note_id for note_id in latest if note_id in paths]
-            candidates = set(named)
+            candidates = set(entities)
             if present:
                 candidates.update(row[0] for row in transaction.run(NAMED_BY, ids=present))
                 transaction.run(DELETE_EDGES_FROM, ids=present)
             nodes = [graph.node for graph in latest.values()]
-            nodes += [entity for entity in named.values() if paths.get(entity.id) is None]
+            nodes += [entity for entity in entities.values() if paths.get(entity.id) is None]
             _put_nodes(transaction, nodes, paths)
             transaction.insert_edges(edges)
             _drop_unnamed(transaction, candidates - _targets(edges))
 
-        self._change(len(edges) + len(latest) + len(named), characters, work)
+        self._change(len(edges) + len(latest) + len(entities), characters, work)
 
     def remove(self, note_ids: Collection[str]) -> None:
         ids = list(dict.fromkeys(note_ids))
@@ -120,10 +120,10 @@ class CypherGraphStore(ABC):
             self._change(0, 0, work)
 
     def neighbours(self, ids: Collection[str], limit: int = 10_000) -> list[GraphEdge]:
-        wanted = list(ids)
-        rows = self._read(EDGES_FROM, ids=wanted)
-        sources = set(wanted)
-        rows += [row for row in self._read(EDGES_TO, ids=wanted) if row[0] not in sources]
+        node_ids = list(ids)
+        rows = self._read(EDGES_FROM, ids=node_ids)
+        sources = set(node_ids)
+        rows += [row for row in self._read(EDGES_TO, ids=node_ids) if row[0] not in sources]
         return sorted(map(_edge, rows), key=_order)[:limit]
 
     def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
@@ -151,22 +151,22 @@ class CypherGraphStore(ABC):
 def _put_nodes(
     transaction: Transaction, nodes: Iterable[GraphNode], present: Mapping[str, str | None]
 ) -> None:
-    new: list[Row] = []
-    old: list[Row] = []
+    new_rows: list[Row] = []
+    changed_rows: list[Row] = []
     for node in nodes:
         row = {column: getattr(node, column) for column in NODE_COLUMNS}
-        (old if node.id in present else new).append(row)
-    transaction.insert_nodes(new)
-    transaction.run(UPDATE_NODES, rows=old)
+        (changed_rows if node.id in present else new_rows).append(row)
+    transaction.insert_nodes(new_rows)
+    transaction.run(UPDATE_NODES, rows=changed_rows)
 
 
 def _drop_unnamed(transaction: Transaction, candidates: Collection[str]) -> None:
     """Remove the nodes among these that have no note and no edge left."""
     ids = list(candidates)
-    named = {row[0] for row in transaction.run(STILL_NAMED, ids=ids)}
+    still_named = {row[0] for row in transaction.run(STILL_NAMED, ids=ids)}
     paths = transaction.run(PATHS, ids=ids)
-    gone = [node_id for node_id, path in paths if path is None and node_id not in named]
-    transaction.run(DELETE_NODES, ids=gone)
+    unnamed = [node_id for node_id, path in paths if path is None and node_id not in still_named]
+    transaction.run(DELETE_NODES, ids=unnamed)
 
 
 def _edge_rows(graph: NoteGraph) -> Iterator[Row]:

@@ -29,7 +29,7 @@ BUFFER_POOL_BYTES = 128 * 1024 * 1024
 MAX_DATABASE_BYTES = 1 << 34  # address space; some systems refuse the default of 8 TB
 THREADS = 2
 BULK_ROWS = 5_000  # from here on, COPY from a file is faster
-FEW = 16  # up to here, looking up nodes one by one through the index is faster
+MAX_SINGLE_LOOKUPS = 16  # up to here, looking up nodes one by one through the index is faster
 _BYTES_PER_ROW = 1_024
 _BYTES_PER_CHARACTER = 8  # in the CSV file, the log and the database
 _SCHEMA = (
@@ -194,7 +194,7 @@ def _rows(connection: ladybug.Connection, query: str, values: Mapping[str, Any])
     if any(len(value) == 0 for value in values.values()):
         return []
     ids = dict.fromkeys(values.get("ids", ()))
-    if query.count(queries.IN_IDS) == 1 and len(ids) <= FEW:
+    if query.count(queries.IN_IDS) == 1 and len(ids) <= MAX_SINGLE_LOOKUPS:
         single = query.replace(queries.IN_IDS, "= $id")
         return [row for node_id in ids for row in _answer(connection, single, {"id": node_id})]
     return _answer(connection, query, values)

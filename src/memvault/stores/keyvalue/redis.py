@@ -26,7 +26,7 @@ CONNECT_SECONDS = 2.0
 KEYS_PER_COMMAND = 5_000  # Lua takes no more than 8,000 arguments
 # Marks scripts that need no memory: a server without free memory rejects others (Redis 7 or newer)
 # and all transactions.
-_FRUGAL = "#!lua flags=allow-oom\n"
+_NEEDS_NO_MEMORY = "#!lua flags=allow-oom\n"
 _SWEEP = """
 local now = redis.call('TIME')
 now = now[1] * 1000 + now[2] / 1000
@@ -122,11 +122,13 @@ class RedisKeyValueStore:
         return self.get_many(namespace, [key]).get(key)
 
     def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
-        wanted = list(keys)
-        if not wanted:
+        wanted_keys = list(keys)
+        if not wanted_keys:
             return {}
-        values = self._frugally(namespace, _GET, *wanted)
-        return {key: value for key, value in zip(wanted, values, strict=True) if value is not None}
+        values = self._run_without_memory(namespace, _GET, *wanted_keys)
+        return {
+            key: value for key, value in zip(wanted_keys, values, strict=True) if value is not None
+        }
 
     def put(
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
@@ -149,15 +151,15 @@ class RedisKeyValueStore:
             for namespace in {**deleted, **written}:
                 names, items = self._names(namespace), written.get(namespace, {})
                 pipe.eval(_SWEEP, 3, *names)
-                for part in batched(deleted.get(namespace, ()), KEYS_PER_COMMAND):
-                    pipe.eval(_DELETE, 3, *names, *part)
-                for part in batched(items, KEYS_PER_COMMAND):
-                    _put(pipe, names, {key: items[key] for key in part})
+                for batch in batched(deleted.get(namespace, ()), KEYS_PER_COMMAND):
+                    pipe.eval(_DELETE, 3, *names, *batch)
+                for batch in batched(items, KEYS_PER_COMMAND):
+                    _put(pipe, names, {key: items[key] for key in batch})
 
         self._write(write)
 
     def delete(self, namespace: str, keys: Iterable[str]) -> None:
-        self._frugally(namespace, _DELETE, *keys)
+        self._run_without_memory(namespace, _DELETE, *keys)
 
     def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         start = b"[" + prefix.encode()
@@ -170,7 +172,7 @@ class RedisKeyValueStore:
             start = b"(" + keys[-1]
 
     def _page(self, namespace: str, start: bytes, end: bytes) -> tuple[list[bytes], list[bytes]]:
-        keys, values = self._frugally(namespace, _PAGE, start, end, KEYS_PER_COMMAND)
+        keys, values = self._run_without_memory(namespace, _PAGE, start, end, KEYS_PER_COMMAND)
         return keys, values
 
     def swap(self, namespace: str, items: Mapping[str, tuple[bytes | None, bytes]]) -> set[str]:
@@ -194,11 +196,13 @@ class RedisKeyValueStore:
         return int(self._script(namespace, script, [key], repeatable=False, writes=True))
 
     def count(self, namespace: str) -> int:
-        return int(self._frugally(namespace, _COUNT))
+        return int(self._run_without_memory(namespace, _COUNT))
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
         key, until = f"{self._vault}:lease:{name}", round(seconds * 1000)
-        return bool(self._ask(lambda: self._client.eval(_FRUGAL + _LEASE, 1, key, holder, until)))
+        return bool(
+            self._ask(lambda: self._client.eval(_NEEDS_NO_MEMORY + _LEASE, 1, key, holder, until))
+        )
 
     def drop(self) -> None:
         """Delete all data of this generation."""
@@ -209,9 +213,9 @@ class RedisKeyValueStore:
         if self.server.close():
             self._client.close()
 
-    def _frugally(self, namespace: str, script: str, *arguments: Any) -> Any:
+    def _run_without_memory(self, namespace: str, script: str, *arguments: Any) -> Any:
         """Run a script that needs no memory, after deleting expired values."""
-        return self._script(namespace, _FRUGAL + _SWEEP + script, arguments)
+        return self._script(namespace, _NEEDS_NO_MEMORY + _SWEEP + script, arguments)
 
     def _script(
         self,
@@ -289,7 +293,7 @@ def _translating(attempt: Callable[[], T]) -> T:
     try:
         return attempt()
     except redis.AuthenticationError as error:
-        raise _refused() from error
+        raise _wrong_password() from error
     except redis.ResponseError as error:
         raise _translated(error) from error
 
@@ -320,7 +324,7 @@ def _literally(text: str) -> str:
     return "".join(f"\\{sign}" if sign in "*?[]\\" else sign for sign in text)
 
 
-def _refused() -> StoreUnavailable:
+def _wrong_password() -> StoreUnavailable:
     return StoreUnavailable("Redis refuses the password. Set MEMVAULT_REDIS_PASSWORD.")
 
 
@@ -335,5 +339,5 @@ def _translated(error: redis.ResponseError) -> StorageError:
     if _NO_NUMBER in text:
         return StorageError("The value is not a counter.")
     if "NOAUTH" in text or "WRONGPASS" in text:
-        return _refused()
+        return _wrong_password()
     return StorageError(f"Redis rejected a command: {text}")

@@ -47,12 +47,12 @@ class VectorStore(Protocol):
         *,
         size: ChunkSize | None = None,
         scope: Scope | None = None,
-        also: Mapping[str, float] | None = None,
+        extra_words: Mapping[str, float] | None = None,
     ) -> Ranking:
         """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text.
 
         Args:
-            also: further words that count, with their weights; a word of the query has 1.
+            extra_words: count too, with their weights; a word of the query has 1.
         """
         ...
 

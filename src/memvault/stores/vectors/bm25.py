@@ -40,10 +40,10 @@ from memvault.text.words import STOP_WORDS
 K = 1.2  # saturation of term frequency
 B = 0.75  # strength of length normalisation
 AVERAGE_WORDS = 256.0  # average length for the normalisation
-FUNCTION_WORD = 0.2  # weight of a function word like "what" in a query; other words have 1
-COMMON_WORD = 0.5  # weight of an English word like "get", frequent in questions but not in notes
-PIECE = 5  # letters of a piece of a word
-PIECES = 0.5  # weight of all pieces of a word in a query together
+FUNCTION_WORD_WEIGHT = 0.2  # of a function word like "what" in a query; other words have 1
+COMMON_WORD_WEIGHT = 0.5  # of an English word like "get", frequent in questions, not in notes
+PIECE_LETTERS = 5  # letters of a piece of a word
+PIECES_WEIGHT = 0.5  # of all pieces of a word in a query together
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes. Hangul
 # has spaces, but Korean words end in particles, which pairs of syllables leave behind.
@@ -110,15 +110,15 @@ def _document_pieces(text: str) -> Iterator[tuple[int, float]]:
 def _pieces(word: str) -> tuple[int, ...]:
     """The terms of a word's pieces, and in India's scripts of the word without its ending; empty
     for other short words."""
-    pieces = [word[at : at + PIECE] for at in range(len(word) - PIECE + 1)]
-    if (bare := without_ending(word)) is not None:
-        pieces.append(bare)
+    pieces = [word[start : start + PIECE_LETTERS] for start in range(len(word) - PIECE_LETTERS + 1)]
+    if (without_vowels := without_ending(word)) is not None:
+        pieces.append(without_vowels)
     return tuple(zlib.crc32(piece.encode()) for piece in pieces)
 
 
 @lru_cache(maxsize=256)  # a question is searched at several sizes of text
 def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
-    """Each distinct term with weight 1, `COMMON_WORD` or `FUNCTION_WORD`.
+    """Each distinct term with weight 1, `COMMON_WORD_WEIGHT` or `FUNCTION_WORD_WEIGHT`.
 
     The terms are stems of the query's language, so that no word counts twice; of all languages if
     no function word shows the query's language.
@@ -126,25 +126,25 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     Args:
         languages: the languages of the searched notes, other than English.
     """
-    spoken = language_of_query(text, languages)
+    query_language = language_of_query(text, languages)
     weights: dict[int, float] = {}
-    for language in (spoken,) if spoken else ("english", *languages):
-        faint = function_words(text, language) if spoken else []
-        stemmed = {"english" if language in WITHOUT_STEMMER else language}
+    for language in (query_language,) if query_language else ("english", *languages):
+        weak_words = function_words(text, language) if query_language else []
+        stemmers = {"english" if language in WITHOUT_STEMMER else language}
         if text.isascii():  # accents may be left out; all texts are also indexed without them
-            stemmed.add("english")
-        for stems in sorted(stemmed):
-            prepared = _searchable if stems == "english" else normal
-            faint_terms = set(_model(stems).embed_query(prepared(" ".join(faint))).indices)
-            common = _common_terms() if spoken == "english" else frozenset()
-            for term in _model(stems).embed_query(prepared(text)).indices:
-                weight = COMMON_WORD if term in common else 1.0
-                weights.setdefault(term, FUNCTION_WORD if term in faint_terms else weight)
+            stemmers.add("english")
+        for stemmer in sorted(stemmers):
+            prepare = _searchable if stemmer == "english" else normal
+            weak_terms = set(_model(stemmer).embed_query(prepare(" ".join(weak_words))).indices)
+            common = _common_terms() if query_language == "english" else frozenset()
+            for term in _model(stemmer).embed_query(prepare(text)).indices:
+                weight = COMMON_WORD_WEIGHT if term in common else 1.0
+                weights.setdefault(term, FUNCTION_WORD_WEIGHT if term in weak_terms else weight)
         if language in _IN_PIECES:
-            for word in set(words_of(text)) - set(faint):
+            for word in set(words_of(text)) - set(weak_words):
                 pieces = _pieces(word)
                 for piece in pieces:
-                    weights[piece] = weights.get(piece, 0.0) + PIECES / len(pieces)
+                    weights[piece] = weights.get(piece, 0.0) + PIECES_WEIGHT / len(pieces)
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 
@@ -188,8 +188,8 @@ def _searchable(text: str) -> str:
 
 def _folded(text: str) -> str:
     """The text without case, accents and compatibility forms, in NFC."""
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", bare).casefold().replace("ı", "i")
+    without_accents = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", without_accents).casefold().replace("ı", "i")
 
 
 def _spaced(text: str, *, pairs: bool) -> str:

@@ -28,7 +28,7 @@ from memvault.stores.vectors.edge_shard import (
 )
 from memvault.stores.vectors.payload import (
     LABELS,
-    MAX_KEPT,
+    MAX_CACHED,
     Conditions,
     Header,
     Headers,
@@ -168,7 +168,7 @@ class EdgeVectorStore(PointVectorStore):
 
     def warm_up(self) -> None:
         """Fill the cache in small steps, because each holds the interpreter lock."""
-        if self.count() > MAX_KEPT:
+        if self.count() > MAX_CACHED:
             return
         for part in batched(ids_of(self._scroll((), [])), POINTS_PER_CALL):
             self._headers.of(part)

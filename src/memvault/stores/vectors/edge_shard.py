@@ -177,7 +177,7 @@ def filter_of(conditions: Conditions) -> qdrant.Filter | None:
             any_label = qdrant.MatchTextAny(" ".join(condition.labels))
             must.append(qdrant.FieldCondition(LABELS, match=any_label))
         else:
-            bounds = qdrant.RangeFloat(gte=condition.least, lte=condition.most)
+            bounds = qdrant.RangeFloat(gte=condition.minimum, lte=condition.maximum)
             must.append(qdrant.FieldCondition(condition.field, range=bounds))
     return qdrant.Filter(must=must) if must else None
 

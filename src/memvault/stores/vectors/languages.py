@@ -154,23 +154,29 @@ def _language_of(sample: str) -> str | None:
     common = words & _COMMON  # mostly few, or none
     counts = letters + Counter(chain.from_iterable(map(_LANGUAGES_OF_COMMON.__getitem__, common)))
     if max(counts.values(), default=0) <= 2 * _FEWEST_WORDS:
-        long = (word.rstrip(".,:;!?") for word in words if len(word) >= _ENDED_CHARS)
-        ended = [word for word in long if word.endswith(_ANY_ENDING)]
-        for language, endings in _ENDINGS.items() if ended else ():
-            counts[language] += sum(word.endswith(endings) for word in ended)
-    best = _most_counted(counts)
-    if counts[best] < _FEWEST_WORDS:  # a list, a table, a few lines
-        whole = {word.strip("()[].,:;!?") for word in words}  # only letters: no address or option
-        plain = (word for word in whole if word.isalpha() and len(word) > 1)
+        long_words = (word.rstrip(".,:;!?") for word in words if len(word) >= _ENDED_CHARS)
+        words_with_ending = [word for word in long_words if word.endswith(_ANY_ENDING)]
+        for language, endings in _ENDINGS.items() if words_with_ending else ():
+            counts[language] += sum(word.endswith(endings) for word in words_with_ending)
+    best_language = _most_counted(counts)
+    if counts[best_language] < _FEWEST_WORDS:  # a list, a table, a few lines
+        bare_words = {
+            word.strip("()[].,:;!?") for word in words
+        }  # only letters: no address or option
+        plain = (word for word in bare_words if word.isalpha() and len(word) > 1)
         counts = letters + Counter(chain.from_iterable(map(_languages_of_word, plain)))
-        best = _most_counted(counts)
-    return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
+        best_language = _most_counted(counts)
+    return (
+        best_language
+        if best_language != "english" and counts[best_language] >= _FEWEST_WORDS
+        else None
+    )
 
 
 def _most_counted(counts: Counter[str]) -> str:
     """The language with the highest count; of equal ones the first."""
-    most = max(counts.values(), default=0)
-    return next(language for language in _COMMON_WORDS if counts[language] == most)
+    highest_count = max(counts.values(), default=0)
+    return next(language for language in _COMMON_WORDS if counts[language] == highest_count)
 
 
 def _letters_by_language(text: str) -> Counter[str]:
@@ -210,11 +216,11 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
         return by_script
     spoken = ("english", *languages)
     counts = Counter(function_words_by_language(text, spoken))
-    best, most = counts.most_common(1)[0]  # of equal ones the first
-    most_foreign = max(counts[language] for language in languages)
-    if not text.isascii() and best == "english" and most_foreign == most:
+    best_language, highest_count = counts.most_common(1)[0]  # of equal ones the first
+    highest_foreign_count = max(counts[language] for language in languages)
+    if not text.isascii() and best_language == "english" and highest_foreign_count == highest_count:
         return None  # "conjugação do verbo", "meetings in Zürich"
-    return best if most else None
+    return best_language if highest_count else None
 
 
 def function_words_by_language(text: str, languages: Iterable[str]) -> dict[str, int]:

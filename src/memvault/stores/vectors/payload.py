@@ -51,8 +51,8 @@ class Between:
     """Condition: a point's number in this field lies within these inclusive bounds."""
 
     field: str
-    least: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 Conditions = tuple[AnyLabel | Between, ...]  # all must hold
@@ -124,32 +124,32 @@ def _texts(chunks: Sequence[Chunk]) -> list[str | Parts]:
     if len(chunks) == 1:
         return [chunks[0].text]
     passages = {chunk.ordinal: chunk for chunk in chunks if chunk.size is ChunkSize.PASSAGE}
-    following = dict.fromkeys(ChunkSize, 0)
+    next_passage = dict.fromkeys(ChunkSize, 0)
     texts: list[str | Parts] = []
     for chunk in chunks:
-        size, last = chunk.size, None
+        size, last_passage = chunk.size, None
         if size is not ChunkSize.PASSAGE:
-            while (covered := passages.get(following[size])) and size in covered.covers:
-                following[size] += 1
-            last = _last_part(chunk.text, passages, following[size])
-        if last is None:
+            while (covered := passages.get(next_passage[size])) and size in covered.covers:
+                next_passage[size] += 1
+            last_passage = _last_part(chunk.text, passages, next_passage[size])
+        if last_passage is None:
             texts.append(chunk.text)
         else:
-            texts.append((following[size], last))
-            following[size] = last + 1
+            texts.append((next_passage[size], last_passage))
+            next_passage[size] = last_passage + 1
     return texts
 
 
-def _last_part(text: str, passages: Mapping[int, Chunk], first: int) -> int | None:
-    """The last passage of the text, if it consists of the passages from ``first`` on."""
-    at, ordinal = 0, first
-    while (passage := passages.get(ordinal)) and text.startswith(passage.text, at):
-        at += len(passage.text)
-        if at == len(text):
+def _last_part(text: str, passages: Mapping[int, Chunk], first_passage: int) -> int | None:
+    """The last passage of the text, if it consists of the passages from ``first_passage`` on."""
+    position, ordinal = 0, first_passage
+    while (passage := passages.get(ordinal)) and text.startswith(passage.text, position):
+        position += len(passage.text)
+        if position == len(text):
             return ordinal
-        if not text.startswith(TEXT_GLUE, at):
+        if not text.startswith(TEXT_GLUE, position):
             return None
-        at += len(TEXT_GLUE)
+        position += len(TEXT_GLUE)
         ordinal += 1
     return None
 
@@ -208,11 +208,11 @@ def _conditions(filters: Filters) -> Iterable[AnyLabel | Between]:
     if filters.tags is not None:
         yield _any(_label("tag", tag.lstrip("#")) for tag in filters.tags)
     if filters.min_importance is not None:
-        yield Between(IMPORTANCE, least=filters.min_importance)
+        yield Between(IMPORTANCE, minimum=filters.min_importance)
     if filters.created_after is not None:
-        yield Between(CREATED, least=_seconds(filters.created_after))
+        yield Between(CREATED, minimum=_seconds(filters.created_after))
     if filters.created_before is not None:
-        yield Between(CREATED, most=_seconds(filters.created_before))
+        yield Between(CREATED, maximum=_seconds(filters.created_before))
 
 
 def _seconds(moment: datetime) -> float:
@@ -224,7 +224,7 @@ def _any(labels: Iterable[str]) -> AnyLabel:
     return AnyLabel(tuple(labels) or (_NEVER,))
 
 
-MAX_KEPT = 200_000  # points; about 0.3 kB each
+MAX_CACHED = 200_000  # points; about 0.3 kB each
 
 
 class Headers:
@@ -247,19 +247,21 @@ class Headers:
         if None not in headers:
             return headers
         changes = self._changes
-        read = self._read(
-            [key for key, cached in zip(points, headers, strict=True) if cached is None]
+        from_engine = self._read(
+            [point for point, cached in zip(points, headers, strict=True) if cached is None]
         )
         with self._lock:
-            if len(cache) > MAX_KEPT:
+            if len(cache) > MAX_CACHED:
                 cache = self._cached = {}
             if changes == self._changes:
-                cache.update(read)
-        return [cached or read.get(key) for key, cached in zip(points, headers, strict=True)]
+                cache.update(from_engine)
+        return [
+            cached or from_engine.get(point) for point, cached in zip(points, headers, strict=True)
+        ]
 
     def forget(self, points: Iterable[int]) -> None:
         """Invalidate points after the engine wrote or deleted them."""
         with self._lock:
             self._changes += 1
-            for key in points:
-                self._cached.pop(key, None)
+            for point in points:
+                self._cached.pop(point, None)

@@ -36,7 +36,7 @@ POINTS_PER_CALL = 500
 NUMBERS = 2**64  # an engine's numeric ids are below this
 NOTES_PER_CALL = 64  # notes whose texts are read at once
 LANGUAGES_SECONDS = 60.0
-RARE = 2_000  # a term in at most so many chunks is selective enough to find a phrase
+RARE_TERM_CHUNKS = 2_000  # a term in at most so many is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
 
@@ -76,7 +76,7 @@ class PointVectorStore(ABC):
 
     _languages: tuple[str, ...] = ()  # of notes in the store, other than English
     _main_language: str | None = None  # the one of these that most chunks are in
-    _frequent: tuple[str, ...] = ()  # those that at least a tenth of the chunks are in
+    _frequent_languages: tuple[str, ...] = ()  # those that at least a tenth of the chunks are in
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
     # -- what an engine implements --------------------------------------------------------------
@@ -128,9 +128,9 @@ class PointVectorStore(ABC):
         *,
         size: ChunkSize | None = None,
         scope: Scope | None = None,
-        also: Mapping[str, float] | None = None,
+        extra_words: Mapping[str, float] | None = None,
     ) -> Ranking:
-        terms = bm25.with_words(bm25.query(query, self._languages_in_store()), also or {})
+        terms = bm25.with_words(bm25.query(query, self._languages_in_store()), extra_words or {})
         if not terms.indices:
             return Ranking.of([])
         return self._ranked(terms, limit, visible(size, scope))
@@ -143,7 +143,7 @@ class PointVectorStore(ABC):
         return self._main_language if self._languages_in_store() else None
 
     def frequent_languages(self) -> tuple[str, ...]:
-        return self._frequent if self._languages_in_store() else ()
+        return self._frequent_languages if self._languages_in_store() else ()
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         of_language = in_languages([language]) if language is not None else ()
@@ -168,9 +168,11 @@ class PointVectorStore(ABC):
                 }
             ordered = sorted(counts, key=lambda language: -counts[language])
             total = self._count(()) if counts else 0
-            most = [language for language in ordered[:1] if 2 * counts[language] > total]
-            self._main_language = most[0] if most else None
-            self._frequent = tuple(each for each in ordered if 10 * counts[each] >= total)
+            main = [language for language in ordered[:1] if 2 * counts[language] > total]
+            self._main_language = main[0] if main else None
+            self._frequent_languages = tuple(
+                language for language in ordered if 10 * counts[language] >= total
+            )
             self._languages = tuple(language for language, count in counts.items() if count)
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS
         return self._languages
@@ -246,8 +248,8 @@ class PointVectorStore(ABC):
             notes_of_term: earlier results, to which this one is added.
         """
         if term not in notes_of_term:
-            note_ids = self._notes_with_term(term, RARE + 1)
-            notes_of_term[term] = set(note_ids) if len(note_ids) <= RARE else None
+            note_ids = self._notes_with_term(term, RARE_TERM_CHUNKS + 1)
+            notes_of_term[term] = set(note_ids) if len(note_ids) <= RARE_TERM_CHUNKS else None
         return notes_of_term[term]
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
@@ -284,19 +286,19 @@ class PointVectorStore(ABC):
         return passages_of
 
     def note_ids(self) -> Iterator[str]:
-        seen = set[str]()
+        seen_ids = set[str]()
         for point in self._scroll((), _LABELS):
-            key = note_id_of(point.payload)
-            if key not in seen:
-                seen.add(key)
-                yield key
+            note_id = note_id_of(point.payload)
+            if note_id not in seen_ids:
+                seen_ids.add(note_id)
+                yield note_id
 
     def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
         """Chunks with their texts, some of which are assembled from passages."""
-        needed = {chunk.note_id for chunk in chunks if not isinstance(chunk.text, str)}
+        assembled_notes = {chunk.note_id for chunk in chunks if not isinstance(chunk.text, str)}
         texts: dict[tuple[str, int], str] = {}
-        if needed:
-            for record in self._scroll(of_notes(needed, ChunkSize.PASSAGE), _ALL_FIELDS):
+        if assembled_notes:
+            for record in self._scroll(of_notes(assembled_notes, ChunkSize.PASSAGE), _ALL_FIELDS):
                 passage = stored_chunk(record.payload)
                 texts[passage.note_id, passage.ordinal] = str(passage.text)
         return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
@@ -320,18 +322,18 @@ class PointVectorStore(ABC):
             for note in (UUID(memory.id),)
             for embedded in chunks
         ]
-        taken = self._taken(ids, replaceable)
-        for place in range(len(ids)):
-            while ids[place] in taken:
-                ids[place] = (ids[place] + 1) % NUMBERS
-                taken |= self._taken([ids[place]], replaceable)
-            taken.add(ids[place])
+        used_ids = self._used_ids(ids, replaceable)
+        for index in range(len(ids)):
+            while ids[index] in used_ids:
+                ids[index] = (ids[index] + 1) % NUMBERS
+                used_ids |= self._used_ids([ids[index]], replaceable)
+            used_ids.add(ids[index])
         return ids
 
-    def _taken(self, chunk_ids: Iterable[int], replaceable: Collection[int]) -> set[int]:
+    def _used_ids(self, chunk_ids: Iterable[int], replaceable: Collection[int]) -> set[int]:
         """The ids among these that other chunks have."""
-        new = [chunk_id for chunk_id in chunk_ids if chunk_id not in replaceable]
-        return set(ids_of(self._retrieve(new, [])))
+        new_ids = [chunk_id for chunk_id in chunk_ids if chunk_id not in replaceable]
+        return set(ids_of(self._retrieve(new_ids, [])))
 
 
 def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:

@@ -335,6 +335,6 @@ def _filter(conditions: Conditions) -> models.Filter | None:
             any_label = models.MatchAny(any=list(condition.labels))
             must.append(models.FieldCondition(key=LABELS, match=any_label))
         else:
-            bounds = models.Range(gte=condition.least, lte=condition.most)
+            bounds = models.Range(gte=condition.minimum, lte=condition.maximum)
             must.append(models.FieldCondition(key=condition.field, range=bounds))
     return models.Filter(must=must) if must else None

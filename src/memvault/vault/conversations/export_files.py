@@ -56,9 +56,11 @@ def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreada
 
 
 def _check_provider(entry: Any, provider: Provider, name: str) -> None:
-    other: Provider = "claude" if provider == "chatgpt" else "chatgpt"
-    if isinstance(entry, dict) and _MESSAGES[other] in entry:
-        raise InvalidParams(f"{name} is an export of {NAMES[other]}, not of {NAMES[provider]}")
+    other_provider: Provider = "claude" if provider == "chatgpt" else "chatgpt"
+    if isinstance(entry, dict) and _MESSAGES[other_provider] in entry:
+        raise InvalidParams(
+            f"{name} is an export of {NAMES[other_provider]}, not of {NAMES[provider]}"
+        )
 
 
 def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | Unreadable:
@@ -78,29 +80,31 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
 
     Conversations come first, then projects, then memories, which name projects.
     """
-    wanted = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
+    export_file = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
 
     def kind_of(name: str) -> str:
-        found = wanted.fullmatch(name)
-        return (found[1] or found[2]).lower() if found else ""
+        match = export_file.fullmatch(name)
+        return (match[1] or match[2]).lower() if match else ""
 
-    def chosen(names: Iterable[str]) -> list[str]:
+    def ordered(names: Iterable[str]) -> list[str]:
         order = _KINDS[provider].split("|")
         return sorted(filter(kind_of, names), key=lambda name: (order.index(kind_of(name)), name))
 
     try:
         if source.is_dir():
-            found = [*source.glob("*.json"), *source.glob("*/*.json")]
-            files = {file.relative_to(source).as_posix(): file for file in found}
-            loaded = ((name, kind_of(name), files[name].read_bytes()) for name in chosen(files))
-            yield from _loaded(loaded, source.name)
+            json_files = [*source.glob("*.json"), *source.glob("*/*.json")]
+            files = {file.relative_to(source).as_posix(): file for file in json_files}
+            contents = ((name, kind_of(name), files[name].read_bytes()) for name in ordered(files))
+            yield from _parsed_files(contents, source.name)
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
-                names = chosen(archive.namelist())
-                loaded = ((name, kind_of(name), archive.read(name)) for name in names)
-                yield from _loaded(loaded, source.name)
+                names = ordered(archive.namelist())
+                contents = ((name, kind_of(name), archive.read(name)) for name in names)
+                yield from _parsed_files(contents, source.name)
         else:
-            yield from _loaded(iter([(source.name, kind_of(source.name), source.read_bytes())]), "")
+            yield from _parsed_files(
+                iter([(source.name, kind_of(source.name), source.read_bytes())]), ""
+            )
     except _NotAnExport as error:
         raise InvalidParams(
             f"{error}, so it is no export of {NAMES[provider]}. Name the file that you got from "
@@ -112,7 +116,7 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
         raise InvalidParams(f"{source.name} cannot be read: {type(error).__name__}") from error
 
 
-def _loaded(
+def _parsed_files(
     files: Iterator[tuple[str, str, bytes]], source: str
 ) -> Iterator[tuple[str, str, list[Any]]]:
     is_empty = True

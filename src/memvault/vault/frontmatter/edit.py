@@ -135,11 +135,11 @@ def _join(parts: _Parts, header: str) -> bytes:
 
 
 def _entry(header: str, key: str) -> Entry | None:
-    found = [entry for entry in find_entries(header) if entry.key == key]
-    if len(found) > 1:
-        line = len(re.findall(r"\r\n|\n|\r", header[: found[1].line]))
+    entries = [entry for entry in find_entries(header) if entry.key == key]
+    if len(entries) > 1:
+        line = len(re.findall(r"\r\n|\n|\r", header[: entries[1].line]))
         raise malformed(line, f"{key!r} appears twice")
-    return found[0] if found else None
+    return entries[0] if entries else None
 
 
 def _end(entry: Entry) -> int:
@@ -181,10 +181,10 @@ def _replaced(header: str, entry: Entry, value: object, newline: str) -> str:
         comment = comment_of[1] if comment_of else ""
         return header[:start] + _inline(value) + comment + header[end:]
     gap = header[start : entry.value.start]
-    new = _inline(value)
-    if new and gap.strip(" \t") == "" and gap:
-        new = gap + new[1:]
-    return header[:start] + new + header[end:]
+    new_text = _inline(value)
+    if new_text and gap.strip(" \t") == "" and gap:
+        new_text = gap + new_text[1:]
+    return header[:start] + new_text + header[end:]
 
 
 def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> str:
@@ -217,11 +217,11 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
     starts = [_line_start(header, span.start) for span in spans]
     if len(set(starts)) < len(starts) or starts[0] <= entry.line:
         return None
-    old = load_yaml("items:\n" + header[starts[0] : entry.value.end])[0].get("items")
-    if not isinstance(old, list) or len(old) != len(spans):
+    old_items = load_yaml("items:\n" + header[starts[0] : entry.value.end])[0].get("items")
+    if not isinstance(old_items, list) or len(old_items) != len(spans):
         return None
-    kept_indexes = [index for index, item in enumerate(old) if _among(item, values)]
-    if not kept_indexes or repr([old[index] for index in kept_indexes]) != repr(
+    kept_indexes = [index for index, item in enumerate(old_items) if _among(item, values)]
+    if not kept_indexes or repr([old_items[index] for index in kept_indexes]) != repr(
         values[: len(kept_indexes)]
     ):
         return None
@@ -250,8 +250,8 @@ def _line_start(text: str, offset: int) -> int:
 
 
 def _line_end(text: str, offset: int) -> int:
-    found = _LINE_END.search(text, offset)
-    return found.start() if found else len(text)
+    match = _LINE_END.search(text, offset)
+    return match.start() if match else len(text)
 
 
 def _verify(before: str, after: str, key: str, value: object, *, removed: bool = False) -> None:
@@ -260,12 +260,16 @@ def _verify(before: str, after: str, key: str, value: object, *, removed: bool =
     Raises:
         MalformedFrontmatter: they differ elsewhere, for instance in values that use an anchor.
     """
-    old, _problem = load_yaml(before)
-    new, problem = load_yaml(after)
-    expected = {name: repr(old[name]) for name in old if name != key}
-    found = {name: repr(new[name]) for name in new if name != key}
-    right = key not in new if removed else key in new and _same(new[key], value)
-    if problem is not None or expected != found or not right:
+    values_before, _problem = load_yaml(before)
+    values_after, problem = load_yaml(after)
+    others_before = {name: repr(values_before[name]) for name in values_before if name != key}
+    others_after = {name: repr(values_after[name]) for name in values_after if name != key}
+    is_set = (
+        key not in values_after
+        if removed
+        else key in values_after and _same(values_after[key], value)
+    )
+    if problem is not None or others_before != others_after or not is_set:
         line = next((entry.line for entry in find_entries(before) if entry.key == key), len(before))
         raise malformed(
             len(re.findall(r"\r\n|\n|\r", before[:line])),
@@ -273,13 +277,13 @@ def _verify(before: str, after: str, key: str, value: object, *, removed: bool =
         )
 
 
-def _same(found: Any, value: Any) -> bool:
+def _same(written: Any, value: Any) -> bool:
     if isinstance(value, list):
         return (
-            isinstance(found, list)
-            and len(found) == len(value)
-            and all(_same(left, right) for left, right in zip(found, value, strict=True))
+            isinstance(written, list)
+            and len(written) == len(value)
+            and all(_same(left, right) for left, right in zip(written, value, strict=True))
         )
-    if isinstance(value, datetime) and isinstance(found, datetime):
-        return found == value
-    return repr(found) == repr(value)
+    if isinstance(value, datetime) and isinstance(written, datetime):
+        return written == value
+    return repr(written) == repr(value)

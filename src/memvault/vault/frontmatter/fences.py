@@ -1,6 +1,6 @@
-"""The frontmatter of a note between its fences, unread.
+"""Splits a note at the fences of its frontmatter, for code that does not read the properties.
 
-For code that only needs to tell frontmatter from text; `read` reads it and `edit` changes it.
+`read` reads them, and `edit` changes them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def split_frontmatter(note: str) -> tuple[str, str]: ...
 def split_frontmatter(note: bytes) -> tuple[bytes, bytes]: ...
 def split_frontmatter(note: AnyStr) -> tuple[AnyStr, AnyStr]:
     """The lines between the fences, and the text after them; without fences, nothing and all."""
-    found = _TEXT.match(note) if isinstance(note, str) else _BYTES.match(note)
-    return (found[1], note[found.end() :]) if found else (note[:0], note)
+    match = _TEXT.match(note) if isinstance(note, str) else _BYTES.match(note)
+    return (match[1], note[match.end() :]) if match else (note[:0], note)
 
 
 def claimed_id(note: bytes) -> str:
     """The id in a note's frontmatter in lower case, or ""."""
-    found = _ID.search(split_frontmatter(note)[0])
-    return found[1].decode("ascii").lower() if found else ""
+    match = _ID.search(split_frontmatter(note)[0])
+    return match[1].decode("ascii").lower() if match else ""

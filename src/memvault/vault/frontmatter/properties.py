@@ -72,20 +72,20 @@ def read_date(value: Any) -> datetime | None:
 
 def _day(text: str) -> date | None:
     if match := _YEAR_FIRST.search(text):
-        return _checked(match["y"], match["m"], match["d"] or "1")
+        return _valid_date(match["y"], match["m"], match["d"] or "1")
     if match := _DAY_FIRST.search(text):
         first, second = match["a"], match["b"]
         if match["gap"] == "." or int(first) > 12 or first == second:
-            return _checked(match["y"], second, first)
-        return _checked(match["y"], first, second) if int(second) > 12 else None
+            return _valid_date(match["y"], second, first)
+        return _valid_date(match["y"], first, second) if int(second) > 12 else None
     for pattern in _WRITTEN:
         if match := pattern.search(text):
             month = NAMED_MONTHS.get(match["month"].lower())
-            return _checked(match["y"], str(month), match["d"]) if month else None
+            return _valid_date(match["y"], str(month), match["d"]) if month else None
     return None
 
 
-def _checked(year: str, month: str, day: str) -> date | None:
+def _valid_date(year: str, month: str, day: str) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:
@@ -123,7 +123,7 @@ _HAPPENED_KEYS = (
     "happened_on", "decided", "decided_on", "met_on",
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
-_NEAR = 80  # characters after `_TOOK_PLACE` in which the date is searched
+_DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
 _STEM_WEEK = re.compile(r"(\d{4})-?W(\d{2})(?!\w)")
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
@@ -173,7 +173,9 @@ def _fields_of(note: ParsedNote) -> dict[str, str]:
     Without those that memvault reads itself, long ones, ones with a link, which is a relation, and
     keys that occur twice, as these are of a line rather than of the note.
     """
-    fields = [each for each in note.fields if each.explicit and key_of(each.key) not in UNDERSTOOD]
+    fields = [
+        field for field in note.fields if field.explicit and key_of(field.key) not in UNDERSTOOD
+    ]
     counts = Counter(field.key for field in fields)
     shown_links: dict[int, list[str]] = defaultdict(list)
     for link in note.links:
@@ -204,9 +206,9 @@ def read_importance(value: Any) -> float:
     Any other value means the default.
     """
     if isinstance(value, str):
-        named = IMPORTANCE_NAMES.get(value.strip().casefold())
-        if named is not None:
-            return named
+        value_of_name = IMPORTANCE_NAMES.get(value.strip().casefold())
+        if value_of_name is not None:
+            return value_of_name
         try:
             value = float(value)
         except ValueError:
@@ -251,8 +253,8 @@ def lifecycle_of_folder(path: str) -> Lifecycle:
 
 def folder_lifecycle(path: str) -> Lifecycle | None:
     """The lifecycle that the folder of this path means; None for the person's own folders."""
-    folder, _, rest = _unarchived(path).partition("/")
-    return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "")
+    folder, _, path_within = _unarchived(path).partition("/")
+    return FOLDER_LIFECYCLES.get(folder.casefold() if path_within else "")
 
 
 def _project(value: Any, path: str) -> str | None:
@@ -297,7 +299,7 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
         for block in note.blocks
         for sentence in block.sentences
         if (match := _TOOK_PLACE.search(sentence.text))
-        and (day := read_date(sentence.text[match.end() :][:_NEAR]))
+        and (day := read_date(sentence.text[match.end() :][:_DATE_CHARS]))
     }
     return days.pop() if len(days) == 1 else None
 
@@ -346,10 +348,10 @@ def _flag(value: Any) -> bool:
 
 def _distinct(names: Any) -> tuple[str, ...]:
     """Distinct names, ignoring case, in their first spelling."""
-    seen: dict[str, str] = {}
+    first_spelling: dict[str, str] = {}
     for name in names:
-        seen.setdefault(name.casefold(), name)
-    return tuple(seen.values())
+        first_spelling.setdefault(name.casefold(), name)
+    return tuple(first_spelling.values())
 
 
 _WORDS = {
@@ -382,14 +384,14 @@ def domain_of(memory: Memory) -> Domain:
         lambda: memory.path.split("/")[:-1],
     )
     for words_of in properties:
-        named = {domain for text in words_of() for domain in _domains_in(text)}
-        if len(named) == 1:
-            return named.pop()
+        domains = {domain for text in words_of() for domain in _domains_in(text)}
+        if len(domains) == 1:
+            return domains.pop()
     return Domain.GENERAL
 
 
 @lru_cache(maxsize=4096)  # notes of one vault share their types, tags and folders
 def _domains_in(text: str) -> frozenset[Domain]:
     words = _WORD.findall(text.casefold())
-    found = (_DOMAIN_OF.get(word) or _DOMAIN_OF.get(word.removesuffix("s")) for word in words)
-    return frozenset(domain for domain in found if domain is not None)
+    domains = (_DOMAIN_OF.get(word) or _DOMAIN_OF.get(word.removesuffix("s")) for word in words)
+    return frozenset(domain for domain in domains if domain is not None)

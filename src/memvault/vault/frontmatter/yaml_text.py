@@ -76,50 +76,51 @@ def find_entries(source: str) -> list[Entry]:
         raise malformed(0, "it holds characters that YAML does not allow") from error
 
 
-def malformed(line: int, what: str) -> MalformedFrontmatter:
+def malformed(line: int, problem: str) -> MalformedFrontmatter:
     """The error for a line of the header, counted from 0 after the opening fence."""
     number = line + 2
     return MalformedFrontmatter(
-        f"the note's frontmatter is malformed at line {number}: {what}; correct it, then try again",
+        f"the note's frontmatter is malformed at line {number}: {problem}; correct it, then try "
+        "again",
         line=number,
     )
 
 
 def _entries(source: str) -> Iterator[Entry]:
     events = yaml.parse(source, Loader=yaml.SafeLoader)
-    first = next(events)
-    while isinstance(first, StreamStartEvent | DocumentStartEvent):
-        first = next(events)
-    if not isinstance(first, MappingStartEvent):
-        if isinstance(first, ScalarEvent | AliasEvent | SequenceStartEvent):
-            raise malformed(_line(first), "it is not a list of `key: value` lines")
+    first_event = next(events)
+    while isinstance(first_event, StreamStartEvent | DocumentStartEvent):
+        first_event = next(events)
+    if not isinstance(first_event, MappingStartEvent):
+        if isinstance(first_event, ScalarEvent | AliasEvent | SequenceStartEvent):
+            raise malformed(_line(first_event), "it is not a list of `key: value` lines")
         return
-    if first.flow_style:
-        raise malformed(_line(first), "it is written in braces, not in lines")
+    if first_event.flow_style:
+        raise malformed(_line(first_event), "it is written in braces, not in lines")
     for key in events:
         if isinstance(key, MappingEndEvent):
             break
-        last_of_key = _last(key, events)[0]
+        end_of_key = _last_event(key, events)[0]
         value = next(events)
-        yield _entry(source, key, last_of_key, value, events)
+        yield _entry(source, key, end_of_key, value, events)
     for _rest in events:  # an error after the mapping is raised only when it is parsed
         pass
 
 
 def _entry(
-    source: str, key: Event, last_of_key: Event, value: Event, events: Iterator[Event]
+    source: str, key: Event, end_of_key: Event, value: Event, events: Iterator[Event]
 ) -> Entry:
-    colon = _COLON.match(source, _end(last_of_key))
+    colon = _COLON.match(source, _end(end_of_key))
     start = _start(key)
     line = max(source.rfind("\n", 0, start), source.rfind("\r", 0, start)) + 1
     explicit = source[line:start].strip()
     name = key.value if isinstance(key, ScalarEvent) and colon and not explicit else ""
-    last, items = _last(value, events)
+    last_event, items = _last_event(value, events)
     block = isinstance(value, _STARTS) and not value.flow_style
-    end = _end(last)
-    literal = isinstance(last, ScalarEvent) and last.style in {"|", ">"}
+    end = _end(last_event)
+    literal = isinstance(last_event, ScalarEvent) and last_event.style in {"|", ">"}
     if literal:
-        end = _start(last) + len(source[_start(last) : end].rstrip())
+        end = _start(last_event) + len(source[_start(last_event) : end].rstrip())
     begin = _start(value)
     return Entry(
         key=name,
@@ -129,7 +130,7 @@ def _entry(
         value=Span(begin, max(begin, end)),
         block=block,
         flow=isinstance(value, SequenceStartEvent) and bool(value.flow_style),
-        literal=literal and value is last,
+        literal=literal and value is last_event,
         items=items if isinstance(value, SequenceStartEvent) else (),
     )
 
@@ -149,34 +150,34 @@ def _line(event: Event) -> int:
     return event.start_mark.line
 
 
-def _last(first: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...]]:
+def _last_event(opening: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...]]:
     """The event in which a node's text ends, and the spans of a list's one-line items.
 
     YAML ends a block collection at the start of the next entry, after comments that do not belong
     to it. So this returns the event of its last content.
     """
-    if not isinstance(first, _STARTS):
-        return first, ()
+    if not isinstance(opening, _STARTS):
+        return opening, ()
     depth = 1
-    last: Event = first
+    last_event: Event = opening
     items: list[Span] = []
-    simple = True
+    is_simple = True
     while depth:
         event = next(events)
         if isinstance(event, _STARTS):
             depth += 1
-            simple = False
+            is_simple = False
         elif isinstance(event, _ENDS):
             depth -= 1
             if _end(event) > _start(event):  # the bracket of a flow collection
-                last = event
+                last_event = event
             continue
         elif depth == 1 and isinstance(event, ScalarEvent) and event.style not in {"|", ">"}:
             items.append(Span(_start(event), _end(event)))
         else:
-            simple = False
-        last = event
-    return last, tuple(items) if simple else ()
+            is_simple = False
+        last_event = event
+    return last_event, tuple(items) if is_simple else ()
 
 
 MAX_KEY_CHARS = 500

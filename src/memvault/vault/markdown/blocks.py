@@ -64,7 +64,7 @@ class _Reader:
         self._tokens = tokens
         self._body_line = body_line
         self._content = Content()
-        self._above: list[Heading] = []
+        self._headings_above: list[Heading] = []
         self._path: tuple[str, ...] = ()
         marks = sum(
             child.type == "comment_mark" for token in tokens for child in token.children or ()
@@ -109,8 +109,11 @@ class _Reader:
             content.title = name
         heading = Heading(name, level, lines.first)
         content.headings.append(heading)
-        self._above = [*(above for above in self._above if above.level < level), heading]
-        self._path = tuple(above.text for above in self._above)
+        self._headings_above = [
+            *(above for above in self._headings_above if above.level < level),
+            heading,
+        ]
+        self._path = tuple(above.text for above in self._headings_above)
         if name != text:  # a text that is marked as a heading by mistake is still found
             self._block(inline, lines)
             return
@@ -171,16 +174,16 @@ class _Reader:
                     inline, [LabelledSentence(0, 0)], [Sentence("", lines.first)], lines.first
                 )
             return
-        parts = split_sentences(inline)
+        spans = split_sentences(inline)
         sentences = [
             Sentence(
-                _one_line(inline.text[part.start : part.end]),
-                self._line(inline, part, lines),
-                part.name,
+                _one_line(inline.text[span.start : span.end]),
+                self._line_of(inline, span, lines),
+                span.name,
             )
-            for part in parts
+            for span in spans
         ]
-        self._links_tags_and_fields(inline, parts, sentences, lines.first)
+        self._links_tags_and_fields(inline, spans, sentences, lines.first)
         self._content.blocks.append(
             Block(
                 text=_LINE_END.sub("\n", text) if "\n" in text else text,
@@ -197,7 +200,7 @@ class _Reader:
         if inline.block_id and blocks:
             blocks[-1] = replace(blocks[-1], block_id=inline.block_id)
 
-    def _line(self, inline: InlineText, part: LabelledSentence, lines: LineRange) -> int:
+    def _line_of(self, inline: InlineText, part: LabelledSentence, lines: LineRange) -> int:
         text = inline.text[part.start : part.end]
         lead = len(text) - len(text.lstrip())
         return min(lines.first + inline.line_at(part.start + lead), lines.last)
@@ -205,63 +208,65 @@ class _Reader:
     def _links_tags_and_fields(
         self,
         inline: InlineText,
-        parts: list[LabelledSentence],
+        spans: list[LabelledSentence],
         sentences: list[Sentence],
         first_line: int,
     ) -> None:
         content = self._content
-        at = 0
+        index = 0
         for link in inline.links:
-            at = _sentence_at(parts, at, link.start)
+            index = _sentence_at(spans, index, link.start)
             content.links.append(
                 Link(
                     target=link.target,
                     style=link.style,
                     subpath=link.subpath,
                     shown=link.shown,
-                    relation=link.key or parts[at].name,
-                    sentence=sentences[at].text,
+                    relation=link.key or spans[index].name,
+                    sentence=sentences[index].text,
                     line=first_line + inline.line_at(link.start),
                 )
             )
-        at = 0
+        index = 0
         for tag in inline.tags:
-            at = _sentence_at(parts, at, tag.start)
+            index = _sentence_at(spans, index, tag.start)
             line = first_line + inline.line_at(tag.start)
-            content.tags.append(Tag(tag.name, line, sentences[at].text))
-        self._fields(inline, parts, sentences, first_line)
+            content.tags.append(Tag(tag.name, line, sentences[index].text))
+        self._fields(inline, spans, sentences, first_line)
 
     def _fields(
         self,
         inline: InlineText,
-        parts: list[LabelledSentence],
+        spans: list[LabelledSentence],
         sentences: list[Sentence],
         first_line: int,
     ) -> None:
-        found = [
-            (part.start, part.name, inline.text[part.value : part.value_end], part.explicit)
-            for part in parts
-            if part.name is not None and part.value_end
+        fields = [
+            (span.start, span.name, inline.text[span.value : span.value_end], span.explicit)
+            for span in spans
+            if span.name is not None and span.value_end
         ]
-        found += [
+        fields += [
             (mark.start, mark.key, inline.text[mark.start : mark.end], True)
             for mark in inline.fields
         ]
-        at = 0
-        for start, key, value, explicit in sorted(found):
-            at = _sentence_at(parts, at, start)
+        index = 0
+        for start, key, value, explicit in sorted(fields):
+            index = _sentence_at(spans, index, start)
             line = first_line + inline.line_at(start)
             text = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
-            self._content.fields.append(InlineField(key, text, line, sentences[at].text, explicit))
+            self._content.fields.append(
+                InlineField(key, text, line, sentences[index].text, explicit)
+            )
 
 
-def _sentence_at(parts: list[LabelledSentence], at: int, offset: int) -> int:
+def _sentence_at(spans: list[LabelledSentence], index: int, offset: int) -> int:
     """Index of the sentence that contains `offset`, searched from index `at` on."""
-    if offset < parts[at].start:
-        at = 0
-    while at + 1 < len(parts) and parts[at + 1].start <= offset:
-        at += 1
-    return at
+    if offset < spans[index].start:
+        index = 0
+    while index + 1 < len(spans) and spans[index + 1].start <= offset:
+        index += 1
+    return index
 
 
 def short_name(text: str) -> str:

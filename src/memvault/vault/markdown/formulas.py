@@ -40,10 +40,10 @@ def _has_displayed(state: StateBlock) -> bool:
 
     It is searched once, since the rule is tried at every paragraph and list item.
     """
-    known: tuple[str, bool] | None = state.env.get(DISPLAYED)
-    if known is None or known[0] is not state.src:
-        known = state.env[DISPLAYED] = (state.src, DISPLAYED in state.src)
-    return known[1]
+    cached: tuple[str, bool] | None = state.env.get(DISPLAYED)
+    if cached is None or cached[0] is not state.src:
+        cached = state.env[DISPLAYED] = (state.src, DISPLAYED in state.src)
+    return cached[1]
 
 
 def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:

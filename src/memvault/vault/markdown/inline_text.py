@@ -75,8 +75,8 @@ class InlineText:
         return bisect_right(self.lines, offset)
 
     def touches_protected(self, start: int, end: int) -> bool:
-        at = bisect_left(self.protected, (end, 0)) - 1
-        return at >= 0 and start < self.protected[at][1]
+        span_index = bisect_left(self.protected, (end, 0)) - 1
+        return span_index >= 0 and start < self.protected[span_index][1]
 
 
 class InlineReader:

@@ -60,8 +60,8 @@ def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> lis
         latin = match["stop"][-1] in _LATIN_STOPS
         if latin and not match["gap"]:
             continue
-        at = bisect_right(span_starts, match.start()) - 1
-        if at >= 0 and match.end("stop") < protected[at][1]:
+        span_index = bisect_right(span_starts, match.start()) - 1
+        if span_index >= 0 and match.end("stop") < protected[span_index][1]:
             continue
         if not latin or _ends_sentence(text, match, starts[-1]):
             starts.append(end)
@@ -74,29 +74,29 @@ def sentences_in(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
-    stop, quoted, after = match["stop"], bool(match["quote"]), text[match.end()]
+def _ends_sentence(text: str, match: re.Match[str], sentence_start: int) -> bool:
+    stop, is_quoted, following = match["stop"], bool(match["quote"]), text[match.end()]
     if stop[-1] in "!?" or (len(stop) > 1 and stop != "..."):
-        return not (quoted and after.islower())
+        return not (is_quoted and following.islower())
     if stop != ".":
-        return not after.islower()
-    before = text[max(sentence, match.start() - _WORD_WINDOW) : match.start()]
-    word = before.rpartition(" ")[2]
+        return not following.islower()
+    preceding = text[max(sentence_start, match.start() - _WORD_WINDOW) : match.start()]
+    word = preceding.rpartition(" ")[2]
     if not word.isalnum():
-        found = _LAST_WORD.search(before)
-        word = found[0] if found else ""
+        match_of_word = _LAST_WORD.search(preceding)
+        word = match_of_word[0] if match_of_word else ""
     if word.isdigit() or _DAY.fullmatch(word):
-        if not text[sentence : match.start() - len(word)].strip("-*+ \t\n"):
+        if not text[sentence_start : match.start() - len(word)].strip("-*+ \t\n"):
             return False  # "1. First" is a list number, "12.12. Concert" a day
-        is_ordinal = _BEFORE_ORDINAL.search(before[: -len(word)].rstrip())
+        is_ordinal = _BEFORE_ORDINAL.search(preceding[: -len(word)].rstrip())
         if len(word) <= 3 and (is_ordinal or _GERMAN_MONTH.match(text, match.end())):
             return False
     folded = word.casefold()
-    if folded in _ABBREVIATIONS or (folded in _NUMBERED and after.isdigit()):
+    if folded in _ABBREVIATIONS or (folded in _NUMBERED and following.isdigit()):
         return False
-    if _LETTERS.fullmatch(word) and not quoted and (word.isupper() or "." in word):
+    if _LETTERS.fullmatch(word) and not is_quoted and (word.isupper() or "." in word):
         return False
-    return not after.islower() or (len(word) >= 4 and word.islower())
+    return not following.islower() or (len(word) >= 4 and word.islower())
 
 
 MAX_LABEL_CHARS = 40
@@ -198,15 +198,17 @@ def _labels(inline: InlineText, punctuation: list[int]) -> dict[int, _Label]:
     text = inline.text
     names = _field_lines(inline) if "::" in text else {}
     field_starts = list(names)
-    after, named_line_end = 0, -1
+    last_value_start, named_line_end = 0, -1
     for colon in _COLON.finditer(text):
-        at = bisect_right(field_starts, colon.start()) - 1
-        if at >= 0 and colon.start() < _line_end(text, names[field_starts[at]].value):
+        field_index = bisect_right(field_starts, colon.start()) - 1
+        if field_index >= 0 and colon.start() < _line_end(
+            text, names[field_starts[field_index]].value
+        ):
             continue
-        name = _label_before(inline, punctuation, colon, after, named_line_end)
+        name = _label_before(inline, punctuation, colon, last_value_start, named_line_end)
         if name is not None:
             names[name.start] = name
-            after, named_line_end = colon.end(), _line_end(text, colon.end())
+            last_value_start, named_line_end = colon.end(), _line_end(text, colon.end())
     return names
 
 
@@ -222,43 +224,57 @@ def _label_before(
     inline: InlineText,
     punctuation: list[int],
     colon: re.Match[str],
-    after: int,
+    last_value_start: int,
     named_line_end: int,
 ) -> _Label | None:
     """The label that ends at a colon.
 
     Args:
-        after: start of the previous label's value; no label starts before it.
+        last_value_start: start of the previous label's value; no label starts before it.
         named_line_end: end of a line that already has a label; on it, another label may follow a
             comma ("Time: 10:30, Place: Oslo").
     """
     text = inline.text
-    position = max(after, colon.start() - MAX_LABEL_CHARS)
+    position = max(last_value_start, colon.start() - MAX_LABEL_CHARS)
     while match := _LABEL.search(text, position, colon.start()):
-        start, (first, last) = match.start(), match.span("name")
-        before = text[start - 1] if start else "\n"
-        listed = before == "," and start <= named_line_end and "." not in match["name"]
-        free = listed or before == "\n" or before in _SEPARATORS
-        if (free or before != ",") and _is_label(inline, match, punctuation, free):
-            at = start if before == "\n" else first
-            return _Label(at, colon.end(), text[first:last].strip(), False)
-        position = first + 1
+        start, (name_start, name_end) = match.start(), match.span("name")
+        preceding = text[start - 1] if start else "\n"
+        is_listed = preceding == "," and start <= named_line_end and "." not in match["name"]
+        may_start_here = is_listed or preceding == "\n" or preceding in _SEPARATORS
+        if (may_start_here or preceding != ",") and _is_label(
+            inline, match, punctuation, may_start_here
+        ):
+            label_start = start if preceding == "\n" else name_start
+            return _Label(label_start, colon.end(), text[name_start:name_end].strip(), False)
+        position = name_start + 1
     return None
 
 
-def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
-    """Whether the match is a label; ``free``: it may start here even if no sentence does."""
-    first, last = match.span("name")
-    if not is_label(match["name"]) or inline.touches_protected(first, last):
+def _is_label(
+    inline: InlineText, match: re.Match[str], punctuation: list[int], may_start_here: bool
+) -> bool:
+    """Whether the match is a label.
+
+    Args:
+        may_start_here: a label may start here even if no sentence does.
+    """
+    name_start, name_end = match.span("name")
+    if not is_label(match["name"]) or inline.touches_protected(name_start, name_end):
         return False
-    if bisect_left(punctuation, last) > bisect_right(punctuation, first):
+    if bisect_left(punctuation, name_end) > bisect_right(punctuation, name_start):
         return False
-    sentence = punctuation[bisect_right(punctuation, first) - 1]
-    if free or first == sentence:
+    sentence_start = punctuation[bisect_right(punctuation, name_start) - 1]
+    if may_start_here or name_start == sentence_start:
         return True
     # "Ann B. Team: …": an initial ends a sentence only if a label follows. "J. Smith:" is a label.
-    before = inline.text[max(sentence, first - MAX_LABEL_CHARS) : first].split()
-    return len(before) > 1 and len(before[-1]) == 2 and before[-1].endswith(".")
+    preceding_words = inline.text[
+        max(sentence_start, name_start - MAX_LABEL_CHARS) : name_start
+    ].split()
+    return (
+        len(preceding_words) > 1
+        and len(preceding_words[-1]) == 2
+        and preceding_words[-1].endswith(".")
+    )
 
 
 def _deliberate_lines(inline: InlineText) -> list[int]:

@@ -32,10 +32,10 @@ def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
     It extends to the next ``%%`` or, as in Obsidian, to the end of the note.
     """
-    first = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith(MARK, first) or state.is_code_block(start):
+    line_start = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith(MARK, line_start) or state.is_code_block(start):
         return False
-    if state.src.find(MARK, first + 2, state.eMarks[start]) >= 0:
+    if state.src.find(MARK, line_start + 2, state.eMarks[start]) >= 0:
         return False
     if silent:
         return True
@@ -43,7 +43,7 @@ def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     while line < end:
         close = state.src.find(MARK, state.bMarks[line], state.eMarks[line])
         if close >= 0:
-            _keep_rest(state, line, state.src[close + 2 : state.eMarks[line]].strip())
+            _add_paragraph(state, line, state.src[close + 2 : state.eMarks[line]].strip())
             line += 1
             break
         line += 1
@@ -51,12 +51,12 @@ def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _keep_rest(state: StateBlock, line: int, rest: str) -> None:
-    if not rest:
+def _add_paragraph(state: StateBlock, line: int, text: str) -> None:
+    if not text:
         return
     state.push("paragraph_open", "p", 1).map = [line, line + 1]
     token = state.push("inline", "", 0)
-    token.content, token.map, token.children = rest, [line, line + 1], []
+    token.content, token.map, token.children = text, [line, line + 1], []
     state.push("paragraph_close", "p", -1)
 
 
@@ -85,10 +85,10 @@ def _rule(state: StateInline, silent: bool) -> bool:
     if not silent:
         token = state.push("field_open", "", 1)
         token.meta = {"key": match[1].strip("*_ ")}
-        state.pos, after = match.end(), state.posMax
+        state.pos, outer_end = match.end(), state.posMax
         state.posMax = end
         state.md.inline.tokenize(state)
-        state.posMax = after
+        state.posMax = outer_end
         state.push("field_close", "", -1)
     state.pos = end + 1
     return True
@@ -155,17 +155,17 @@ def _footnote_text(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
     CommonMark would parse it as a link definition and drop the text.
     """
-    first = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith("[^", first) or state.is_code_block(start):
+    line_start = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith("[^", line_start) or state.is_code_block(start):
         return False
-    if _FOOTNOTE_LABEL.match(state.src, first, state.eMarks[start]) is None:
+    if _FOOTNOTE_LABEL.match(state.src, line_start, state.eMarks[start]) is None:
         return False
     return silent or paragraph(state, start, end, False)
 
 
 def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    first = state.bMarks[start] + state.tShift[start]
-    return state.src.startswith("[", first) and link_reference(state, start, end, silent)
+    line_start = state.bMarks[start] + state.tShift[start]
+    return state.src.startswith("[", line_start) and link_reference(state, start, end, silent)
 
 
 def _strip_markers(state: StateCore) -> None:
@@ -186,14 +186,14 @@ def _strip_callout(token: Token) -> None:
     match = _CALLOUT.match(token.content)
     if match is None:
         return
-    rest = token.content[match.end() :]
-    if rest.startswith("\n"):
-        rest = rest[1:]
+    text = token.content[match.end() :]
+    if text.startswith("\n"):
+        text = text[1:]
         if token.map is not None:
             token.map = [token.map[0] + 1, token.map[1]]
     else:
         token.meta["titled"] = True
-    token.content = rest
+    token.content = text
 
 
 def marker_plugin(md: MarkdownIt) -> None:
@@ -226,8 +226,8 @@ def _tag_rule(state: StateInline, silent: bool) -> bool:
     source, position = state.src, state.pos
     if source[position] != "#":
         return False
-    before = source[position - 1] if position else " "
-    if not before.isspace() and before not in _BEFORE:
+    preceding = source[position - 1] if position else " "
+    if not preceding.isspace() and preceding not in _BEFORE:
         return False
     match = _TAG.match(source, position, state.posMax)
     name = clean_tag(match[1]) if match else None

@@ -48,14 +48,14 @@ def read_wikilink(text: str, position: int) -> tuple[Wikilink, int] | None:
 
 def find_wikilinks(text: str) -> list[Wikilink]:
     """The wikilinks in a plain string, such as a frontmatter value."""
-    found = []
+    links = []
     position = text.find("[[")
     while position >= 0:
-        read = read_wikilink(text, position)
-        if read is not None:
-            found.append(read[0])
-        position = text.find("[[", read[1] if read else position + 1)
-    return found
+        parsed = read_wikilink(text, position)
+        if parsed is not None:
+            links.append(parsed[0])
+        position = text.find("[[", parsed[1] if parsed else position + 1)
+    return links
 
 
 def plain_text(text: str) -> str:
@@ -64,22 +64,22 @@ def plain_text(text: str) -> str:
 
 
 def _shown_text(match: re.Match[str]) -> str:
-    read = read_wikilink(match[0], 0)
-    return read[0].text if read else match[0]
+    parsed = read_wikilink(match[0], 0)
+    return parsed[0].text if parsed else match[0]
 
 
 def _rule(state: StateInline, silent: bool) -> bool:
     source, position = state.src, state.pos
-    embed = source.startswith("![[", position)
-    if not embed and not source.startswith("[[", position):
+    is_embed = source.startswith("![[", position)
+    if not is_embed and not source.startswith("[[", position):
         return False
-    read = read_wikilink(source, position + embed)
-    if read is None or read[1] > state.posMax:
+    parsed = read_wikilink(source, position + is_embed)
+    if parsed is None or parsed[1] > state.posMax:
         return False
     if not silent:
         token = state.push("wikilink", "", 0)
-        token.meta = {"link": read[0], "embed": embed}
-    state.pos = read[1]
+        token.meta = {"link": parsed[0], "embed": is_embed}
+    state.pos = parsed[1]
     return True
 
 
