@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cached_property
@@ -10,9 +11,18 @@ from memvault.model.memory import Memory
 from memvault.search.comparisons import NUMBER_WORDS, first_number
 from memvault.search.context.properties import shown_value, terms_of, words_of_key
 from memvault.search.overdue import NOT_SO
+from memvault.search.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
+
+_EVERY_YEAR = re.compile(
+    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
+    r"nasciment|verjaardag|рожден|誕生|生日",
+    re.IGNORECASE,
+)
+_OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
+_YEAR = re.compile(r"[12]\d{3}")
 
 
 class NoteProperties:
@@ -146,6 +156,18 @@ def day_of(value: str) -> date | None:
     """The day that a value states; None if it states none."""
     moment = read_date(value)
     return moment.date() if moment is not None else None
+
+
+def day_of_time(key: str, value: str, time: QuestionTime) -> date | None:
+    """The day of a property if it is of the time, or the first day of a year that is."""
+    if _YEAR.fullmatch(value) and _OF_A_YEAR.search(key):
+        year = int(value)
+        is_of_it = time.day_within(date(year, 12, 31)) is not None
+        return time.day_within(date(year, 1, 1)) if is_of_it else None
+    day = day_of(value)
+    if day is None:
+        return None
+    return time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -14,9 +14,15 @@ from datetime import date
 from typing import NamedTuple
 
 from memvault.model.memory import Memory
-from memvault.search.comparisons import LARGEST, SMALLEST, Comparison, comparison_in
+from memvault.search.comparisons import (
+    LARGEST,
+    SMALLEST,
+    Comparison,
+    comparison_in,
+    with_highest,
+)
 from memvault.search.context.properties import terms_of
-from memvault.search.note_properties import NoteProperties, day_of, terms_of_key
+from memvault.search.note_properties import NoteProperties, day_of_time, terms_of_key
 from memvault.search.order import latest_first
 from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
 from memvault.search.question_languages import languages_of
@@ -36,13 +42,6 @@ _HAPPENING = (
     "expires expiring fall falls finish finished finishes happen happens made published "
     "released run runs start started starting starts written"
 )
-_EVERY_YEAR = re.compile(
-    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
-    r"nasciment|verjaardag|рожден|誕生|生日",
-    re.IGNORECASE,
-)
-_OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
-_YEAR = re.compile(r"[12]\d{3}")
 _NEGATED = re.compile(
     r"\b(?:not|never|without|nicht|kein\w*|ohne|pas|jamais|sans|non|senza|no|sin|não|sem|niet|geen|"
     r"zonder|не|без)\b|n['’]t\b",
@@ -58,6 +57,7 @@ _COUNTS = re.compile(
 )
 _UN = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
+_VERB = re.compile(r"(?:\b(?:we|you|they)|(?<=\w )I) (\w+)")  # "do we hire", not "I libri"
 
 NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
 """The keys that have at least this cosine with a text, the nearest first
@@ -127,8 +127,8 @@ class PropertyQuestion:
             limits = comparison_in(time.rest)
         elif limits is not None:
             time = None  # "over 2000" is no year
-        text = time.rest if time is not None else question
-        rest = limits.rest if limits is not None else text
+        text = with_highest(time.rest if time is not None else question)
+        rest = with_highest(limits.rest) if limits is not None else text
         if is_overdue := asks_for_overdue(rest):
             rest = without_overdue(rest)
         elif _UN.search(rest):
@@ -190,7 +190,8 @@ class PropertyQuestion:
         types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
         of_keys = frozenset[int]().union(*map(terms_of_key, keys))
-        groups = [] if types else _named_in(memories.groups(), terms - of_keys)
+        verbs = frozenset[int]().union(*map(terms_of, self._verbs))
+        groups = [] if types else _named_in(memories.groups(), terms - of_keys - verbs)
         if types:
             known = [memory for kind in types for memory in memories.of_type(kind)]
         elif groups:
@@ -204,6 +205,8 @@ class PropertyQuestion:
         keys = [key for key in keys if any(key in memory.properties for memory in known)]
         named = in_group.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named}
+        newest = set(NEWEST.findall(self.text.casefold()))  # may be a value: "status: current"
+        values |= {word for word in newest if any(note.keys_with_value(word) for note in notes)}
         return _Candidates(notes, keys, named, values, has_kind=bool(types or groups))
 
     def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
@@ -222,8 +225,15 @@ class PropertyQuestion:
         """The first word, which says what kind of notes are asked for ("Which pieces …"), unless it
         is a name."""
         first = next(iter(self.words))
+        if first in self._verbs:
+            return None
         is_name = re.search(rf"\b{re.escape(first[:1].upper() + first[1:])}\b", self.text)
         return None if is_name and "german" not in languages_of(self.text).names else first
+
+    @property
+    def _verbs(self) -> frozenset[str]:
+        """The words behind a pronoun, which name no kind of note: "When do we hire?"."""
+        return frozenset(word.casefold() for word in _VERB.findall(self.text))
 
     def _overdue(
         self, notes: Sequence[NoteProperties], values: set[str], today: date
@@ -311,20 +321,10 @@ class PropertyQuestion:
     def _days_until(self, note: NoteProperties) -> float | None:
         """The first day of the properties that are named, or of all, that is of the time, as a
         number; None without one."""
-        days = (self._day_of_the_time(key, note.fields[key]) for key in note.named or note.fields)
-        return min((float(day.toordinal()) for day in days if day is not None), default=None)
-
-    def _day_of_the_time(self, key: str, value: str) -> date | None:
-        """The day of a property if it is of the time, or the first day of a year that is."""
         assert self.time is not None
-        if _YEAR.fullmatch(value) and _OF_A_YEAR.search(key):
-            year = int(value)
-            is_of_it = self.time.day_within(date(year, 12, 31)) is not None
-            return self.time.day_within(date(year, 1, 1)) if is_of_it else None
-        day = day_of(value)
-        if day is None:
-            return None
-        return self.time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
+        keys = note.named or note.fields
+        days = (day_of_time(key, note.fields[key], self.time) for key in keys)
+        return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
 
 def _with_not(question: str, memories: MemoryLookup) -> str:
