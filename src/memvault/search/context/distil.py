@@ -190,7 +190,8 @@ class _Distilling:
         if form is None:
             form = Form.NARRATIVE if self._room.terse else self._form_without_choosing()
         if form is None:
-            chosen = self._select(self._sentences(), self._budget(Form.NARRATIVE))
+            budget = self._budget(Form.NARRATIVE)
+            chosen = self._select(self._sentences(), budget)
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
                 [
@@ -201,7 +202,7 @@ class _Distilling:
                 ]
             )
             if form is Form.NARRATIVE:
-                return self._fitted(form, chosen)
+                return self._fitted(form, self._with_neighbours(chosen, budget))
         return self._fitted(form, self._chosen(form))
 
     def _form_without_choosing(self) -> Form | None:
@@ -271,7 +272,14 @@ class _Distilling:
                 if (part.memory, part.statements.start) not in leads
             ]
             return chosen + self._select(rest, budget)
-        return self._select(self._sentences(), budget)
+        return self._with_neighbours(self._select(self._sentences(), budget), budget)
+
+    def _with_neighbours(self, chosen: list[Part], budget: Budget) -> list[Part]:
+        """The chosen sentences, and their neighbours in a budget that they leave unused."""
+        if self._room.terse or budget.is_used:
+            return chosen
+        near = parts_of.neighbours(chosen, self._outlines, self._scores, self._asked)
+        return chosen + select(near, budget, lean=1.0, least=0.0)
 
     def _select(self, parts: Sequence[Part], budget: Budget, *, lean: float = LEAN) -> list[Part]:
         """The chosen sentences or passages: one of the first memory, and less relevant ones if the

@@ -4,7 +4,8 @@ Greedy maximal marginal relevance (Carbonell and Goldstein 1998): the next part 
 greatest ``LEAN * score - (1 - LEAN) * (greatest similarity to those chosen)``, with scores relative
 to the best. Parts of one memory count as half as similar, because they are read together. The best
 part of the first memory is chosen before all others. If the parts that score at least `MIN_SHARE`
-of the best leave much of the budget unused, less relevant ones follow.
+of the best leave much of the budget unused, less relevant ones follow, then the neighbours of those
+chosen.
 """
 
 from __future__ import annotations
@@ -214,27 +215,61 @@ def sentences(
     found = []
     best = max((float(own.statements.max()) for own in scores if own.statements.size), default=0.0)
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
-        vectors = outline.vectors.astype(np.float32)
         best_of_note = float(own.statements.max(initial=0.0))
         least = max(LEAST_SHARE * best, SHARE_OF_NOTE * best_of_note)
         if memory == first:
             least = min(least, best_of_note)
         found += [
-            Part(
-                memory=memory,
-                statements=range(place, place + 1),
-                code=(),
-                tokens=each.tokens,
-                score=float(own.statements[place]),
-                vector=vectors[each.unit],
-                said=each.text.casefold(),
-                details=_details(memory, [each]),
-                properties=properties[memory],
-            )
+            _sentence(memory, outline, own, place, properties[memory])
             for place, each in enumerate(outline.statements)
             if each.shown and own.statements[place] >= least
         ]
     return found
+
+
+def neighbours(
+    chosen: Sequence[Part],
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+) -> list[Part]:
+    """The sentences next to the chosen ones, below the same heading: they often complete them
+    ("When was it?" "In May")."""
+    places = {(part.memory, place): None for part in chosen for place in part.statements}
+    said = {part.said for part in chosen}
+    found: dict[tuple[int, int], Part] = {}
+    for memory, place in places:
+        statements = outlines[memory].statements
+        for near in (place + 1, place - 1):
+            if (
+                not 0 <= near < len(statements)
+                or (memory, near) in places
+                or (memory, near) in found
+            ):
+                continue
+            if statements[near].shown and statements[near].heading == statements[place].heading:
+                found[memory, near] = _sentence(
+                    memory, outlines[memory], scores[memory], near, properties[memory]
+                )
+    return [part for part in found.values() if part.said not in said]
+
+
+def _sentence(
+    memory: int, outline: Outline, own: Scores, place: int, properties: tuple[str, ...]
+) -> Part:
+    """One sentence as a part."""
+    statement = outline.statements[place]
+    return Part(
+        memory=memory,
+        statements=range(place, place + 1),
+        code=(),
+        tokens=statement.tokens,
+        score=float(own.statements[place]),
+        vector=outline.vectors[statement.unit].astype(np.float32),
+        said=statement.text.casefold(),
+        details=_details(memory, [statement]),
+        properties=properties,
+    )
 
 
 def passages(
