@@ -23,8 +23,9 @@ EARLIER = "(earlier)"
 MIN_WORDS = 2  # content words; fewer say nothing ("Welcome.")
 _CUT = "…"
 
-# The joints between items of an excerpt: list marks, and headings in brackets.
-_JOINT = re.compile(r"(?:… )?\[[^\]]{1,80}\] (?:- )?| … - | - (?=[A-Z\"])")
+_HEADING = re.compile(r"\[(?![ xX]\])[^\[\]]{1,80}\]\Z")
+_LIST_MARK = re.compile(r"\A[-*+] (?=\S)")
+_NEXT_LINE = " / "  # after a line that no sign ends
 _CLAUSE = re.compile(r"[,;:](?= )| [–—-](?= )")
 _ENDED = re.compile(r"[.!?:;。！？)\]\"'”’]\Z")
 _CUT_FROM = 1.5  # times the limit; excerpts cut a sentence at twice the limit
@@ -113,7 +114,7 @@ def of_excerpt(
     lines = None if is_pointer else (excerpt.lines.first, excerpt.lines.last)
     quotations = []
     for part, origin in by_origin(memory, excerpt.text, excerpt.lines):
-        text = _JOINT.sub(" … ", " ".join(part.split())).strip(" …-")
+        text = on_one_line(part)
         is_cut = len(text.encode()) > _CUT_FROM * limit and not _ENDED.search(text)
         if is_pointer and (is_cut or len(text) > MAX_POINTER_CHARS):
             text = _pointer(text, memory.title)
@@ -123,6 +124,20 @@ def of_excerpt(
             text = f"{memory.title}: {text}"  # "Carpenter." says something below its title
         quotations.append(Quotation(memory, text, lines, origin=origin))
     return quotations
+
+
+def on_one_line(text: str) -> str:
+    """The lines of an excerpt on one line, without list marks and headings."""
+    joined = ""
+    for each in bare_lines(text):
+        line = _LIST_MARK.sub("", " ".join(each.split()))
+        if _HEADING.match(line):
+            line = "" if joined.endswith(_CUT) else _CUT
+        if not line:
+            continue
+        is_ended = _ENDED.search(joined) or joined.endswith(_CUT) or line.startswith(_CUT)
+        joined += (" " if is_ended else _NEXT_LINE) + line if joined else line
+    return joined.strip(" …-")
 
 
 def _pointer(text: str, title: str) -> str:

@@ -20,6 +20,7 @@ from mcp_server.hooks.quotations import (
     by_origin,
     distinct,
     of_excerpt,
+    on_one_line,
     says_something,
 )
 from mcp_server.hooks.replaced_lines import latest_first
@@ -328,7 +329,7 @@ class HookRecall:
         limits = [_PREFERENCE_BYTES if memory.type == "preference" else _OPENING_BYTES]
         (excerpt,) = self._container.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         return [
-            Quotation(memory, " ".join(f"{memory.title}: {text}".split()), origin=origin)
+            Quotation(memory, f"{memory.title}: {on_one_line(text)}", origin=origin)
             for text, origin in by_origin(memory, excerpt.text, excerpt.lines)
             if text
         ]

@@ -100,8 +100,8 @@ class PulseHistory:
 
 
 DAYS = 30  # that the plot shows
-ADDING_KINDS = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
-           ChangeKind.PREFERENCE_SET)  # fmt: skip
+# Notes that faded are listed apart; a change that was undone says so itself.
+RECENT_KINDS = [k for k in ChangeKind if k not in (ChangeKind.FADED, ChangeKind.UNDONE)]
 MAX_CHANGES = 12
 MAX_SAVED = 12
 MAX_PROBLEMS = 10
@@ -150,9 +150,9 @@ class TodayPage:
             tasks=len(tasks),
             wishes=len(container.waiting_proposals()),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
-            added=shown_changes(
+            changes=shown_changes(
                 container,
-                container.curator.history.changes(kinds=ADDING_KINDS, limit=MAX_CHANGES),
+                container.curator.history.changes(kinds=RECENT_KINDS, limit=MAX_CHANGES),
                 lines=False,
             ),
             saved=[

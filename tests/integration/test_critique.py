@@ -53,6 +53,8 @@ def test_claims_that_hold_or_of_which_the_notes_say_nothing_are_left_alone(servi
 STORED = {
     "permanent/Support hours.md": "# Support hours\n\nDecided w/ Tove & Idris, Feb 2024. Support is "
     "from 9 to 17.\n",
+    "permanent/Buoys.md": "In the first week of March, buoy 31 in the east basin began to report "
+    "a drift with a strength of 0.62, every night between two and four.\n",
     "people/Tove.md": "# Tove\n\nFounder.\n",
     "people/Idris.md": "# Idris\n\nDeveloper.\n",
     "clients/Orchard Dental.md": "# Orchard Dental\n\nA chain of dentists.\n",
@@ -91,3 +93,8 @@ def test_a_new_value_contradicts_the_old_one_although_the_note_denies_a_third(of
     assert contradicted(office, text) == ["permanent/Liability cap.md"]
     related = office.live.critic.related_to_new(text)
     assert "permanent/Liability cap.md" in [memory.path for memory in related]
+
+
+def test_a_number_is_no_day_of_a_month_and_a_row_no_sentence(office):
+    assert contradicted(office, "Idris took the post and starts on 1 March 2027.") == []
+    assert contradicted(office, "| 2026-04 | Orchard Dental | 400k |") == []

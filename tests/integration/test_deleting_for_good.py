@@ -367,3 +367,11 @@ def test_the_person_deletes_for_good_on_the_page(container: Container) -> None:
     assert memory is not None
     Pages(container).post(f"/memory/{memory.id}/forget", permanent="yes")
     assert not kept_anywhere(container, "Nobody shall read this.")
+
+
+def test_today_lists_what_a_client_changed_in_a_note_of_the_persons(
+    call: Caller, container: Container
+) -> None:
+    typed(container, "Weir.md", "The weir is 2 m high.\n")
+    call("annotate_node", target="Weir", note="Measured again in May.", rationale=WHY)
+    assert 'added a remark to <a href="/memory/' in Pages(container).get("/")

@@ -353,6 +353,30 @@ def test_the_kind_of_note_may_be_in_a_word_that_no_note_has(desk: Searcher) -> N
     assert "properties" not in str(desk.search("Which Verdi has a hardness of 5?").notice)
 
 
+def test_a_verb_names_no_kind_and_the_best_and_the_current_are_found(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    notes = {
+        "Fitting/Bo": "for: welding",
+        "Fitting/Ann": "for: welding",
+        "Quay": "trial_end: 2026-12-18\nberths: 30",
+        "Lathe A": "type: machine\nstatus: current\nunit_price: 90\nscore: 3",
+        "Lathe B": "type: machine\nstatus: retired\nunit_price: 70\nscore: 5",
+    }
+    for path, properties in notes.items():
+        write(f"{path}.md", f"---\n{properties}\n---\nKept by the gate.\n")
+    write("Charges.md", "We charge 350 for a trial, and nothing after it.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        for question in ("When do we fit for welding?", "How much do we charge for a trial?"):
+            assert "properties" not in str(searcher.search(question).notice)
+        assert titles(searcher, "How much do we charge for a trial?")[0] == "Charges"
+        assert titles(searcher, "Which is the best scored machine?")[0] == "Lathe B"
+        found = searcher.search("Which machine is current, and at what unit price?")
+        assert found.hits[0].memory.title == "Lathe A"
+        assert "1 note has" in str(found.notice)
+
+
 def test_a_folder_or_a_tag_stands_for_a_type(
     write: Callable[..., Path], indexer: Indexer, embedder: Embedder
 ) -> None:

@@ -693,3 +693,17 @@ def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
     context = notes.distiller.distil(query, notes.found("Tasks.md"), room, Form.NARRATIVE, time)
     assert "Renew the card" in context.text
     assert "accounts" not in context.text
+
+
+def test_a_budget_that_is_left_has_the_sentences_next_to_those_that_answer(notes):
+    others = "\n\n".join(
+        f"## Room {n}\n\nShelf {n} holds jars and lids, {n} each." for n in range(40)
+    )
+    notes.add(
+        "Clinic.md",
+        "# Clinic\n\nThe fitness test comes every two years. Then in February, with a letter.\n\n"
+        f"{others}\n",
+    )
+    context = notes.context("When is my fitness test?", "Clinic.md", room=120)
+    assert "Then in February, with a letter." in context.text
+    assert context.tokens <= 120

@@ -26,7 +26,7 @@ from memvault.curation.sentence_digests import added, units
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange
-from memvault.model.provenance import OriginKind, Provenance
+from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.claim_gate import Gate
@@ -731,3 +731,12 @@ def test_a_note_without_a_date_keeps_its_day_when_a_client_edits_it(
     assert day("otter.md") == before
     again = Provenances(desk.journal, desk.vault)
     assert again.saved_first("otter.md", "") == 1_777_000_000 * 10**9
+
+
+def test_a_table_of_the_persons_goes_on_below_a_row_that_a_client_wrote() -> None:
+    note = b"Bills\n\n| a | b |\n| - | - |\n| 1 | x |\n| 2 | y |\n| 3 | z |\n\nPaid.\n"
+    client = OriginSpan(first=6, last=6, origin=Origin(kind=OriginKind.CLIENT, name="desk"))
+    own = own_lines(note, Provenance(spans=(client,), own="bills paid"))
+    assert own == note.replace(b"| 2 | y |", b"|")
+    all_rows = client._replace(first=3, last=7)
+    assert b"|" not in own_lines(note, Provenance(spans=(all_rows,), own="bills paid"))

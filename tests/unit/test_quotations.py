@@ -96,3 +96,13 @@ def test_a_sentence_is_whole_or_visibly_cut(text: str, is_pointer: bool, expecte
     excerpt = Excerpt(text, "", LineRange(3, 3))
     (quotation,) = of_excerpt(memory(1, "note"), excerpt, 40, is_pointer=is_pointer)
     assert quotation.text == expected
+
+
+def test_a_quotation_shows_where_its_lines_end_and_which_tasks_are_open() -> None:
+    text = (
+        "[Post-mortem]\nCause: no limit.\n- [ ] buy a lamp\n- [x] call Ada\n- Oslo\n[Next]\n- Bern"
+    )
+    (quotation,) = of_excerpt(
+        memory(note_type="note"), Excerpt(text, "", LineRange(1, 7)), 400, is_pointer=False
+    )
+    assert quotation.text == ("Cause: no limit. [ ] buy a lamp / [x] call Ada / Oslo … Bern")

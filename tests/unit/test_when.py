@@ -291,7 +291,20 @@ def test_the_days_that_a_note_names_are_listed_as_the_day_it_was_written_has_the
     assert single_days("No day, 7 times, in 12-03 and version 2026.", TODAY) == ()
 
 
-_SAID = ("on next Friday", "this weekend", "tomorrow", "in May", "3 May", "2 years ago", "last month",
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Look at the boat Saturday 28th, 10 o'clock", [date(2026, 11, 28)]),
+        ("Regatta: Sunday the 15th. Rain.", [date(2026, 11, 15)]),
+        ("Tuesday 28th", []),  # of no month near
+        ("Saturday 28th of March", [date(2026, 3, 28), date(2027, 3, 28)]),
+    ],
+)
+def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[date]) -> None:
+    assert list(single_days(text, TODAY)) == days
+
+
+_SAID = ("Friday 13th", "on next Friday", "this weekend", "tomorrow", "in May", "3 May", "2 years ago", "last month",
          "next spring", "31 December", "two days from now", "before March")  # fmt: skip
 
 

@@ -173,18 +173,24 @@ def _holds(text: str, words: str) -> bool:
 
 _FADED = re.compile(rb"(?:faded|archived): \"?[0-9a-z]+\"?")
 
+_ROW = re.compile(rb"[ \t>]*\|")
+
 
 def own_lines(data: bytes, provenance: Provenance) -> bytes:
     """A note's bytes without the sentences of others.
 
-    Every line keeps its number, and the lines that say that the note has faded stay.
+    Every line keeps its number, and the lines that say that the note has faded stay. A row below
+    another row of a table is empty instead: without it, the table would end there.
     """
     parts = _LINE_END.split(data)  # lines, and between them their ends
     own_parts = dict(provenance.own_parts)
     for span in provenance.spans:
         for number in range(span.first, min(span.last, len(parts) // 2 + 1) + 1):
-            if not _FADED.fullmatch(parts[2 * (number - 1)]):
-                parts[2 * (number - 1)] = own_parts.get(number, "").encode()
+            at = 2 * (number - 1)
+            if _FADED.fullmatch(parts[at]):
+                continue
+            is_row = number > 1 and _ROW.match(parts[at]) and _ROW.match(parts[at - 2])
+            parts[at] = own_parts.get(number, "|" if is_row else "").encode()
     return b"".join(parts)
 
 

@@ -23,6 +23,7 @@ from memvault.reasoning.sentence_matching import Match, SentenceMatcher
 from memvault.reasoning.sentence_words import LIGHT, SentenceWords
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
+from memvault.vault.compose import bare_lines
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.claim_extraction import claims_of
@@ -75,8 +76,12 @@ class Contradiction:
 
 
 def _first_sentences(text: str) -> str:
-    """The first sentences of a new text, which are compared; empty if they are too long."""
-    first = " ".join(sentences(text)[:NEW_SENTENCES])
+    """The first sentences of a new text, which are compared; empty if they are too long.
+
+    A row of a table is no sentence without the heads of its columns.
+    """
+    prose = "\n".join(line for line in bare_lines(text) if not line.lstrip().startswith("|"))
+    first = " ".join(sentences(prose)[:NEW_SENTENCES])
     return first if len(first) <= NEW_CHARS else ""
 
 

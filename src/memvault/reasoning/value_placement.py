@@ -166,17 +166,28 @@ def _weights(
 
 
 def _is_comparable(own: Amount, other: Amount, stems: frozenset[str]) -> bool:
-    """Whether two amounts have the same unit; a bare number fits any unit that the words name."""
+    """Whether two amounts have the same unit; a bare number fits any unit that the words name.
+
+    Of a date it fits only the year: "node 31" is no day of a month.
+    """
     kinds = {own.kind, other.kind}
     if AmountKind.NUMBER in kinds:
         if AmountKind.VERSION in kinds:
             return False
-        if AmountKind.DATE in kinds or AmountKind.COUNT not in kinds:
+        if AmountKind.DATE in kinds:
+            return _has_year(own) and _has_year(other)
+        if AmountKind.COUNT not in kinds:
             return AmountKind.TIME not in kinds
         return canonical_stem(own.unit or other.unit) in stems
     if kinds == {AmountKind.COUNT} and own.unit in stems:
         return True
     return own.unit != "" and own.unit == other.unit
+
+
+def _has_year(amount: Amount) -> bool:
+    """Whether an amount is a date with a year, or a number that may be a year."""
+    first = amount.parts[0]
+    return first is not None and 1_000 <= first < 3_000
 
 
 def _has_other_subject(

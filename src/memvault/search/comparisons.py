@@ -10,8 +10,12 @@ from functools import lru_cache
 
 from memvault.text.words import composed, some_words
 
-LARGEST = frozenset(["biggest", "greatest", "highest", "largest", "longest", "most", "top"])
+LARGEST = frozenset(
+    ("biggest", "costliest", "deepest", "farthest", "furthest", "greatest", "heaviest", "highest",
+     "largest", "longest", "most", "steepest", "tallest", "top", "widest")
+)  # fmt: skip
 SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
+_BEST = re.compile(r"\b(best|worst)(?=[- ]\w+ed\b)", re.IGNORECASE)
 _OVER = (
     "more than|over|above|exceeding|(?:great|larg|bigg|high|long|heavi|dear)er than|"
     "more expensive than|mehr als|über|(?:größ|läng|höh|teur)er als|plus de|supérieure?s? à|"
@@ -146,10 +150,15 @@ def comparison_in(question: str) -> Comparison | None:
     return Comparison(low, high, rest, minutes) if rest != question else None
 
 
+def with_highest(question: str) -> str:
+    """The question with "highest rated" for "best rated", and "lowest" for "worst"."""
+    return _BEST.sub(lambda found: "highest" if found[0].lower() == "best" else "lowest", question)
+
+
 @lru_cache(maxsize=256)  # an answer asks for each of its notes
 def compares_numbers(question: str) -> bool:
     """Whether a question sets a limit for a number, or asks for the largest or smallest."""
-    words = some_words(composed(question.casefold()))
+    words = some_words(composed(with_highest(question).casefold()))
     return not (LARGEST | SMALLEST).isdisjoint(words) or comparison_in(question) is not None
 
 

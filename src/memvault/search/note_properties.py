@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -10,10 +11,18 @@ from memvault.model.memory import Memory
 from memvault.search.comparisons import NUMBER_WORDS, first_number
 from memvault.search.context.properties import shown_value, terms_of, words_of_key
 from memvault.search.overdue import NOT_SO
+from memvault.search.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
 
+_EVERY_YEAR = re.compile(
+    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
+    r"nasciment|verjaardag|рожден|誕生|生日",
+    re.IGNORECASE,
+)
+_OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
+_YEAR = re.compile(r"[12]\d{3}")
 MAX_TEXTS = 50_000  # quick texts kept; about 0.5 kB each
 
 
@@ -181,5 +190,43 @@ def day_of(value: str) -> date | None:
     return moment.date() if moment is not None else None
 
 
+def day_of_time(key: str, value: str, time: QuestionTime) -> date | None:
+    """The day of a property if it is of the time, or the first day of a year that is."""
+    if _YEAR.fullmatch(value) and _OF_A_YEAR.search(key):
+        year = int(value)
+        is_of_it = time.day_within(date(year, 12, 31)) is not None
+        return time.day_within(date(year, 1, 1)) if is_of_it else None
+    day = day_of(value)
+    if day is None:
+        return None
+    return time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(some_words(composed(text)))
+
+
+def with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
+    """The notes whose values are in the question word for word, as far as those of any note are.
+
+    Of values with the same key and terms, only the longest counts that the question has word for
+    word: "to read" excludes notes with "read".
+    """
+    text = f" {' '.join(some_words(composed(question)))} "
+    question_terms = terms_of(question)
+    longest: dict[tuple[str, frozenset[int]], int] = {}
+    lengths: list[dict[tuple[str, frozenset[int]], int]] = []
+    for note in notes:
+        of_note = {}
+        for key, value in note.fields.items():
+            if (value_terms := terms_of(value)) and value_terms <= question_terms:
+                words = " ".join(some_words(composed(value)))
+                of_note[key, value_terms] = len(words) if f" {words} " in text else 0
+        for value_key, length in of_note.items():
+            longest[value_key] = max(length, longest.get(value_key, 0))
+        lengths.append(of_note)
+    return [
+        note
+        for note, of_note in zip(notes, lengths, strict=True)
+        if all(length == longest[value_key] for value_key, length in of_note.items())
+    ]

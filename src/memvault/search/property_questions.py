@@ -9,13 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memvault.model.memory import Memory
-from memvault.search.comparisons import LARGEST, SMALLEST, Comparison, comparison_in
+from memvault.search.comparisons import (
+    LARGEST,
+    SMALLEST,
+    Comparison,
+    comparison_in,
+    with_highest,
+)
 from memvault.search.context.properties import terms_of
-from memvault.search.note_properties import NoteProperties, QuickTexts, day_of, terms_of_key
+from memvault.search.note_properties import (
+    NoteProperties,
+    QuickTexts,
+    day_of_time,
+    terms_of_key,
+    with_longest_values,
+)
 from memvault.search.order import latest_first
 from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
 from memvault.search.question_languages import languages_of
@@ -37,13 +49,6 @@ _EVENT_WORDS = (
     "expires expiring fall falls finish finished finishes happen happens made published "
     "released run runs start started starting starts written"
 )
-_YEARLY_KEY = re.compile(
-    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
-    r"nasciment|verjaardag|рожден|誕生|生日",
-    re.IGNORECASE,
-)
-_YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
-_YEAR = re.compile(r"[12]\d{3}")
 _NEGATED = re.compile(
     r"\b(?:not|never|without|nicht|kein\w*|ohne|pas|jamais|sans|non|senza|no|sin|não|sem|niet|geen|"
     r"zonder|не|без)\b|n['’]t\b",
@@ -59,6 +64,7 @@ _ASKS_COUNT = re.compile(
 )
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
+_VERB = re.compile(r"(?:\b(?:we|you|they)|(?<=\w )I) (\w+)")  # "do we hire", not "I libri"
 
 NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
 """The keys that have at least this cosine with a text, the nearest first
@@ -108,6 +114,10 @@ class _Candidates:
             for memory in self.texts.mentioning(words, self.memories)
         ]
 
+    def have_value(self, word: str) -> bool:
+        """Whether a note has a property whose value has the word."""
+        return any(note.keys_with_value(word) for note in self.notes([word]))
+
 
 @dataclass(frozen=True, slots=True)
 class PropertyQuestion:
@@ -141,8 +151,8 @@ class PropertyQuestion:
             limits = comparison_in(time.rest)
         elif limits is not None:
             time = None  # "over 2000" is no year
-        text = time.rest if time is not None else question
-        rest = limits.rest if limits is not None else text
+        text = with_highest(time.rest if time is not None else question)
+        rest = with_highest(limits.rest) if limits is not None else text
         if is_overdue := asks_for_overdue(rest):
             rest = without_overdue(rest)
         elif _UN_PREFIX.search(rest):
@@ -209,7 +219,8 @@ class PropertyQuestion:
         types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
         key_terms = frozenset[int]().union(*map(terms_of_key, keys))
-        groups = [] if types else _named_in(memories.groups(), terms - key_terms)
+        verb_terms = frozenset[int]().union(*map(terms_of, self._verbs))
+        groups = [] if types else _named_in(memories.groups(), terms - key_terms - verb_terms)
         if types:
             listed = [memory for kind in types for memory in memories.of_type(kind)]
         elif groups:
@@ -223,9 +234,11 @@ class PropertyQuestion:
         named_terms = group_terms.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named_terms}
         has_kind = bool(types or groups)
-        return _Candidates(
+        candidates = _Candidates(
             listed, keys, named_terms, values, has_kind, group_terms, self.words, texts
         )
+        newest = set(NEWEST.findall(self.text.casefold()))  # may be a value: "status: current"
+        return replace(candidates, value_words=values | set(filter(candidates.have_value, newest)))
 
     def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
         """The key with numbers that is nearest in meaning to the question."""
@@ -243,8 +256,15 @@ class PropertyQuestion:
         """The first word, which may say what kind of notes are meant ("Which pieces …"), unless it
         is a name."""
         first_word = next(iter(self.words))
+        if first_word in self._verbs:
+            return None
         is_name = re.search(rf"\b{re.escape(first_word[:1].upper() + first_word[1:])}\b", self.text)
         return None if is_name and "german" not in languages_of(self.text).names else first_word
+
+    @property
+    def _verbs(self) -> frozenset[str]:
+        """The words behind a pronoun, which name no kind of note: "When do we hire?"."""
+        return frozenset(word.casefold() for word in _VERB.findall(self.text))
 
     def _overdue(
         self, notes: Sequence[NoteProperties], values: set[str], today: date
@@ -269,7 +289,7 @@ class PropertyQuestion:
         sort_keys = {note: self._sort_key(note, compared_key) for note in notes}
         answering = [note for note in notes if sort_keys[note] is not None]
         return self._ordered(
-            {note: sort_keys[note] for note in _with_longest_values(answering, self.text)}
+            {note: sort_keys[note] for note in with_longest_values(answering, self.text)}
         )
 
     def _ordered(self, sort_keys: Mapping[NoteProperties, float | None]) -> list[Memory]:
@@ -327,21 +347,10 @@ class PropertyQuestion:
     def _days_until(self, note: NoteProperties) -> float | None:
         """The first day of the properties that are named, or of all, that is of the time, as a
         number; None without one."""
-        keys = note.words_by_key or note.fields
-        days = (self._day_within_time(key, note.fields[key]) for key in keys)
-        return min((float(day.toordinal()) for day in days if day is not None), default=None)
-
-    def _day_within_time(self, key: str, value: str) -> date | None:
-        """The day of a property if it is of the time, or the first day of a year that is."""
         assert self.time is not None
-        if _YEAR.fullmatch(value) and _YEAR_KEY.search(key):
-            year = int(value)
-            is_of_it = self.time.day_within(date(year, 12, 31)) is not None
-            return self.time.day_within(date(year, 1, 1)) if is_of_it else None
-        day = day_of(value)
-        if day is None:
-            return None
-        return self.time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))
+        keys = note.words_by_key or note.fields
+        days = (day_of_time(key, note.fields[key], self.time) for key in keys)
+        return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
 
 def _with_not(question: str, memories: MemoryLookup) -> str:
@@ -379,29 +388,3 @@ def _in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> list[Memory
         members.update({memory.id: memory for memory in memories.in_group(group)})
     first, *others = members_by_terms.values()
     return [memory for key, memory in first.items() if all(key in members for members in others)]
-
-
-def _with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
-    """The notes whose values are in the question word for word, as far as those of any note are.
-
-    Of values with the same key and terms, only the longest counts that the question has word for
-    word: "to read" excludes notes with "read".
-    """
-    text = f" {' '.join(some_words(composed(question)))} "
-    question_terms = terms_of(question)
-    longest: dict[tuple[str, frozenset[int]], int] = {}
-    lengths: list[dict[tuple[str, frozenset[int]], int]] = []
-    for note in notes:
-        of_note = {}
-        for key, value in note.fields.items():
-            if (value_terms := terms_of(value)) and value_terms <= question_terms:
-                words = " ".join(some_words(composed(value)))
-                of_note[key, value_terms] = len(words) if f" {words} " in text else 0
-        for value_key, length in of_note.items():
-            longest[value_key] = max(length, longest.get(value_key, 0))
-        lengths.append(of_note)
-    return [
-        note
-        for note, of_note in zip(notes, lengths, strict=True)
-        if all(length == longest[value_key] for value_key, length in of_note.items())
-    ]

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, lru_cache
+from itertools import islice
 
 from memvault.search.expression_spans import (
     may_be_last_years,
@@ -34,6 +35,8 @@ from memvault.search.time_patterns import (
     PAST,
     SAYINGS,
     SAYINGS_AHEAD,
+    WEEKDAY_AND_DAY,
+    WEEKDAYS,
     WORD,
 )
 from memvault.search.time_spans import Calendar, Span, moved_back, next_to, on_side_of
@@ -45,6 +48,8 @@ _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
 _BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
 _ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
+# The days of the last and the next weeks, the nearest first, and those to come before the past.
+_NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
 MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
 
 
@@ -114,7 +119,17 @@ def single_days(text: str, written: date) -> tuple[date, ...]:
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
             days.update(span.first for span in spans if span.first == span.last)
+            days.update(_days_by_weekday(line, written))
     return tuple(sorted(days)[:MAX_DAYS])
+
+
+def _days_by_weekday(line: str, written: date) -> Iterator[date]:
+    """The days such as "Saturday 28th": that of the nearest month in which it is a Saturday."""
+    for weekday, number in WEEKDAY_AND_DAY.findall(line):
+        ordinals = (written.toordinal() + away for away in _NEAREST_FIRST)
+        days = (date.fromordinal(n) for n in ordinals if 0 < n <= date.max.toordinal())
+        of_month = (day for day in days if day.day == int(number))
+        yield from islice((d for d in of_month if d.weekday() == WEEKDAYS[weekday.lower()]), 1)
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:

@@ -96,6 +96,10 @@ _PREPOSITION = _any_of(
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
 DAY_IN_DIGITS = re.compile(r"\d-\d\d-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
+# A day of a month that its weekday makes certain: "Saturday the 28th".
+WEEKDAY_AND_DAY = re.compile(
+    rf"\b({_WEEKDAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH})\b)", re.I
+)
 WORD = re.compile(r"[^\W\d_]+")
 # Without one of these or a date in digits a line names no single day.
 DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",

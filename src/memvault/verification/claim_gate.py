@@ -98,11 +98,15 @@ class Gate:
         try:
             data = own_lines(self._read(memory.path), memory.provenance)
             if lines is None:
-                return body_of(data).decode("utf-8", "replace").strip()[:MAX_OWN_CHARS]
+                data = body_of(data)
         except MemvaultError:
             return ""
         text = data.decode("utf-8", "replace")
-        return "\n".join(bare_lines(text)[lines.first - 1 : lines.last]).strip()
+        if lines is None:
+            text = text.strip()[:MAX_OWN_CHARS]
+        else:
+            text = "\n".join(bare_lines(text)[lines.first - 1 : lines.last]).strip()
+        return text if text.strip("|\n\r ") else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,8 @@ class _Distillation:
         if form is None:
             form = Form.NARRATIVE if self._token_budget.terse else self._form_without_choosing()
         if form is None:
-            chosen = self._select(self._sentence_parts(), self._budget(Form.NARRATIVE))
+            budget = self._budget(Form.NARRATIVE)
+            chosen = self._select(self._sentence_parts(), budget)
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
                 [
@@ -212,7 +213,7 @@ class _Distillation:
                 ]
             )
             if form is Form.NARRATIVE:
-                return self._fitted_context(form, chosen)
+                return self._fitted_context(form, self._with_neighbours(chosen, budget))
         return self._fitted_context(form, self._chosen_parts(form))
 
     def _form_without_choosing(self) -> Form | None:
@@ -283,7 +284,14 @@ class _Distillation:
                 if (part.memory, part.statements.start) not in shown_leads
             ]
             return chosen + self._select(other_sentences, budget)
-        return self._select(self._sentence_parts(), budget)
+        return self._with_neighbours(self._select(self._sentence_parts(), budget), budget)
+
+    def _with_neighbours(self, chosen: list[Part], budget: Budget) -> list[Part]:
+        """The chosen sentences, and their neighbours in a budget that they leave unused."""
+        if self._token_budget.terse or budget.is_used:
+            return chosen
+        near = parts_of.neighbours(chosen, self._outlines, self._scores, self._asked_properties)
+        return chosen + select(near, budget, relevance_weight=1.0, min_share=0.0)
 
     def _select(
         self, parts: Sequence[Part], budget: Budget, *, relevance_weight: float = RELEVANCE_WEIGHT

@@ -5,7 +5,7 @@ greatest ``w * score - (1 - w) * (greatest similarity to those chosen)``, where 
 `RELEVANCE_WEIGHT` and scores are relative to the best. Parts of one memory count as half as
 similar, because they are read together. The best part of the first memory is chosen before all
 others. If the parts that score at least `MIN_SHARE` of the best leave much of the budget unused,
-less relevant ones follow.
+less relevant ones follow, then the neighbours of those chosen.
 """
 
 from __future__ import annotations
@@ -229,27 +229,58 @@ def sentences(
     parts = []
     best = greatest_score(scores)
     for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
-        vectors = outline.vectors.astype(np.float32)
         best_of_note = float(of_note.statements.max(initial=0.0))
         threshold = max(MIN_SHARE_UNUSED * best, MIN_SHARE_OF_NOTE * best_of_note)
         if memory == leading_memory:
             threshold = min(threshold, best_of_note)
         parts += [
-            Part(
-                memory=memory,
-                statements=range(place, place + 1),
-                code=(),
-                tokens=statement.tokens,
-                score=float(of_note.statements[place]),
-                vector=vectors[statement.unit],
-                compared_text=statement.text.casefold(),
-                details=_details(memory, [statement]),
-                properties=properties[memory],
-            )
+            _sentence(memory, outline, of_note, place, properties[memory])
             for place, statement in enumerate(outline.statements)
             if statement.shown and of_note.statements[place] >= threshold
         ]
     return parts
+
+
+def neighbours(
+    chosen: Sequence[Part],
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+) -> list[Part]:
+    """The sentences next to the chosen ones, below the same heading: they often complete them
+    ("When was it?" "In May")."""
+    places = {(part.memory, place): None for part in chosen for place in part.statements}
+    chosen_texts = {part.compared_text for part in chosen}
+    parts: dict[tuple[int, int], Part] = {}
+    for memory, place in places:
+        statements = outlines[memory].statements
+        for near in (place + 1, place - 1):
+            is_chosen = (memory, near) in places or (memory, near) in parts
+            if is_chosen or not 0 <= near < len(statements):
+                continue
+            if statements[near].shown and statements[near].heading == statements[place].heading:
+                parts[memory, near] = _sentence(
+                    memory, outlines[memory], scores[memory], near, properties[memory]
+                )
+    return [part for part in parts.values() if part.compared_text not in chosen_texts]
+
+
+def _sentence(
+    memory: int, outline: Outline, scores: Scores, place: int, properties: tuple[str, ...]
+) -> Part:
+    """One sentence as a part."""
+    statement = outline.statements[place]
+    return Part(
+        memory=memory,
+        statements=range(place, place + 1),
+        code=(),
+        tokens=statement.tokens,
+        score=float(scores.statements[place]),
+        vector=outline.vectors[statement.unit].astype(np.float32),
+        compared_text=statement.text.casefold(),
+        details=_details(memory, [statement]),
+        properties=properties,
+    )
 
 
 def passages(

@@ -109,6 +109,9 @@ def joined(*parts: str) -> str:
 
 
 _PREPOSITION_OF = {"where": "at", "when": "on"}
+# "Who works at X?" is answered by a field that has no word of it.
+_EMPLOYED = frozenset(("work", "employ"))
+_EMPLOYER = ("company: X", "employer: X")
 _BE = frozenset(("is", "are", "was", "were"))
 
 
@@ -158,9 +161,10 @@ def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) 
     if not content:
         return Phrase((f"{text or near_term.text} X",))
     word_stems = stems(joined(text, *relation.lemmas))
+    employer = () if relation.lemmas.isdisjoint(_EMPLOYED) else _EMPLOYER
     if near_term.is_question_word and near_term.text in _PREPOSITION_OF:
-        return Phrase((f"{text} {_PREPOSITION_OF[near_term.text]} X",), word_stems)
-    return Phrase((f"{text} X", f"X {text}", text), word_stems)
+        return Phrase((f"{text} {_PREPOSITION_OF[near_term.text]} X", *employer), word_stems)
+    return Phrase((f"{text} X", f"X {text}", text, *employer), word_stems)
 
 
 def _field_phrase(noun: str) -> Phrase:
