@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexer.indexer import Indexer
+from memvault.model.errors import StorageError
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers
@@ -32,11 +33,14 @@ def examine(indexer: Indexer, *, indexing: bool = False) -> list[Finding]:
         return [
             Finding("error", missing, "nothing is lost; the index is kept until the folder is back")
         ]
+    journal = _journal(indexer)
+    if any(finding.severity == "error" for finding in journal):
+        return journal  # notes are compared with what the journal says of them
     differing = _waiting(indexer) if indexing else [*_unindexed(indexer), *_mismatched(indexer)]
     return [
         *differing,
         *_troubled_notes(indexer),
-        *_journal(indexer),
+        *journal,
         *_leftovers(indexer),
     ]
 
@@ -136,9 +140,12 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
 
 
 def _journal(indexer: Indexer) -> list[Finding]:
+    try:
+        torn_lines = Journal(indexer.vault).torn_lines()
+    except StorageError as error:
+        return [Finding("error", error.message, "until then no note is read or changed")]
     return [
-        Finding("note", f"journal: {torn}", "all other entries are readable")
-        for torn in Journal(indexer.vault).torn_lines()
+        Finding("note", f"journal: {torn}", "all other entries are readable") for torn in torn_lines
     ]
 
 

@@ -91,6 +91,7 @@ class Container:
         ModelUnavailable: the embedding model is not installed or cannot be exported.
         StoreUnavailable: another process has the indexes open.
         DiskFull: there is no room to open them.
+        StorageError: the journal cannot be read.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -63,15 +63,8 @@ class Tombstones:
 
     @classmethod
     def read(cls, journal: Journal) -> Tombstones:
-        """Read the tombstones from the journal, as far as it is readable."""
-
-        def entries() -> Iterator[JournalEntry]:
-            try:
-                yield from journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE})
-            except OSError as error:
-                logger.error("the journal cannot be read: %s", error.strerror)
-
-        return cls(entries())
+        """Read the tombstones from the journal."""
+        return cls(journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE}))
 
     def take(self, entry: JournalEntry) -> None:
         """Apply an entry that was just written."""
