@@ -119,10 +119,10 @@ def _has_same_topic(overlap: WordOverlap) -> bool:
     The sentence itself must have one of them: common values, such as a month, are not enough, nor
     that both say with whom and when something was decided.
     """
-    stems, said = overlap.statement.stems(), overlap.statement.keys("word") - LIGHT
+    stems, content_words = overlap.statement.stems(), overlap.statement.keys("word") - LIGHT
     if not stems - LIGHT or not (stems & overlap.sentence.stems() or overlap.synonyms):
         return False
-    if said and said <= _OCCASIONS:
+    if content_words and content_words <= _OCCASIONS:
         return False
     return overlap.share >= (COVERED if not overlap.missing_names else _COVERED_BUT_NAME)
 
