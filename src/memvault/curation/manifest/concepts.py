@@ -60,61 +60,61 @@ def concept_key(name: str) -> str:
 
 
 def concepts_of(
-    memories: Iterable[Memory], edges: GraphView, gone: Mapping[str, str | None] | None = None
+    memories: Iterable[Memory], edges: GraphView, removed: Mapping[str, str | None] | None = None
 ) -> dict[str, Concept]:
     """The concepts of a vault, by key.
 
     Args:
-        gone: ids to leave out, each with the id into which it was merged, or None.
+        removed: ids to leave out, each with the id into which it was merged, or None.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
-    gone = gone or {}
+    removed = removed or {}
     notes: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
-        if memory.id not in gone:
+        if memory.id not in removed:
             notes[concept_key(memory.title)].append(memory)
-    naming, certain = _naming(edges, gone)
-    found = {key: _of_notes(same_key, naming) for key, same_key in notes.items()}
-    for key, nodes in _without_note(edges, gone, naming).items():
-        if key not in found and key != _OWN_KEY:
+    naming, named_on_purpose = _naming(edges, removed)
+    concepts = {key: _of_notes(same_key, naming) for key, same_key in notes.items()}
+    for key, nodes in _without_note(edges, removed, naming).items():
+        if key not in concepts and key != _OWN_KEY:
             concept = _of_nodes(nodes, naming)
-            if concept.naming >= MIN_NOTES or any(node in certain for node in concept.ids):
-                found[key] = concept
-    return found
+            if concept.naming >= MIN_NOTES or any(node in named_on_purpose for node in concept.ids):
+                concepts[key] = concept
+    return concepts
 
 
 _OWN_KEY = concept_key(PurePosixPath(MANIFEST).stem)  # notes may link to the manifest itself
 
 
 def _naming(
-    edges: GraphView, gone: Mapping[str, str | None]
+    edges: GraphView, removed: Mapping[str, str | None]
 ) -> tuple[dict[str, set[str]], set[str]]:
     """The notes that name each node, and the nodes that are linked or named in a property."""
     naming: dict[str, set[str]] = defaultdict(set)
-    certain: set[str] = set()
+    named_on_purpose: set[str] = set()
     for edge in edges.all():
-        source = gone.get(edge.source, edge.source)
-        target = gone.get(edge.target, edge.target)
+        source = removed.get(edge.source, edge.source)
+        target = removed.get(edge.target, edge.target)
         if source is None or target is None or source == target:
             continue
         naming[target].add(source)
         if edge.origin is not EdgeOrigin.ENTITY:
-            certain.add(target)
-    return naming, certain
+            named_on_purpose.add(target)
+    return naming, named_on_purpose
 
 
 def _without_note(
-    edges: GraphView, gone: Mapping[str, str | None], naming: Mapping[str, set[str]]
+    edges: GraphView, removed: Mapping[str, str | None], naming: Mapping[str, set[str]]
 ) -> dict[str, list[GraphNode]]:
-    found: dict[str, list[GraphNode]] = defaultdict(list)
+    nodes_by_key: dict[str, list[GraphNode]] = defaultdict(list)
     for node in edges.nodes():
         is_named = node.path is None and node.kind != NodeKind.DATE and node.id in naming
-        if is_named and node.id not in gone:
+        if is_named and node.id not in removed:
             name = "#" + node.name if node.kind == NodeKind.TAG else node.name
-            found[concept_key(name)].append(node)
-    return found
+            nodes_by_key[concept_key(name)].append(node)
+    return nodes_by_key
 
 
 def _of_notes(notes: list[Memory], naming: Mapping[str, set[str]]) -> Concept:
@@ -240,12 +240,12 @@ def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
     if not name.isalnum():
         return None
     try:
-        found: Any = json.loads(vault.read(_path(name)))
-        if found["format"] != FORMAT:
+        state: Any = json.loads(vault.read(_path(name)))
+        if state["format"] != FORMAT:
             return None
         listed = [
             WrittenConcept(str(n), tuple(map(str, ids)), bool(notes))
-            for n, ids, notes in found["concepts"]
+            for n, ids, notes in state["concepts"]
         ]
     except (NoteNotFound, ValueError, KeyError, TypeError):
         return None
