@@ -102,25 +102,33 @@ def file_change(
             is reframed.
         mtime_ns: when the file was last saved.
     """
-    new = [] if edit.after is None else added(edit.before, edit.after)
-    same = relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
-    new = [digest for digest in new if digest not in same]
-    others = [other.before for other in edits if other is not edit and other.before is not None]
-    known = {digest for before in others for digest in added(None, before)} if new else set()
-    moved = reframed(edit.before, edit.after) if by_client and not relinks else Reframed()
-    changes = bool(new or moved.digests)
+    new_digests = [] if edit.after is None else added(edit.before, edit.after)
+    relinked_from = (
+        relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
+    )
+    new_digests = [digest for digest in new_digests if digest not in relinked_from]
+    other_texts = [
+        other.before for other in edits if other is not edit and other.before is not None
+    ]
+    carried = (
+        {digest for before in other_texts for digest in added(None, before)}
+        if new_digests
+        else set()
+    )
+    reframing = reframed(edit.before, edit.after) if by_client and not relinks else Reframed()
+    has_new_words = bool(new_digests or reframing.digests)
     return FileChange(
         path=edit.path,
         before=None if edit.before is None else content_hash(edit.before),
         after=None if edit.after is None else content_hash(edit.after),
         moved_to=edit.moved_to,
-        added=tuple(digest for digest in new if digest not in known),
-        carried=tuple(digest for digest in new if digest in known),
-        relinked=same,
-        reframed=moved.digests,
-        own_places=moved.own_places,
-        new_places=moved.new_places,
-        beside=fingerprint(edit.before, edit.after or b"") if changes and edit.before else (),
+        added=tuple(digest for digest in new_digests if digest not in carried),
+        carried=tuple(digest for digest in new_digests if digest in carried),
+        relinked=relinked_from,
+        reframed=reframing.digests,
+        own_places=reframing.own_places,
+        new_places=reframing.new_places,
+        beside=fingerprint(edit.before, edit.after or b"") if has_new_words and edit.before else (),
         note_id=None if edit.after is None else claimed_id(edit.after),
         was_verified=edit.before is not None and says_verified(edit.before),
         mtime_ns=mtime_ns,
@@ -195,10 +203,10 @@ def _write_moved(vault: Vault, path: str, target: str, expected: str, after: byt
 
 
 def _delete(vault: Vault, path: str, expected: str | None) -> None:
-    found = _hash_at(vault, path)
-    if found is None:
+    current = _hash_at(vault, path)
+    if current is None:
         return
-    if found != expected:
+    if current != expected:
         raise changed_meanwhile(path)
     vault.delete(path)
 

@@ -230,12 +230,12 @@ class Curator:
         earlier = self.change_of_call(ChangeKind.UNDONE, why)
         if earlier is not None and not preview:
             return self._undone_before(earlier)
-        wanted = {
+        requested = {
             change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
         }
-        for change in wanted.values():
-            check_undoable(change, wanted)
-        newest_first = sorted(wanted.values(), key=lambda change: change.order, reverse=True)
+        for change in requested.values():
+            check_undoable(change, requested)
+        newest_first = sorted(requested.values(), key=lambda change: change.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
             undone = stage_undo(
                 newest_first,

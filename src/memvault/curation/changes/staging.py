@@ -229,10 +229,10 @@ class Staging:
     def _staged_bytes(self, path: str) -> bytes | None:
         if path not in self._now:
             try:
-                found: bytes | None = self.vault.read(path)
+                data: bytes | None = self.vault.read(path)
             except NoteNotFound:
-                found = None
-            self._before[path] = self._now[path] = found
+                data = None
+            self._before[path] = self._now[path] = data
         return self._now[path]
 
     def _create(self, path: str, data: bytes) -> str:

@@ -96,15 +96,17 @@ class Tombstones:
     def matching(self, target: str) -> list[Tombstone]:
         """The kept tombstones with this hash, id, path or name."""
         target = target.strip()
-        kept = self.kept()
+        tombstones = self.kept()
         exact = [
             tombstone
-            for tombstone in kept
+            for tombstone in tombstones
             if target
             in (tombstone.reversal_hash, tombstone.name, tombstone.path, *tombstone.node_ids)
         ]
         key = name_key(target)
-        return exact or [tombstone for tombstone in kept if key and key in _name_keys(tombstone)]
+        return exact or [
+            tombstone for tombstone in tombstones if key and key in _name_keys(tombstone)
+        ]
 
     def was_purged(self, target: str) -> bool:
         """Whether a note with this hash, id or path was deleted for good."""
@@ -119,8 +121,12 @@ class Tombstones:
 
     def _in_state(self, state: _State) -> list[Tombstone]:
         with self._lock:
-            found = [stone for key, stone in self._tombstones.items() if self._is(key, state)]
-        return sorted(found, key=lambda stone: (stone.forgotten_at, stone.reversal_hash))
+            tombstones = [
+                tombstone for key, tombstone in self._tombstones.items() if self._is(key, state)
+            ]
+        return sorted(
+            tombstones, key=lambda tombstone: (tombstone.forgotten_at, tombstone.reversal_hash)
+        )
 
     def tombstone(self, reversal_hash: str) -> Tombstone | None:
         """The tombstone with this hash, even if its note was restored since."""

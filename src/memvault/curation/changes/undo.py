@@ -128,25 +128,25 @@ class UndoStaging:
     def _undo_file(self, change: Change, file: FileChange) -> Conflict | None:
         if file.moved_to is not None:
             return self._undo_move(change, file)
-        now = self._current_bytes(file.path)
-        if now is None:
+        current = self._current_bytes(file.path)
+        if current is None:
             return self._undo_missing(change, file)
-        found = content_hash(now)
-        if found == file.before:
+        current_hash = content_hash(current)
+        if current_hash == file.before:
             return None
         before = self._kept_version(file.before)
-        if found == file.after and file.before is None:
+        if current_hash == file.after and file.before is None:
             self.staging.trash(file.path)
             return None
-        if found == file.after and before is not None:
+        if current_hash == file.after and before is not None:
             self.staging.write(file.path, before)
             return None
-        if found == file.after:
+        if current_hash == file.after:
             return self._conflict(change, file, NOT_KEPT)
         reason = "it was changed since and stays as it is"
         if file.before is None:
             return Conflict(change.reversal_hash, file.path, reason)
-        return self._conflict(change, file, reason, now, before)
+        return self._conflict(change, file, reason, current, before)
 
     def _undo_missing(self, change: Change, file: FileChange) -> Conflict | None:
         """Handle a file that is no longer at the path where the change left it."""
@@ -236,8 +236,8 @@ class UndoStaging:
             )
         )
 
-    def _kept_version(self, wanted: str | None) -> bytes | None:
-        return None if wanted is None else self._content(wanted)
+    def _kept_version(self, version: str | None) -> bytes | None:
+        return None if version is None else self._content(version)
 
     def _current_bytes(self, path: str) -> bytes | None:
         return self.staging.read(path) if self.staging.exists(path) else None
@@ -302,9 +302,9 @@ def stage_undo(
     undone: list[Change] = []
     conflicts: list[Conflict] = []
     for change in newest_first:
-        found = undoing.undo(change)
-        conflicts.extend(found)
-        if not found:
+        change_conflicts = undoing.undo(change)
+        conflicts.extend(change_conflicts)
+        if not change_conflicts:
             undone.append(change)
     plan = undoing.staging.plan(
         ChangeKind.UNDONE,
@@ -314,9 +314,9 @@ def stage_undo(
     return UndoResult(tuple(undone), tuple(conflicts), plan)
 
 
-def check_undoable(change: Change, wanted: Collection[str]) -> None:
+def check_undoable(change: Change, requested: Collection[str]) -> None:
     """Raise InvalidParams if a change is undone by a change not among these, or never can be."""
-    if change.undone_by is not None and change.undone_by not in wanted:
+    if change.undone_by is not None and change.undone_by not in requested:
         raise InvalidParams(
             f"This change is undone already, by {change.undone_by}; undo that one to redo it",
             undone_by=change.undone_by,
@@ -335,9 +335,9 @@ def undoable(changes: Sequence[Change]) -> list[str]:
     Changes that are undone already are left out, and so are the undos. A forgetting that one of
     these changes restored is undone after the restoring, or its note would end in the trash.
     """
-    wanted: set[str] = set()
+    hashes: set[str] = set()
     for change in changes:
         is_active = change.undone_by is None and change.kind is not ChangeKind.UNDONE
-        if change.undoable and (is_active or change.undone_by in wanted):
-            wanted.add(change.reversal_hash)
-    return [change.reversal_hash for change in changes if change.reversal_hash in wanted]
+        if change.undoable and (is_active or change.undone_by in hashes):
+            hashes.add(change.reversal_hash)
+    return [change.reversal_hash for change in changes if change.reversal_hash in hashes]

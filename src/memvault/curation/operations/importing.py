@@ -73,11 +73,11 @@ def import_conversations(
         InvalidParams: the source is not an export of this provider.
         StorageError, DiskFull: nothing was imported.
     """
-    known = _imported_texts(curator.history)
+    imported_texts = _imported_texts(curator.history)
     why = Attribution("", f"Imported from {NAMES[provider]}.", kind="person")
 
     def stage(staging: Staging) -> tuple[ImportReport, tuple[str, ...], tuple[str, ...]]:
-        run = _Import(staging, known)
+        run = _Import(staging, imported_texts)
         for done, item in enumerate(read_export(source, provider), 1):
             run.add(item)
             if progress is not None:
@@ -95,9 +95,9 @@ class _Import:
         known: the hash of each text that was imported before, by the id of its note.
     """
 
-    def __init__(self, staging: Staging, known: Mapping[str, str]) -> None:
+    def __init__(self, staging: Staging, imported_texts: Mapping[str, str]) -> None:
         self._staging = staging
-        self._known = dict(known)
+        self._known = dict(imported_texts)
         self._paths = _imported_notes(staging.vault)
         self.report = ImportReport()
         self.titles: list[str] = []
@@ -123,13 +123,13 @@ class _Import:
         """Replace the body if it is still the imported one; the frontmatter keeps its bytes."""
         data = self._staging.read(path)
         current = _body(data)
-        known = self._known.get(conversation.id)
+        imported_hash = self._known.get(conversation.id)
         has_faded = _FADED.search(data[: len(data) - len(current)]) is not None
-        if current == body or (has_faded and content_hash(body) == known):
+        if current == body or (has_faded and content_hash(body) == imported_hash):
             self.report.unchanged += 1
         elif has_faded:
             self._leave(conversation, path, "its note has faded; bring back its full text first")
-        elif content_hash(current) != known:
+        elif content_hash(current) != imported_hash:
             self._leave(conversation, path, "its note was edited")
         else:
             changed = data[: len(data) - len(current)] + body
