@@ -180,7 +180,7 @@ class Container:
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
-        self.curator.located = self._path_of
+        self.curator.path_of_note = self._path_of
 
     def _start_jobs(self) -> None:
         """Set up background work: indexing, curation tasks, dreams, fading, upkeep."""

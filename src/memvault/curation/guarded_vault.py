@@ -155,15 +155,15 @@ class GuardedVault(Vault):
         stamps = self._provenances.stamps(zip(paths, stated, strict=True))
         return [stamp + mark for stamp, mark in zip(stamps, marks, strict=True)]
 
-    def held(self) -> list[QuarantinedText]:
+    def held_texts(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""
-        return [text for text in self._quarantine.held() if self.stat(text.path) is not None]
+        return [text for text in self._quarantine.held_texts() if self.stat(text.path) is not None]
 
     def held_at(self, path: str) -> QuarantinedText | None:
         """The held text of the note at this path, as the note is now."""
         with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
             self.examined(path)
-        return next((text for text in self._quarantine.held() if text.path == path), None)
+        return next((text for text in self._quarantine.held_texts() if text.path == path), None)
 
     def _is_released(self, path: str, text: str) -> bool:
         """Whether the person released this text, here or where the note was before."""

@@ -140,9 +140,7 @@ class Provenances:
         with self._lock:
             self._refresh()
             return [
-                _stamp(
-                    [record for key in _keys(path, note_id) if (record := self._records.get(key))]
-                )
+                _stamp(filter(None, map(self._records.get, _keys(path, note_id))))
                 for path, note_id in notes
             ]
 
@@ -156,32 +154,21 @@ class Provenances:
         """
         digests = {digest for unit in sentences for digest in unit.digests}
         paths = {path for digest in digests for path in self._paths_of_foreign.get(digest, ())}
-        record_of_path = {
-            path: self._records.get(f"path:{path}")
-            for path in paths
-            if self._is_recognised(path, digests)
-        }
-        return [
-            record
-            for record in record_of_path.values()
-            if record is not None and record not in records
-        ]
+        former_paths = [path for path in paths if self._is_recognised(path, digests)]
+        former = (self._records.get(f"path:{path}") for path in former_paths)
+        return [record for record in former if record is not None and record not in records]
 
     def _is_recognised(self, path: str, digests: set[str]) -> bool:
         recognition = self._recognitions.get(path)
         if recognition is None:
             return False
-        own_digests = recognition.own
+        total, shared = len(recognition.own), len(recognition.own & digests)
         if self._vault.stat(path) is not None:
-            return len(own_digests) >= _COPY_SENTENCES and len(
-                own_digests & digests
-            ) >= _COPY_SHARE * len(own_digests)
-        if own_digests:
-            return len(own_digests & digests) >= _OWN_SHARE * len(own_digests)
-        foreign_count = len(recognition.foreign & digests)
-        return not path.startswith(".") and foreign_count >= _FOREIGN_SHARE * len(
-            recognition.foreign
-        )
+            return total >= _COPY_SENTENCES and shared >= _COPY_SHARE * total
+        if total:
+            return shared >= _OWN_SHARE * total
+        foreign, shared = len(recognition.foreign), len(recognition.foreign & digests)
+        return not path.startswith(".") and shared >= _FOREIGN_SHARE * foreign
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)

@@ -48,7 +48,7 @@ class Quarantine:
             self._refresh()
             return key in self._released
 
-    def held(self) -> list[QuarantinedText]:
+    def held_texts(self) -> list[QuarantinedText]:
         """All held texts, newest first, including those of notes that no longer exist."""
         with self._lock:
             self._refresh()

@@ -31,6 +31,7 @@ from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
 _NOTE_IS_SUBJECT = re.compile(r"(?:^|[,;:] )\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?$")
+MAX_CONFLICTS = 20
 MAX_VALUE_CHARS = 80  # longer is prose
 
 
@@ -51,7 +52,7 @@ class Statement:
 
 
 def conflicts(
-    ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, limit: int = 20
+    ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, limit: int = MAX_CONFLICTS
 ) -> tuple[Conflict, ...]:
     """The conflicts of these memories: stated ones first, then differing values."""
     by_ends: dict[tuple[str, ...], Conflict] = {}

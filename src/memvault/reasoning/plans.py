@@ -17,6 +17,7 @@ from memvault.reasoning.goals import Goal, NamedEntity, Need
 
 RECENT = timedelta(days=7)
 SEVERAL = 2  # named entities from which the goal is about their relation
+MAX_PREFERENCES = 5  # that are recalled
 SHOWN = 3  # most names in the reasoning
 MIN_REASONING_CHARS = 20  # that critique_context reads
 _BACKWARD = re.compile(r"\b(?:why|because|causes?|caused|reasons?|root|led to|blocks?)\b", re.I)
@@ -100,7 +101,11 @@ def _preparing_steps(
             "What was found lies far apart: narrower questions reduce the uncertainty first",
         )
     if Need.PREFERENCE in goal.needs:
-        params = {"query": goal.text, "top_k": 5, "filters": {"types": ["preference"]}}
+        params = {
+            "query": goal.text,
+            "top_k": MAX_PREFERENCES,
+            "filters": {"types": ["preference"]},
+        }
         yield Step("recall_memory", params, "How the person likes it is kept as preferences")
     if Need.CHANCE in goal.needs:
         params = {"query": goal.text, **scope}

@@ -138,19 +138,19 @@ def file_change(
 def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
     if file.moved_to is not None:
         if file.after is not None and _hash_at(vault, file.moved_to) == file.after:
-            _write(vault, file.moved_to, file.after, _kept(file, version))
+            _write(vault, file.moved_to, file.after, _kept_version(file, version))
         _move(vault, file.moved_to, file.path, file.before)
     elif file.before is None:
         _delete(vault, file.path, file.after)
     else:
-        before = _kept(file, version)
+        before = _kept_version(file, version)
         if file.after is not None:
             _write(vault, file.path, file.after, before)
         elif not vault.create_at(file.path, before):
             raise changed_meanwhile(file.path)
 
 
-def _kept(file: FileChange, version: Version) -> bytes:
+def _kept_version(file: FileChange, version: Version) -> bytes:
     """The bytes that a file had before the change. Raises NoteConflict: they are not kept."""
     before = None if file.before is None else version(file.before)
     if before is None:
@@ -166,7 +166,7 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
     current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
         moved_hash = _hash_at(vault, file.moved_to)
-        if current_hash is None and moved_hash is not None and moved_hash == file.left:
+        if current_hash is None and moved_hash is not None and moved_hash == file.final_hash:
             return "after"
         if current_hash is None and moved_hash is not None and moved_hash == file.before:
             return "moved"

@@ -73,7 +73,7 @@ class ClientLimits:
         self._now = now
         self._lock = threading.Lock()
         self._written: deque[tuple[datetime, str, int]] = deque()  # when, by whom, bytes
-        self._known: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
+        self._words_of_change: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
 
     def check(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that exceeds a limit; a person has no limits.
@@ -194,9 +194,9 @@ class ClientLimits:
 
     def _words_of(self, key: str, path: str) -> frozenset[str]:
         with self._lock:
-            if key not in self._known:
-                self._known[key] = _words(self._vault.read(path))
-            return self._known[key]
+            if key not in self._words_of_change:
+                self._words_of_change[key] = _words(self._vault.read(path))
+            return self._words_of_change[key]
 
     # -- for the person -------------------------------------------------------------------------
 

@@ -89,8 +89,8 @@ class Curator:
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
         self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
-        # The path that the note of an id was last seen at.
-        self.located: Callable[[str], str | None] = lambda note_id: None
+        # Gives the path at which the note with an id was last seen.
+        self.path_of_note: Callable[[str], str | None] = lambda note_id: None
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -242,7 +242,7 @@ class Curator:
                 self.stage(),
                 self.history,
                 self.forgotten,
-                self.located,
+                self.path_of_note,
                 for_client=why.kind == "client",
             )
             if preview or not undone.undone:

@@ -33,7 +33,7 @@ class History:
         self._outcomes: dict[str, JournalPhase] = {}
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
         self._changes: tuple[Change, ...] = ()  # newest first
-        self._latest = datetime.min.replace(tzinfo=UTC)
+        self._latest_order = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
         self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
         self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
@@ -161,7 +161,7 @@ class History:
         """The `order` of the newest change, also of one that was withdrawn."""
         with self._lock:
             self._refresh()
-            return self._latest
+            return self._latest_order
 
     def begun(self) -> list[Change]:
         """The changes for which only the intent is recorded, oldest first."""
@@ -216,7 +216,7 @@ class History:
 
     def _fold(self, entry: JournalEntry) -> list[Change]:
         """Apply an entry; returns the change that it completes or withdraws."""
-        self._latest = max(self._latest, entry.ts)
+        self._latest_order = max(self._latest_order, entry.ts)
         key = str(entry.data.get("reversal_hash"))
         if entry.kind == JournalPhase.BEGUN:
             change = intended(entry)

@@ -95,9 +95,8 @@ class Trash:
         for change in self._history.changes(path=tombstone.path, limit=None):
             note_files = [file for file in change.files if file.path == tombstone.path]
             other_files = [file for file in change.files if file.path != tombstone.path]
-            self._contents.drop(
-                change.reversal_hash, versions_of(note_files) - versions_of(other_files)
-            )
+            versions = versions_of(note_files) - versions_of(other_files)
+            self._contents.drop(change.reversal_hash, versions)
 
     def _drop_archived(self, tombstone: Tombstone) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""

@@ -55,7 +55,7 @@ class UndoStaging:
 
     Args:
         content: returns a version by its hash, None if it is not kept.
-        located: the path that the note of an id was last seen at, None for no note.
+        path_of_note: gives the path at which the note with an id was last seen, or None.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
 
@@ -65,7 +65,7 @@ class UndoStaging:
         content: Callable[[str], bytes | None],
         forgotten: Tombstones,
         active: ActiveChanges,
-        located: Callable[[str], str | None] = lambda note_id: None,
+        path_of_note: Callable[[str], str | None] = lambda note_id: None,
         *,
         for_client: bool = False,
     ) -> None:
@@ -74,18 +74,20 @@ class UndoStaging:
         self._content = content
         self._forgotten = forgotten
         self._active = active
-        self._located = located
+        self._path_of_note = path_of_note
 
     def undo(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
-        closed = next((path for path in change.paths if self._is_hidden_from_client(path)), None)
-        if closed is not None:
-            return [Conflict(change.reversal_hash, closed, NO_NOTE)]
+        hidden_path = next(
+            (path for path in change.paths if self._is_hidden_from_client(path)), None
+        )
+        if hidden_path is not None:
+            return [Conflict(change.reversal_hash, hidden_path, NO_NOTE)]
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        before, conflicts = self.staging, []
-        self.staging = before.copy()
+        staging_before, conflicts = self.staging, []
+        self.staging = staging_before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
@@ -93,7 +95,7 @@ class UndoStaging:
             if conflict is not None:
                 conflicts.append(conflict)
         if conflicts:
-            self.staging = before
+            self.staging = staging_before
             return conflicts
         for tombstone in change.forgot:
             for later in self._forgotten.kept_tombstones_of(tombstone):
@@ -115,8 +117,8 @@ class UndoStaging:
 
     def _is_latest(self, file: FileChange) -> bool:
         """Whether a file still has the bytes that the change wrote."""
-        now = self._current_bytes(file.path)
-        return now is not None and content_hash(now) == file.after
+        current = self._current_bytes(file.path)
+        return current is not None and content_hash(current) == file.after
 
     def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
         """The conflict with a later change of the same file, or None."""
@@ -163,13 +165,13 @@ class UndoStaging:
 
         A conflict if they also changed it; None if it is deleted.
         """
-        path = self._located(_id_of(change, file))
+        path = self._path_of_note(_id_of(change, file))
         if path is None:
             return None
-        now = None if path == file.path else self._current_bytes(path)
-        if now is None:
+        current = None if path == file.path else self._current_bytes(path)
+        if current is None:
             reason = "it was moved or deleted just now; try again in a moment"
-        elif content_hash(now) != file.after:
+        elif content_hash(current) != file.after:
             reason = f"it was moved to {path} and changed since, and stays as it is"
         else:
             self.staging.trash(path)
@@ -178,20 +180,20 @@ class UndoStaging:
 
     def _undo_move(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._current_target(change, file)
-        now, moved = self._current_bytes(file.path), self._current_bytes(target)
-        is_unchanged = moved is not None and content_hash(moved) == file.left
-        if now is None and is_unchanged:
+        current, moved = self._current_bytes(file.path), self._current_bytes(target)
+        is_unchanged = moved is not None and content_hash(moved) == file.final_hash
+        if current is None and is_unchanged:
             return self._move_back(change, file, target)
-        if now is None and moved is not None and not is_in_trash(target):
+        if current is None and moved is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
-        if now is None:
+        if current is None:
             return self._recreate(change, file)
         if is_unchanged and is_in_trash(file.path):  # another file has its path in the trash now
             self.staging.trash(target)
             return None
-        if content_hash(now) == file.before:
+        if content_hash(current) == file.before:
             return None
-        return self._conflict(change, file, "another note has this path now", now)
+        return self._conflict(change, file, "another note has this path now", current)
 
     def _move_back(self, change: Change, file: FileChange, target: str) -> Conflict | None:
         before = self._kept_version(file.before) if file.after is not None else None
@@ -247,13 +249,15 @@ class UndoStaging:
         change: Change,
         file: FileChange,
         reason: str,
-        now: bytes | None = None,
+        current: bytes | None = None,
         before: bytes | None = None,
     ) -> Conflict:
         before = before if before is not None else self._kept_version(file.before)
-        if self._for_client and before is not None and not _same_note(now, before):
+        if self._for_client and before is not None and not _same_note(current, before):
             before = None  # the text of a note that is elsewhere now
-        lines = () if now is None or before is None else lines_changed(file.path, now, before)
+        lines = (
+            () if current is None or before is None else lines_changed(file.path, current, before)
+        )
         return Conflict(
             change.reversal_hash,
             file.path,
@@ -271,8 +275,10 @@ def _id_of(change: Change, file: FileChange) -> str:
     return change.node_ids[created.index(file)]
 
 
-def _same_note(now: bytes | None, before: bytes) -> bool:
-    return now is not None and frontmatter_of(now).get("id") == frontmatter_of(before).get("id")
+def _same_note(current: bytes | None, before: bytes) -> bool:
+    return current is not None and frontmatter_of(current).get("id") == frontmatter_of(before).get(
+        "id"
+    )
 
 
 def _undo_first(newer: Change) -> str:
@@ -284,20 +290,20 @@ def stage_undo(
     staging: Staging,
     history: History,
     forgotten: Tombstones,
-    located: Callable[[str], str | None],
+    path_of_note: Callable[[str], str | None],
     *,
     for_client: bool,
 ) -> UndoResult:
     """Stage the reversal of these changes; those with conflicts are left out.
 
     Args:
-        located, for_client: see `UndoStaging`.
+        path_of_note, for_client: see `UndoStaging`.
     """
     changes = history.changes(limit=None) if newest_first else []
     later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
     active = ActiveChanges(later, forgotten)
     undoing = UndoStaging(
-        staging, history.content, forgotten, active, located, for_client=for_client
+        staging, history.content, forgotten, active, path_of_note, for_client=for_client
     )
     undone: list[Change] = []
     conflicts: list[Conflict] = []

@@ -156,7 +156,7 @@ class ConceptResolver:
 
     def __init__(self, indexed: ManifestIndex, now: Mapping[str, Concept]) -> None:
         self._indexed = indexed
-        self._now = now
+        self._concepts = now
 
     def targets(self, name: str) -> Sequence[Target]:
         """The notes of a concept, or the concept itself if it has no note.
@@ -169,7 +169,7 @@ class ConceptResolver:
         """
         memories = self._indexed.known.memories
         key = concept_key(name)
-        concept = self._now.get(key)
+        concept = self._concepts.get(key)
         if concept is None:
             named = self._notes_by_name.get(key, ())
             if len(named) == 1:

@@ -118,7 +118,7 @@ class _Comparison:
     ) -> None:
         self._lines = list(enumerate(lines, 1))
         self._written = written
-        self._now = now
+        self._concepts = now
         self._targets_of = targets_of
         self._faults: list[Fault] = []
         self._into: dict[str, tuple[Target, str]] = {}  # merged id → target that stays, its name
@@ -138,7 +138,7 @@ class _Comparison:
         edits = tuple(requested)
         self._check_survivors(edits)
         wrong = tuple(sorted(self._faults, key=lambda fault: fault.line))
-        return ManifestEdits(edits, wrong, frozenset(self._written.keys() | self._now.keys()))
+        return ManifestEdits(edits, wrong, frozenset(self._written.keys() | self._concepts.keys()))
 
     def _compare_list(self) -> None:
         """Find deleted lines, and lines whose names no concept has."""
@@ -151,7 +151,7 @@ class _Comparison:
                 continue
             key = concept_key(line.name)
             listed.add(key)
-            if not line.nested and key not in self._now and key not in self._written:
+            if not line.nested and key not in self._concepts and key not in self._written:
                 self._wrong(number, f"nothing is named {line.name!r}. A concept is renamed in its "
                                     "note; a remark goes on a line without a dash")  # fmt: skip
         self._deleted = withheld_concepts(self._written, listed)
@@ -164,7 +164,7 @@ class _Comparison:
 
         None if the concept no longer exists, is merged, or has gained or lost its notes since.
         """
-        concept = self._now.get(key)
+        concept = self._concepts.get(key)
         if concept is None or bool(concept.paths) != written.has_notes:
             return None
         targets = self._resolve(None, concept.name)

@@ -72,7 +72,7 @@ def write_manifest(
     """
     newline = "\r\n" if "\r\n" in before else "\n"
     lines = _with_sections(read_lines(before), newline)
-    remaining, listed_keys = _kept(lines, concepts, is_gone, done_lines, newline)
+    remaining, listed_keys = _remaining(lines, concepts, is_gone, done_lines, newline)
     missing = [
         concept
         for key, concept in concepts.items()
@@ -88,13 +88,12 @@ def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
         return read_lines(HEAD + TAIL)
     if any(line.kind is LineKind.ACTIVE for line in lines):
         return lines
-    without_end = "".join(line.raw for line in lines if line.kind is not LineKind.END).rstrip(
-        "\r\n"
-    )
+    before_end = (line.raw for line in lines if line.kind is not LineKind.END)
+    without_end = "".join(before_end).rstrip("\r\n")
     return read_lines(without_end + f"\n\n{ACTIVE}\n{TAIL}".replace("\n", newline))
 
 
-def _kept(
+def _remaining(
     lines: Sequence[Line],
     concepts: Mapping[str, Concept],
     is_gone: Callable[[str], bool],

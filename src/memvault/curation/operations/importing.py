@@ -97,7 +97,7 @@ class _Import:
 
     def __init__(self, staging: Staging, imported_texts: Mapping[str, str]) -> None:
         self._staging = staging
-        self._known = dict(imported_texts)
+        self._imported_texts = dict(imported_texts)
         self._paths = _imported_notes(staging.vault)
         self.report = ImportReport()
         self.titles: list[str] = []
@@ -111,7 +111,7 @@ class _Import:
         path = self._paths.get(item.id)
         if path is not None:
             self._update(item, path, _body(note))
-        elif item.id in self._known:
+        elif item.id in self._imported_texts:
             self._leave(item, None, "its note was removed")
         else:
             path = self._staging.create_note(item.folder, item.title, note)
@@ -123,7 +123,7 @@ class _Import:
         """Replace the body if it is still the imported one; the frontmatter keeps its bytes."""
         data = self._staging.read(path)
         current = _body(data)
-        imported_hash = self._known.get(conversation.id)
+        imported_hash = self._imported_texts.get(conversation.id)
         has_faded = _FADED.search(data[: len(data) - len(current)]) is not None
         if current == body or (has_faded and content_hash(body) == imported_hash):
             self.report.unchanged += 1
@@ -142,7 +142,9 @@ class _Import:
 
     def _imported(self, conversation: Exported, path: str, note: bytes) -> None:
         self.titles.append(conversation.title)
-        self.texts[conversation.id] = self._known[conversation.id] = content_hash(_body(note))
+        self.texts[conversation.id] = self._imported_texts[conversation.id] = content_hash(
+            _body(note)
+        )
         if digests := added(None, _spoken(conversation)):
             self._staging.note_memo({spoken_key(path): " ".join(digests)})
 

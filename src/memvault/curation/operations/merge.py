@@ -78,11 +78,11 @@ def stage_merge(
         NoteNotFound: a note no longer exists.
         MalformedFrontmatter: the surviving note cannot be edited safely.
     """
-    merged = _others(sources, target)
+    merged = _checked_sources(sources, target)
     merged_from = tuple(key for source in merged for key in source.node_ids)
     staging.note_merged(merged_from)
     if target.note is None:
-        _join(staging, merged, target)
+        _join_concepts(staging, merged, target)
         return MergeResult(target.node_ids, None, merged_from, ())
     notes = [source.note for source in merged if source.note is not None]
     merge = _Merging(staging, index, target.note, notes)
@@ -90,7 +90,8 @@ def stage_merge(
     return MergeResult(target.node_ids, target.note.path, merged_from, tuple(merge.changed))
 
 
-def _others(sources: Sequence[Target], target: Target) -> list[Target]:
+def _checked_sources(sources: Sequence[Target], target: Target) -> list[Target]:
+    """The distinct sources without the target; raises InvalidParams as `stage_merge`."""
     target_ids = set(target.node_ids)
     merged = {
         source.node_ids: source for source in sources if not target_ids & set(source.node_ids)
@@ -108,7 +109,8 @@ def _others(sources: Sequence[Target], target: Target) -> list[Target]:
     return list(merged.values())
 
 
-def _join(staging: Staging, merged: Sequence[Target], target: Target) -> None:
+def _join_concepts(staging: Staging, merged: Sequence[Target], target: Target) -> None:
+    """Record that concepts without notes are one, as no note can say so."""
     node = target.nodes[0]
     names = tuple(source.name for source in merged)
     ids = {key for source in merged for key in source.node_ids} | concept_ids(names)
@@ -131,7 +133,7 @@ class _Merging:
         self, staging: Staging, index: MergeIndex, survivor: Memory, notes: Sequence[Memory]
     ) -> None:
         self._staging = staging
-        self._known = index
+        self._index = index
         self._path = survivor.path
         self._survivor = survivor
         self._notes = notes
@@ -160,7 +162,7 @@ class _Merging:
     def _relink_all(self) -> None:
         keys = {key for memory in self._notes for key in keys_of(memory.path, memory.aliases)}
         merged = {memory.path for memory in self._notes}
-        for path in sorted(self._known.linking(keys) - merged):
+        for path in sorted(self._index.linking(keys) - merged):
             if not self._staging.exists(path):
                 continue
             data = self._staging.read(path)
@@ -173,7 +175,7 @@ class _Merging:
         def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:
                 return None
-            return self._new_target(self._known.links.resolve(link.target, source), link, source)
+            return self._new_target(self._index.links.resolve(link.target, source), link, source)
 
         return redirect
 
@@ -191,7 +193,7 @@ class _Merging:
     def _name_of(self, path: str, source: str) -> str:
         """The shortest name by which a wikilink in ``source`` can link to a note."""
         stem = PurePosixPath(path).stem
-        if self._known.links.resolve(stem, source) == path:
+        if self._index.links.resolve(stem, source) == path:
             return stem
         return path.removesuffix(".md").removesuffix(".markdown")
 
@@ -273,7 +275,7 @@ class _Merging:
 
     def _moved_from(self, source: str) -> Callable[[WrittenLink], NewTarget | None]:
         """A redirect for the links in text that moves to the survivor."""
-        links = self._known.links
+        links = self._index.links
 
         def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:

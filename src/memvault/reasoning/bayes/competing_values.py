@@ -11,12 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
+from memvault.model.memory import Memory
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
-from memvault.reasoning.bayes.source_weights import HEDGED
-from memvault.verification.agreement import independent, same_attribute
+from memvault.reasoning.bayes.source_weights import (
+    HEDGED,
+    REPLACED,
+    moment_of,
+    recency,
+    weight,
+)
+from memvault.verification.agreement import day_of, independent, is_older, same_attribute
 from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amounts import Amount, equal_amounts
 from memvault.verification.claim_stems import stems_of
@@ -167,6 +175,47 @@ def _fits_better(other: Claim, claim: Claim, stems: frozenset[str]) -> bool:
     if not other.attribute & claim.attribute:
         return False
     return stems_of(claim.sentence) & stems < stems_of(other.sentence) & stems
+
+
+def weighed_witnesses(
+    competing: CompetingValues,
+    memory_of: Callable[[str], Memory | None],
+    half_life_days: float,
+) -> list[tuple[Witness, float]]:
+    """Each witness with the weight of its note; ages count from the latest witness.
+
+    An unconfirmed claim weighs no more than any claim of the person.
+    """
+    dated = [
+        (witness, memory, moment_of(memory, day_of(witness.claim)))
+        for witness in competing.witnesses
+        if (memory := memory_of(witness.claim.source.note_id)) is not None
+    ]
+    latest = max((moment for *_, moment in dated), default=datetime.now(UTC))
+    weights = [
+        (
+            witness,
+            weight(memory, recency(moment, latest, half_life_days))
+            * _share_kept(witness, competing),
+        )
+        for witness, memory, moment in dated
+    ]
+    least = min((w for witness, w in weights if not witness.group), default=None)
+    return [
+        (witness, w if least is None or not witness.group else min(w, least))
+        for witness, w in weights
+    ]
+
+
+def _share_kept(witness: Witness, competing: CompetingValues) -> float:
+    """The share of its weight that a statement keeps after a later note states a change."""
+    replaced = any(
+        other.claim.updates
+        and other.value != witness.value
+        and is_older(witness.claim, other.claim)
+        for other in competing.witnesses
+    )
+    return REPLACED if replaced else 1.0
 
 
 def add_competing_values(network: Network, competing: CompetingValues) -> dict[str, int]:

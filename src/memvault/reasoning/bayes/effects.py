@@ -117,9 +117,8 @@ class Effects:
         forward = direction is Direction.EFFECTS
         adjacent: dict[str, list[Influence]] = {}
         for influence in influences:
-            adjacent.setdefault(influence.cause if forward else influence.effect, []).append(
-                influence
-            )
+            near_end = influence.cause if forward else influence.effect
+            adjacent.setdefault(near_end, []).append(influence)
         chains: list[Chain] = []
         frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
         for _ in range(depth):

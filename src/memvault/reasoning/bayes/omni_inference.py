@@ -155,14 +155,13 @@ class OmniInference:
             done.add(key)
             hub = 1.0 if key == start else math.log2(1 + len(self._edges.of(key)))
             for influence in reader.related(key, MAX_RELATIONS):
-                if influence.effect in done or not (
-                    influence.effect == end or allowed(influence.effect)
-                ):
+                neighbour = influence.effect
+                if neighbour in done or not (neighbour == end or allowed(neighbour)):
                     continue
                 new_cost = cost - math.log(max(1e-9, influence.strength / hub))
-                if new_cost < best.get(influence.effect, math.inf):
-                    best[influence.effect], via[influence.effect] = new_cost, influence
-                    heappush(heap, (new_cost, influence.effect))
+                if new_cost < best.get(neighbour, math.inf):
+                    best[neighbour], via[neighbour] = new_cost, influence
+                    heappush(heap, (new_cost, neighbour))
         chain: list[Influence] = []
         while end in via and end != start:
             chain.append(via[end])

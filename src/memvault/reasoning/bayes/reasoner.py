@@ -17,6 +17,7 @@ from memvault.reasoning.bayes.competing_values import (
     add_competing_values,
     claims_answering,
     competing_values_of,
+    weighed_witnesses,
 )
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
@@ -28,15 +29,15 @@ from memvault.reasoning.bayes.question import (
     Question,
     read_question,
 )
-from memvault.reasoning.bayes.source_weights import REPLACED, moment_of, recency, weight, wilson
+from memvault.reasoning.bayes.source_weights import moment_of, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.agreement import day_of, is_older
 from memvault.verification.claim_sources import origin_of
 from memvault.verification.claims import Claim
 from memvault.verification.vault_names import FindNames
 
 MAX_MEMORIES = 20  # that may state the answer
+MAX_EDGES_DATED = 20  # edges of a node whose notes are looked at for the latest one
 WHOLE_NOTE = "what the note itself says"
 NOTHING = (
     "No note states a value for this, and none names a cause of it or a reason against it. Use "
@@ -201,7 +202,7 @@ class Reasoner:
     ) -> ProbabilityAnswer:
         evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         notes = list(dict.fromkeys(witness.claim.source.note_id for witness in competing.witnesses))
-        weights = self._weights(competing)
+        weights = weighed_witnesses(competing, self._memory_of, self._settings.half_life_days)
         reader = self.influences(notes)
 
         def between_notes_only(key: str) -> Iterable[Influence]:
@@ -260,32 +261,6 @@ class Reasoner:
         )
 
     # -- the evidence -----------------------------------------------------------------------------
-
-    def _weights(self, competing: CompetingValues) -> list[tuple[Witness, float]]:
-        """Each witness with the weight of its note; ages count from the latest witness.
-
-        An unconfirmed claim weighs no more than any claim of the person.
-        """
-        dated = [
-            (witness, memory, moment_of(memory, day_of(witness.claim)))
-            for witness in competing.witnesses
-            if (memory := self._memory_of(witness.claim.source.note_id)) is not None
-        ]
-        latest = max((moment for *_, moment in dated), default=datetime.now(UTC))
-        half_life = self._settings.half_life_days
-        weights = [
-            (
-                witness,
-                weight(memory, recency(moment, latest, half_life))
-                * _share_left(witness, competing),
-            )
-            for witness, memory, moment in dated
-        ]
-        least = min((w for witness, w in weights if not witness.group), default=None)
-        return [
-            (witness, w if least is None or not witness.group else min(w, least))
-            for witness, w in weights
-        ]
 
     def _of_witness(
         self, witness: Witness, note_weight: float, competing: CompetingValues
@@ -350,7 +325,8 @@ class Reasoner:
     def influences(self, node_ids: Iterable[str]) -> Influences:
         """A reader of influences; ages count from the latest note about or naming these nodes."""
         keys = list(node_ids)
-        notes = {e.source for key in keys for e in self._edges.of(key)[:20]} | set(keys)
+        edges = (edge for key in keys for edge in self._edges.of(key)[:MAX_EDGES_DATED])
+        notes = {edge.source for edge in edges} | set(keys)
         memories = (self._memory_of(key) for key in notes)
         moments = [moment_of(memory) for memory in memories if memory is not None]
         latest = max(moments, default=datetime.now(UTC))
@@ -376,17 +352,6 @@ def _unconfirmed(competing: CompetingValues) -> str | None:
 
 def _joined(*notices: str | None) -> str | None:
     return " ".join(filter(None, notices)) or None
-
-
-def _share_left(witness: Witness, competing: CompetingValues) -> float:
-    """The share of its weight that a statement keeps after a later note states a change."""
-    replaced = any(
-        other.claim.updates
-        and other.value != witness.value
-        and is_older(witness.claim, other.claim)
-        for other in competing.witnesses
-    )
-    return REPLACED if replaced else 1.0
 
 
 def _statement_variables(network: Network) -> set[str]:
