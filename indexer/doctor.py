@@ -55,16 +55,16 @@ def known_problems(indexer: Indexer) -> list[str]:
     ]
 
 
-def _error(what: str, path: str | None = None) -> Finding:
+def _error(problem: str, path: str | None = None) -> Finding:
     advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
-    return Finding("error", what, advice, path, repaired_by_scan=True)
+    return Finding("error", problem, advice, path, repaired_by_scan=True)
 
 
 def _waiting(indexer: Indexer) -> list[Finding]:
     count = len(indexer.comparison.differing().changed)
-    what = f"{count:,} notes are not indexed yet"
+    problem = f"{count:,} notes are not indexed yet"
     advice = "`memvault status` shows how far indexing is"
-    return [Finding("note", what, advice)] if count else []
+    return [Finding("note", problem, advice)] if count else []
 
 
 def _unindexed(indexer: Indexer) -> list[Finding]:
@@ -80,7 +80,7 @@ def _unindexed(indexer: Indexer) -> list[Finding]:
         for path in sorted(waiting.changed)
     ]
     return findings + [
-        _error("indexed, but deleted from the vault", p) for p in sorted(waiting.gone)
+        _error("indexed, but deleted from the vault", p) for p in sorted(waiting.deleted)
     ]
 
 
