@@ -109,12 +109,8 @@ class NoteTools(Tools):
     def _path_titled(self, name: str) -> str | None:
         """The path of the note with this title, to which links do not lead: they follow names of
         files."""
-        name_entry = self._box.container.live.indexer.names.lookup(name)
-        return (
-            name_entry.path
-            if name_entry is not None and name_entry.rank is NameRank.TITLE
-            else None
-        )
+        entry = self._box.container.live.indexer.names.lookup(name)
+        return entry.path if entry is not None and entry.rank is NameRank.TITLE else None
 
 
 RESULTS = 10

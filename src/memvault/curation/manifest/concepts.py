@@ -154,9 +154,9 @@ class ConceptResolver:
         now: the current concepts, by key.
     """
 
-    def __init__(self, indexed: ManifestIndex, now: Mapping[str, Concept]) -> None:
+    def __init__(self, indexed: ManifestIndex, concepts: Mapping[str, Concept]) -> None:
         self._indexed = indexed
-        self._concepts = now
+        self._concepts = concepts
 
     def targets(self, name: str) -> Sequence[Target]:
         """The notes of a concept, or the concept itself if it has no note.

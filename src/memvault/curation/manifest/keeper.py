@@ -134,12 +134,12 @@ class ManifestKeeper:
             StoreUnavailable, GraphQueryError: the graph does not answer.
             OutsideVault, DiskFull, StorageError: the manifest is unchanged.
         """
-        now = self.concepts()
+        concepts = self.concepts()
         for _ in range(ATTEMPTS):
             before = self._bytes()
-            text, waiting = self._written(before, now)
+            text, waiting = self._written(before, concepts)
             data = text.encode("utf-8", "surrogateescape")
-            written = WrittenManifest(MANIFEST, len(now), waiting)
+            written = WrittenManifest(MANIFEST, len(concepts), waiting)
             if data == before:
                 return written
             if before is None:
@@ -156,8 +156,10 @@ class ManifestKeeper:
         before = self._bytes()
         if before is not None:
             return before.decode("utf-8", "replace")
-        now = self.concepts()
-        return write_manifest("", now, state_name(map(WrittenConcept.from_concept, now.values())))
+        concepts = self.concepts()
+        return write_manifest(
+            "", concepts, state_name(map(WrittenConcept.from_concept, concepts.values()))
+        )
 
     def preview(self) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
@@ -199,9 +201,9 @@ class ManifestKeeper:
                 f"{MANIFEST} was edited since; apply it with `memvault manifest --apply`",
                 path=MANIFEST,
             )
-        now = self.concepts()
+        concepts = self.concepts()
         for attempt in range(1, ATTEMPTS + 1):
-            plan = self._plan(now, confirm)
+            plan = self._plan(concepts, confirm)
             if plan is None:
                 return None
             try:
@@ -213,7 +215,7 @@ class ManifestKeeper:
 
     # -- writing --------------------------------------------------------------------------------
 
-    def _written(self, before: bytes | None, now: Mapping[str, Concept]) -> tuple[str, int]:
+    def _written(self, before: bytes | None, concepts: Mapping[str, Concept]) -> tuple[str, int]:
         """The text to write, and the number of deleted lines that are not applied yet."""
         text = _text(before or b"")
         lines = read_lines(text)
@@ -222,13 +224,13 @@ class ManifestKeeper:
         waiting: dict[str, WrittenConcept] = {}
         if former is not None and not faults(lines):
             waiting = withheld_concepts(former, _listed(lines))
-            waiting = {key: concept for key, concept in waiting.items() if key in now}
+            waiting = {key: concept for key, concept in waiting.items() if key in concepts}
         listed = {
-            key: WrittenConcept.from_concept(concept) for key, concept in now.items()
+            key: WrittenConcept.from_concept(concept) for key, concept in concepts.items()
         } | waiting
         name = save_concepts(self._vault, listed.values(), [state] if state else [])
         written = write_manifest(
-            text, now, name, withheld=waiting, is_gone=lambda key: key in (former or {})
+            text, concepts, name, withheld=waiting, is_gone=lambda key: key in (former or {})
         )
         return written, len(waiting)
 
@@ -252,10 +254,12 @@ class ManifestKeeper:
 
     # -- reading back ---------------------------------------------------------------------------
 
-    def _read_edits(self, lines: Sequence[Line], now: Mapping[str, Concept]) -> ManifestEdits:
+    def _read_edits(self, lines: Sequence[Line], concepts: Mapping[str, Concept]) -> ManifestEdits:
         state = _state_of(lines)
         written = load_concepts(self._vault, state) if state else None
-        return read_edits(lines, written, now, ConceptResolver(self._indexed(), now).targets)
+        return read_edits(
+            lines, written, concepts, ConceptResolver(self._indexed(), concepts).targets
+        )
 
     def _touched(self, edit: RequestedEdit, wrong: list[Fault]) -> tuple[TouchedNote, ...]:
         """The notes that one change touches; an error is added to ``wrong``."""
@@ -287,11 +291,11 @@ class ManifestKeeper:
 
     # -- applying -------------------------------------------------------------------------------
 
-    def _plan(self, now: Mapping[str, Concept], confirm: bool) -> Plan | None:
+    def _plan(self, concepts: Mapping[str, Concept], confirm: bool) -> Plan | None:
         """All edits as one plan; None if there are none."""
         staging = self._curator.stage()
         lines = read_lines(_text(staging.read(MANIFEST)))
-        reading = self._read_edits(lines, now)
+        reading = self._read_edits(lines, concepts)
         _check(reading.faults)
         if not reading.edits:
             return None

@@ -87,14 +87,14 @@ class ManifestEdits:
 def read_edits(
     lines: Sequence[Line],
     written: Mapping[str, WrittenConcept] | None,
-    now: Mapping[str, Concept],
+    concepts: Mapping[str, Concept],
     targets_of: TargetsOf,
 ) -> ManifestEdits:
     """The changes that the lines of a manifest request.
 
     Args:
         written: the list that the last line names, None if it is not kept.
-        now: the current concepts of the vault.
+        concepts: the current concepts of the vault.
         targets_of: gives the notes with a name, path or id, or the concept if it has no note;
             raises if there is none.
     """
@@ -105,7 +105,7 @@ def read_edits(
                             "`memvault manifest` writes a new one")]  # fmt: skip
     if wrong or written is None:
         return ManifestEdits(faults=tuple(wrong))
-    return _Comparison(lines, written, now, targets_of).reading()
+    return _Comparison(lines, written, concepts, targets_of).reading()
 
 
 class _Comparison:
@@ -113,12 +113,12 @@ class _Comparison:
         self,
         lines: Sequence[Line],
         written: Mapping[str, WrittenConcept],
-        now: Mapping[str, Concept],
+        concepts: Mapping[str, Concept],
         targets_of: TargetsOf,
     ) -> None:
         self._lines = list(enumerate(lines, 1))
         self._written = written
-        self._concepts = now
+        self._concepts = concepts
         self._targets_of = targets_of
         self._faults: list[Fault] = []
         self._into: dict[str, tuple[Target, str]] = {}  # merged id → target that stays, its name
