@@ -90,9 +90,10 @@ def _cut_sections(
     remaining = {unit.written for unit in new}
     return {
         unit.section
-        for at, unit in enumerate(old)
+        for index, unit in enumerate(old)
         if unit.is_prose and unit.says_something and unit.written not in remaining
-        if at not in staying or (at in corrected and not _keeps_words(unit, new[corrected[at]]))
+        if index not in staying
+        or (index in corrected and not _keeps_words(unit, new[corrected[index]]))
     }
 
 
@@ -143,7 +144,7 @@ def _anchors(old: Sequence[Unit], new: Sequence[Unit]) -> list[tuple[int, int]]:
 
 def _single(units: Sequence[Unit]) -> dict[tuple[str, str], int]:
     counts = Counter(unit.framed for unit in units)
-    return {unit.framed: at for at, unit in enumerate(units) if counts[unit.framed] == 1}
+    return {unit.framed: index for index, unit in enumerate(units) if counts[unit.framed] == 1}
 
 
 def _is_correction(old: Unit, new: Unit) -> bool:
@@ -164,8 +165,8 @@ def _keeps_words(old: Unit, new: Unit) -> bool:
     if len(removed) + len(added) > _MAX_CHANGED:  # and else the time would be quadratic
         return False
     return all(
-        _is_value(word) or any(_is_respelt(word, other) for other in others)
-        for words, others in ((removed, added), (added, removed))
+        _is_value(word) or any(_is_respelt(word, other) for other in other_words)
+        for words, other_words in ((removed, added), (added, removed))
         for word in words
     )
 

@@ -100,8 +100,8 @@ class SentenceOrigins:
     def set_reframing_valid(self, change: str, *, valid: bool) -> None:
         """Count a change's reframing, or no longer while the change is undone."""
         self.entries += 1
-        for several in self.reframings.values():
-            for reframing in several:
+        for reframings in self.reframings.values():
+            for reframing in reframings:
                 if reframing.change == change:
                     reframing.is_valid = valid
 

@@ -102,25 +102,18 @@ def file_change(
             is reframed.
         mtime_ns: when the file was last saved.
     """
-    new_digests = [] if edit.after is None else added(edit.before, edit.after)
-    relinked_from = (
-        relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
-    )
+    before, after = edit.before, edit.after
+    new_digests = [] if after is None else added(before, after)
+    relinked_from = relinked(before, after) if relinks and before and after else {}
     new_digests = [digest for digest in new_digests if digest not in relinked_from]
-    other_texts = [
-        other.before for other in edits if other is not edit and other.before is not None
-    ]
-    carried = (
-        {digest for before in other_texts for digest in added(None, before)}
-        if new_digests
-        else set()
-    )
-    reframing = reframed(edit.before, edit.after) if by_client and not relinks else Reframed()
+    texts = [other.before for other in edits if other is not edit and other.before is not None]
+    carried = {digest for text in texts for digest in added(None, text)} if new_digests else set()
+    reframing = reframed(before, after) if by_client and not relinks else Reframed()
     has_new_words = bool(new_digests or reframing.digests)
     return FileChange(
         path=edit.path,
-        before=None if edit.before is None else content_hash(edit.before),
-        after=None if edit.after is None else content_hash(edit.after),
+        before=None if before is None else content_hash(before),
+        after=None if after is None else content_hash(after),
         moved_to=edit.moved_to,
         added=tuple(digest for digest in new_digests if digest not in carried),
         carried=tuple(digest for digest in new_digests if digest in carried),
@@ -128,9 +121,9 @@ def file_change(
         reframed=reframing.digests,
         own_places=reframing.own_places,
         new_places=reframing.new_places,
-        beside=fingerprint(edit.before, edit.after or b"") if has_new_words and edit.before else (),
-        note_id=None if edit.after is None else claimed_id(edit.after),
-        was_verified=edit.before is not None and says_verified(edit.before),
+        beside=fingerprint(before, after or b"") if has_new_words and before else (),
+        note_id=None if after is None else claimed_id(after),
+        was_verified=before is not None and says_verified(before),
         mtime_ns=mtime_ns,
     )
 
