@@ -302,14 +302,16 @@ def with_text(
     return [node.model_copy(update={"utl_state": utl_state(node.id)}) for node in nodes]
 
 
-def conclusions(found: Insights) -> dict[str, Any]:
+def conclusions(insights: Insights) -> dict[str, Any]:
     """The fields of a `FullAnswer`."""
     return {
-        "causal_links": [CausalShape.of(each) for each in found.causal_links[:CONCLUSIONS]],
+        "causal_links": [CausalShape.of(link) for link in insights.causal_links[:CONCLUSIONS]],
         "entailment_cones": [
-            ConeShape.of(_shortened(each)) for each in found.entailment_cones[:CONCLUSIONS]
+            ConeShape.of(_shortened(cone)) for cone in insights.entailment_cones[:CONCLUSIONS]
         ],
-        "conflict_analysis": [ConflictShape.of(each) for each in found.conflicts[:CONCLUSIONS]],
+        "conflict_analysis": [
+            ConflictShape.of(conflict) for conflict in insights.conflicts[:CONCLUSIONS]
+        ],
     }
 
 

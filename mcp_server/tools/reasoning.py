@@ -309,9 +309,11 @@ class ReasoningTools(Tools):
             sentence=stated.sentence if full else brief(stated.sentence),
         )
 
-    def _consequence(self, each: Consequence, level: VerbosityLevel) -> ConsequenceShape:
+    def _consequence(self, consequence: Consequence, level: VerbosityLevel) -> ConsequenceShape:
         return ConsequenceShape.of(
-            each, depth=len(each.chain.links), chain=self._links(each.chain.links, level)
+            consequence,
+            depth=len(consequence.chain.links),
+            chain=self._links(consequence.chain.links, level),
         )
 
     def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
@@ -321,23 +323,23 @@ class ReasoningTools(Tools):
             links=self._links(chain.links, level),
         )
 
-    def _inference(self, found: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
+    def _inference(self, inferred: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
         container = self._box.container
         name_of, by_id = container.live.reasoner.name_of, container.live.catalogue.by_id
         notice = None
-        if not found.predictions:
+        if not inferred.predictions:
             notice = "No note states a relation of this kind to the known nodes."
         return InferenceAnswer.of(
-            found,
+            inferred,
             predictions=[
                 PredictionShape.of(
-                    each,
-                    node_content=name_of(each.key),
-                    path=memory.path if (memory := by_id(each.key)) is not None else None,
+                    prediction,
+                    node_content=name_of(prediction.key),
+                    path=memory.path if (memory := by_id(prediction.key)) is not None else None,
                 )
-                for each in found.predictions
+                for prediction in inferred.predictions
             ],
-            inference_path=[name_of(key) for key in found.path_nodes]
+            inference_path=[name_of(key) for key in inferred.path_nodes]
             if kind is Inference.BRIDGE
             else None,
             notice=notice,
@@ -351,16 +353,18 @@ def _by_name(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
 
 def _shown(evidence: Sequence[EvidenceUsed], level: VerbosityLevel) -> Sequence[EvidenceUsed]:
     if level is VerbosityLevel.RAW_ONLY:  # which lists each note once, without its sentences
-        evidence = list({each.memory_id: each for each in reversed(evidence)}.values())[::-1]
+        evidence = list(
+            {statement.memory_id: statement for statement in reversed(evidence)}.values()
+        )[::-1]
     return evidence[: SHOWN[level]]
 
 
-def _evidence(each: EvidenceUsed, level: VerbosityLevel) -> EvidenceShape:
-    shape = EvidenceShape.of(each)
+def _evidence(statement: EvidenceUsed, level: VerbosityLevel) -> EvidenceShape:
+    shape = EvidenceShape.of(statement)
     match level:
         case VerbosityLevel.RAW_ONLY:
             return shape.model_copy(update=dict.fromkeys(("lines", "sentence", "bearing")))
         case VerbosityLevel.TEXT_AND_IDS:
-            return shape.model_copy(update={"sentence": brief(each.sentence) or None})
+            return shape.model_copy(update={"sentence": brief(statement.sentence) or None})
         case VerbosityLevel.FULL_INSIGHTS:
             return shape

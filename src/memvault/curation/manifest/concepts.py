@@ -140,9 +140,9 @@ def _shown(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ManifestIndex:
-    """The indexed vault; ``known`` is the part that merging needs."""
+    """The indexed vault; ``notes`` is the part that merging needs."""
 
-    known: MergeIndex
+    notes: MergeIndex
     edges: GraphView
     graph: GraphStore
 
@@ -151,7 +151,7 @@ class ConceptResolver:
     """Resolves the names in one manifest.
 
     Args:
-        now: the current concepts, by key.
+        concepts: the current concepts, by key.
     """
 
     def __init__(self, indexed: ManifestIndex, concepts: Mapping[str, Concept]) -> None:
@@ -167,28 +167,28 @@ class ConceptResolver:
             NoteNotFound, AmbiguousTarget: there is none, or there are several.
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        memories = self._indexed.known.memories
+        memories = self._indexed.notes.memories
         key = concept_key(name)
         concept = self._concepts.get(key)
         if concept is None:
-            named = self._notes_by_name.get(key, ())
-            if len(named) == 1:
-                return [Target(named[0].title, named[0])]
+            same_named = self._notes_by_name.get(key, ())
+            if len(same_named) == 1:
+                return [Target(same_named[0].title, same_named[0])]
             return [resolve(name, memories, self._indexed.graph)]
         if concept.paths:
-            notes = (memories.by_id(each) for each in concept.ids)
+            notes = (memories.by_id(node_id) for node_id in concept.ids)
             return [Target(note.title, note) for note in notes if note is not None]
-        nodes = (self._indexed.edges.node(each) for each in concept.ids)
+        nodes = (self._indexed.edges.node(node_id) for node_id in concept.ids)
         return [Target(concept.name, nodes=tuple(node for node in nodes if node is not None))]
 
     @cached_property
     def _notes_by_name(self) -> dict[str, list[Memory]]:
         """The notes by each of their names; cached, since many directives need it."""
-        found: dict[str, list[Memory]] = defaultdict(list)
-        for memory in self._indexed.known.memories.all():
+        notes_by_name: dict[str, list[Memory]] = defaultdict(list)
+        for memory in self._indexed.notes.memories.all():
             for key in {concept_key(name) for name in names_of_memory(memory)}:
-                found[key].append(memory)
-        return found
+                notes_by_name[key].append(memory)
+        return notes_by_name
 
 
 FOLDER = ".memvault/manifest"

@@ -122,7 +122,7 @@ class ManifestKeeper:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
         indexed = self._indexed()
-        return concepts_of(indexed.known.memories.all(), indexed.edges)
+        return concepts_of(indexed.notes.memories.all(), indexed.edges)
 
     def write(self) -> WrittenManifest:
         """Update the manifest from the vault, or create it.
@@ -280,7 +280,7 @@ class ManifestKeeper:
 
     def _confirmation_reason(self, reading: ManifestEdits) -> str | None:
         concepts, notes = reading.forgotten_concepts, reading.forgotten_notes
-        all_notes = sum(1 for _ in self._indexed().known.memories.all())
+        all_notes = sum(1 for _ in self._indexed().notes.memories.all())
         share = notes / all_notes if all_notes else 0.0
         if concepts <= MAX_UNCONFIRMED and (notes <= 1 or share <= MAX_UNCONFIRMED_SHARE):
             return None
@@ -318,7 +318,7 @@ class ManifestKeeper:
         if edit.action is Action.ANNOTATE:
             stage_annotation(staging, edit.targets[0], edit.text, day_of(self._curator.now()))
         elif edit.into is not None:
-            stage_merge(staging, self._indexed().known, edit.targets, edit.into)
+            stage_merge(staging, self._indexed().notes, edit.targets, edit.into)
         else:
             for target in edit.targets:
                 stage_forgetting(staging, target)
@@ -333,7 +333,7 @@ class ManifestKeeper:
             if edit.action is not Action.ANNOTATE:
                 removed |= {key: into for target in edit.targets for key in target.node_ids}
         indexed = self._indexed()
-        remaining = concepts_of(indexed.known.memories.all(), indexed.edges, removed)
+        remaining = concepts_of(indexed.notes.memories.all(), indexed.edges, removed)
         state = _state_of(lines)
         name = save_concepts(
             self._vault,

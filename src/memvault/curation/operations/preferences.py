@@ -110,9 +110,9 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
         for item in note.fields
         if item.explicit and item.value.strip()
     ]
-    preferences += (each for block in note.blocks for each in _stated(note.path, block))
-    by_key = ((preference_key(each.key), each) for each in preferences)
-    return {key: each.model_copy(update={"key": key}) for key, each in by_key}
+    preferences += (preference for block in note.blocks for preference in _stated(note.path, block))
+    by_key = ((preference_key(preference.key), preference) for preference in preferences)
+    return {key: preference.model_copy(update={"key": key}) for key, preference in by_key}
 
 
 def _stated(path: str, block: Block) -> list[Preference]:
@@ -169,10 +169,14 @@ def get_preference(
     rows = store.items(NAMESPACE, preference_key(key) + "\t")
     exact = [Preference.model_validate_json(value) for _, value in rows]
     if exact:
-        return min(exact, key=lambda each: (_rank(each), not is_persons(each)))
-    others = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
+        return min(exact, key=lambda preference: (_rank(preference), not is_persons(preference)))
+    all_preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
     return next(
-        (preference for preference in others if _is_alike(preference.key, preference_key(key))),
+        (
+            preference
+            for preference in all_preferences
+            if _is_alike(preference.key, preference_key(key))
+        ),
         None,
     )
 
