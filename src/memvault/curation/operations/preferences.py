@@ -110,7 +110,8 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
         for item in note.fields
         if item.explicit and item.value.strip()
     ]
-    preferences += (preference for block in note.blocks for preference in _stated(note.path, block))
+    for block in note.blocks:
+        preferences += _stated(note.path, block)
     by_key = ((preference_key(preference.key), preference) for preference in preferences)
     return {key: preference.model_copy(update={"key": key}) for key, preference in by_key}
 
@@ -152,10 +153,8 @@ def preference_rows(
         if own_rows:
             keys[path] = _keys.dump_json(list(own_rows))
     old_keys = [key for value in old.values() for key in _keys.validate_json(value)]
-    return {NAMESPACE: old_keys, NOTES_NAMESPACE: list(old)}, {
-        NAMESPACE: items,
-        NOTES_NAMESPACE: keys,
-    }
+    deleted = {NAMESPACE: old_keys, NOTES_NAMESPACE: list(old)}
+    return deleted, {NAMESPACE: items, NOTES_NAMESPACE: keys}
 
 
 def get_preference(
@@ -170,15 +169,9 @@ def get_preference(
     exact = [Preference.model_validate_json(value) for _, value in rows]
     if exact:
         return min(exact, key=lambda preference: (_rank(preference), not is_persons(preference)))
-    all_preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    return next(
-        (
-            preference
-            for preference in all_preferences
-            if _is_alike(preference.key, preference_key(key))
-        ),
-        None,
-    )
+    preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
+    alike = (p for p in preferences if _is_alike(p.key, preference_key(key)))
+    return next(alike, None)
 
 
 def preference_keys(store: KeyValueStore) -> list[str]:
