@@ -64,12 +64,11 @@ class UndoTools(Tools):
         notice = None if repeated else self._wait_for_person(undone, why, preview=preview)
         if not (preview or notice or undone.change):
             undone = actions.undo(hashes, why)
-        moves = undone.plan.moves if preview or not notice else []
+        is_shown = preview or not notice
+        moves = undone.plan.moves if is_shown else []
         return UndoneAnswer(
             notice=notice,
-            undone=[done_shape(undone_change) for undone_change in undone.undone]
-            if preview or not notice
-            else [],
+            undone=[done_shape(change) for change in undone.undone] if is_shown else [],
             conflicts=[
                 ConflictShape.of(conflict, lines=conflict.lines[:MAX_LINES])
                 for conflict in undone.conflicts
@@ -100,9 +99,8 @@ class UndoTools(Tools):
             reason = "{} was changed by another client, whose changes only they undo"
         if of_person is None:
             return None
-        call = TaskAction.by(
-            "undo_change", changes=[change.reversal_hash for change in planned.undone]
-        )
+        hashes = [change.reversal_hash for change in planned.undone]
+        call = TaskAction.by("undo_change", changes=hashes)
         about = (
             (*of_person.node_ids, of_person.reversal_hash)[0],
             (*of_person.paths, *of_person.names, "a note")[0],

@@ -66,11 +66,8 @@ def _edges_about(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
     naming = (e for e in touching if e.target == node_id and e.origin not in GIVEN)
     for edge in islice(naming, MAX_SENTENCES):
         for following in edges.stated_by(edge.source):
-            if (
-                following.line == edge.line
-                and following.place > edge.place
-                and following is not edge
-            ):
+            is_after = following.line == edge.line and following.place > edge.place
+            if is_after and following is not edge:
                 yield following
 
 
@@ -141,8 +138,5 @@ def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
     words = relation_name(between)
     cue = _cue(relation_name(edge.relation)) or ""
     words_before_cue = words.removesuffix(cue).split() if words.endswith(cue) else None
-    return (
-        nearest.target
-        if words_before_cue is not None and set(words_before_cue) <= AROUND_VERBS
-        else None
-    )
+    is_subject = words_before_cue is not None and set(words_before_cue) <= AROUND_VERBS
+    return nearest.target if is_subject else None

@@ -146,25 +146,22 @@ def _facet_steps(
     goal: Goal, results: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
 ) -> Iterator[Step]:
     """The questions of facets whose results have a clearly lower entropy, most relevant first."""
-    goal_entropy = measure.entropy_of(results)
-    measured = [
-        (facet, measure.entropy_of(facet.members)) for facet in _facets(goal, results, edges)
-    ]
-    useful = [
-        (facet, entropy) for facet, entropy in measured if entropy < goal_entropy - MIN_ENTROPY_DROP
-    ]
+    max_entropy = measure.entropy_of(results) - MIN_ENTROPY_DROP
+    facets = _facets(goal, results, edges)
+    measured = [(facet, measure.entropy_of(facet.members)) for facet in facets]
+    useful = [(facet, entropy) for facet, entropy in measured if entropy < max_entropy]
     useful.sort(
         key=lambda pair: (pair[0].key[0] == SINGLE, -_relevance(pair[0]), pair[1], pair[0].key)
     )
     covered: set[str] = set()
     tries = 0
     for facet, _ in useful:
-        members = {pair.memory.id for pair in facet.members}
+        members = {member.memory.id for member in facet.members}
         if members <= covered or tries == MAX_TRIED:
             continue
         tries += 1
         step = _facet_step(goal, facet)
-        if measure.entropy_after(step) < goal_entropy - MIN_ENTROPY_DROP:
+        if measure.entropy_after(step) < max_entropy:
             covered |= members
             yield step
 

@@ -72,9 +72,9 @@ class SentenceMatcher:
                         continue
                     context = SentenceWords(headings, self._find_names)
                     alignment = align(statement_words, words, context, self._embed)
-                    if alignment is not None and (
-                        best is None or _rank(alignment) > _rank(best.alignment)
-                    ):
+                    if alignment is None:
+                        continue
+                    if best is None or _rank(alignment) > _rank(best.alignment):
                         best = Match(alignment, hit.memory, sentence.lines, sentence.quoted)
         return best
 

@@ -20,16 +20,12 @@ _TOO_COMMON = ("before", "after", "new", "old", "day", "night", "more", "less")
 
 def is_reversed(overlap: WordOverlap) -> bool | None:
     """Whether two terms are compared or ordered in reverse; None if they are not compared."""
-    statement_terms, sentence_terms = (
-        terms_compared(overlap.statement),
-        terms_compared(overlap.sentence),
-    )
+    statement_terms = terms_compared(overlap.statement)
+    sentence_terms = terms_compared(overlap.sentence)
     if statement_terms is None or sentence_terms is None:
         return None
-    (comparison, first, second), (other_comparison, other_first, other_second) = (
-        statement_terms,
-        sentence_terms,
-    )
+    comparison, first, second = statement_terms
+    other_comparison, other_first, other_second = sentence_terms
     opposite = comparison in OPPOSITE.get(other_comparison, ())
     if not opposite and comparison != other_comparison:
         return None

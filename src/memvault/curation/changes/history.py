@@ -245,11 +245,8 @@ class History:
         key = change.reversal_hash
         undone = [self._by_hash.get(undone_key) for undone_key in change.undoes]
         is_newest = change.order > self._changes[0].order
-        if (
-            key in self._by_hash
-            or not is_newest
-            or any(not undone_change or undone_change.undoes for undone_change in undone)
-        ):
+        are_linked = all(earlier is not None and not earlier.undoes for earlier in undone)
+        if key in self._by_hash or not is_newest or not are_linked:
             return False
         self._by_hash[key] = change
         if undone:

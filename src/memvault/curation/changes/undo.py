@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -255,9 +255,9 @@ class UndoStaging:
         before = before if before is not None else self._kept_version(file.before)
         if self._for_client and before is not None and not _same_note(current, before):
             before = None  # the text of a note that is elsewhere now
-        lines = (
-            () if current is None or before is None else lines_changed(file.path, current, before)
-        )
+        lines: Iterable[LineChange] = ()
+        if current is not None and before is not None:
+            lines = lines_changed(file.path, current, before)
         return Conflict(
             change.reversal_hash,
             file.path,
@@ -276,9 +276,9 @@ def _id_of(change: Change, file: FileChange) -> str:
 
 
 def _same_note(current: bytes | None, before: bytes) -> bool:
-    return current is not None and frontmatter_of(current).get("id") == frontmatter_of(before).get(
-        "id"
-    )
+    if current is None:
+        return False
+    return frontmatter_of(current).get("id") == frontmatter_of(before).get("id")
 
 
 def _undo_first(newer: Change) -> str:
