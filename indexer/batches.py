@@ -162,8 +162,10 @@ class BatchWriter:
         early: EarlyEmbedding,
     ) -> Batch:
         texts = early.take_texts(readings)
-        rest = [(unread.note, unread.data) for unread in readings if unread.note.path not in texts]
-        texts |= note_texts(rest, self._embedder.tokens)
+        unread_notes = [
+            (unread.note, unread.data) for unread in readings if unread.note.path not in texts
+        ]
+        texts |= note_texts(unread_notes, self._embedder.tokens)
         pieces = {path: text.pieces for path, text in texts.items()}
         also = sentences_between_notes(graphs)
         chunks = chunk_notes(notes, self._embedder, pieces=pieces, extra_texts=also)
@@ -180,35 +182,39 @@ class BatchWriter:
             version,
         )
 
-    def remove(self, gone: Collection[str], stale: Collection[str]) -> NotesIndexed:
+    def remove(self, deleted: Collection[str], stale: Collection[str]) -> NotesIndexed:
         """Remove deleted notes by path, and the data under ids that notes no longer have."""
         if stale:
             self._stores.vectors.remove(stale)
             self._stores.graph.remove(stale)
-        delete, _ = preference_rows(self._stores.keyvalue, dict.fromkeys(gone))
-        self._catalogue.commit([], gone, delete={**delete, OUTLINES: gone})
-        return NotesIndexed(frozenset(gone), removed=frozenset(stale))
+        delete, _ = preference_rows(self._stores.keyvalue, dict.fromkeys(deleted))
+        self._catalogue.commit([], deleted, delete={**delete, OUTLINES: deleted})
+        return NotesIndexed(frozenset(deleted), removed=frozenset(stale))
 
     def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
         """Write the batch's notes at these paths, and commit their records last."""
-        due = [note for note in batch.notes if note.memory.path in paths]
-        graphs = tuple(note.graph for note in due)
+        due_notes = [note for note in batch.notes if note.memory.path in paths]
+        graphs = tuple(note.graph for note in due_notes)
         if batch.version != self._graphs.version:
-            graphs = self._graphs.graphs_of([(note.reading.note, note.memory) for note in due])
+            graphs = self._graphs.graphs_of(
+                [(note.reading.note, note.memory) for note in due_notes]
+            )
             self._embedder.embed(list(sentences_between_notes(graphs)))
-        self._stores.vectors.replace([(note.memory, note.chunks) for note in due])
+        self._stores.vectors.replace([(note.memory, note.chunks) for note in due_notes])
         make_way()
         self._graphs.write(graphs)
-        notes = {note.memory.path: note.reading.note for note in due}
+        notes = {note.memory.path: note.reading.note for note in due_notes}
         delete, write = preference_rows(self._stores.keyvalue, notes)
-        outlines = {note.memory.path: note.outline for note in due if note.outline is not None}
+        outlines = {
+            note.memory.path: note.outline for note in due_notes if note.outline is not None
+        }
         self._catalogue.commit(
-            [self._record(note) for note in due],
+            [self._record(note) for note in due_notes],
             unflushed=True,
             delete=delete,
             write={**write, OUTLINES: outlines},
         )
-        vectors = {note.memory.id: _vector_of(note.chunks) for note in due}
+        vectors = {note.memory.id: _vector_of(note.chunks) for note in due_notes}
         return NotesIndexed(frozenset(notes), graphs, vectors)
 
     def _record(self, prepared: PreparedNote) -> NoteRecord:
@@ -230,9 +236,9 @@ class BatchWriter:
         )
 
     def _too_many_links(self, path: str) -> list[str]:
-        more = self._graphs.unindexed_edges(path)
-        text = f"too many links: {more:,} are not in the graph; split the note"
-        return [text] if more else []
+        left_out = self._graphs.unindexed_edges(path)
+        text = f"too many links: {left_out:,} are not in the graph; split the note"
+        return [text] if left_out else []
 
 
 def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
@@ -240,7 +246,7 @@ def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
 
     "Tomorrow" is relative to the note's own day.
     """
-    written = memory.moment.date()
+    note_day = memory.moment.date()
     lines = [
         f"{key}: {value}"
         for key, value in note.frontmatter.items()
@@ -248,16 +254,16 @@ def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
     ]
     lines += [heading.text for heading in note.headings]
     lines += [block.text for block in note.blocks if not _only_leads_on(block, note.links)]
-    return single_days("\n".join(lines), written)
+    return single_days("\n".join(lines), note_day)
 
 
 def _only_leads_on(block: Block, links: Sequence[Link]) -> bool:
     """Whether the block is only links, such as those to the previous and next day."""
     link_texts = [link.shown or link.target for link in links if link.sentence == block.text]
-    rest = block.text
+    other_text = block.text
     for link_text in link_texts:
-        rest = rest.replace(link_text, "", 1)
-    return len(link_texts) > 1 and not any(map(str.isalnum, rest))
+        other_text = other_text.replace(link_text, "", 1)
+    return len(link_texts) > 1 and not any(map(str.isalnum, other_text))
 
 
 def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:

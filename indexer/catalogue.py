@@ -83,18 +83,18 @@ class Catalogue:
                 first.
             delete, write: rows of other namespaces, in the same transaction, also without a record.
         """
-        gone = list(removed)
-        written = {record.memory.path: record for record in records}
-        rows = {path: record.packed() for path, record in written.items()}
+        removed_paths = list(removed)
+        by_path = {record.memory.path: record for record in records}
+        rows = {path: record.packed() for path, record in by_path.items()}
         marks = dict.fromkeys(rows if unflushed else (), b"")
-        deleted = {**delete, NAMESPACE: gone}
-        put = {**write, UNFLUSHED: marks, NAMESPACE: rows}
-        if any(deleted.values()) or any(put.values()):
-            self._store.change(deleted, put)
+        deletions = {**delete, NAMESPACE: removed_paths}
+        upserts = {**write, UNFLUSHED: marks, NAMESPACE: rows}
+        if any(deletions.values()) or any(upserts.values()):
+            self._store.change(deletions, upserts)
         self._unflushed.update(marks)
-        for path in gone:
+        for path in removed_paths:
             self._forget(path)
-        for path, record in written.items():
+        for path, record in by_path.items():
             self._remember(path, record)
 
     def queue_relinking(self, paths: Collection[str]) -> None:
@@ -133,10 +133,10 @@ class Catalogue:
         return set(self._unflushed)
 
     def mark_flushed(self, paths: Iterable[str]) -> None:
-        known = self._unflushed.intersection(paths)
-        if known:
-            self._store.delete(UNFLUSHED, list(known))
-            self._unflushed -= known
+        flushed = self._unflushed.intersection(paths)
+        if flushed:
+            self._store.delete(UNFLUSHED, list(flushed))
+            self._unflushed -= flushed
 
     def is_lost(self) -> bool:
         """Whether the store has lost all records."""
@@ -148,13 +148,13 @@ class Catalogue:
         Returns the paths of changed ones.
         """
         if paths is None:
-            found = dict(self._store.items(NAMESPACE))
-            paths = found.keys() | self._records.keys()
+            rows = dict(self._store.items(NAMESPACE))
+            paths = rows.keys() | self._records.keys()
         else:
-            found = self._store.get_many(NAMESPACE, paths)
+            rows = self._store.get_many(NAMESPACE, paths)
         changed = set()
         for path in paths:
-            value = found.get(path)
+            value = rows.get(path)
             record = None if value is None else NoteRecord.model_validate_json(value)
             if record == self._records.get(path):
                 continue
@@ -275,9 +275,9 @@ class Catalogue:
         self._records[path] = record
         memory_id = record.memory.id
         self._path_of_id[memory_id] = path
-        others = self._ids_by_prefix.get(memory_id[:PREFIX_DIGITS], ())
+        same_prefix = self._ids_by_prefix.get(memory_id[:PREFIX_DIGITS], ())
         self._ids_by_prefix[memory_id[:PREFIX_DIGITS]] = (
-            *(o for o in others if o != memory_id),
+            *(other_id for other_id in same_prefix if other_id != memory_id),
             memory_id,
         )
         for key in record.link_keys:
@@ -302,8 +302,8 @@ class Catalogue:
             return
         if self._path_of_id.get(record.memory.id) == path:
             del self._path_of_id[record.memory.id]
-            others = self._ids_by_prefix.pop(record.memory.id[:PREFIX_DIGITS], ())
-            remaining = tuple(other for other in others if other != record.memory.id)
+            same_prefix = self._ids_by_prefix.pop(record.memory.id[:PREFIX_DIGITS], ())
+            remaining = tuple(other_id for other_id in same_prefix if other_id != record.memory.id)
             if remaining:
                 self._ids_by_prefix[record.memory.id[:PREFIX_DIGITS]] = remaining
         for key in record.link_keys:

@@ -135,7 +135,7 @@ class ChangeSet:
     Attributes:
         memories: by path, with their final ids.
         names: by path, the names that the note adds.
-        gone: paths of deleted notes.
+        deleted: paths of deleted notes.
         restamped: records of notes that were saved without a change.
         large: paths of notes that take seconds each.
         stats: by path, for the notes that were read; None for notes that did not exist.
@@ -145,7 +145,7 @@ class ChangeSet:
     memories: dict[str, Memory] = field(default_factory=dict)
     names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
     claims: dict[str, str | None] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
     restamped: list[NoteRecord] = field(default_factory=list)
     large: set[str] = field(default_factory=set)
     stats: dict[str, NoteStat | None] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class ChangeSet:
         for path in paths:
             for by_path in (self.memories, self.names, self.claims):
                 by_path.pop(path, None)
-        self.gone.difference_update(paths)
+        self.deleted.difference_update(paths)
         self.restamped = [record for record in self.restamped if record.memory.path not in paths]
 
     def give_id(self, path: str, memory_id: str) -> None:
@@ -166,16 +166,16 @@ class ChangeSet:
             for name in self.names[path]
         )
 
-    def batches(self, most: int) -> Iterator[list[NoteReading]]:
-        """Batches that grow to `most` notes: the first are soon searchable, and writes are few.
+    def batches(self, max_notes: int) -> Iterator[list[NoteReading]]:
+        """Batches that grow to `max_notes`: the first are soon searchable, and writes are few.
 
         Large notes come last, one at a time, so that no other note waits for them.
         """
-        rest = iter([path for path in self.memories if path not in self.large])
-        size = min(FIRST_BATCH, most)
-        while batch := list(islice(rest, size)):
+        paths = iter([path for path in self.memories if path not in self.large])
+        size = min(FIRST_BATCH, max_notes)
+        while batch := list(islice(paths, size)):
             yield list(self.readings.take(batch))
-            size = min(2 * size, most)
+            size = min(2 * size, max_notes)
         for path in self.memories:
             if path in self.large:
                 yield list(self.readings.take([path]))
@@ -204,17 +204,17 @@ class ChangeSetReader:
         result: ScanReport,
         *,
         forced: Collection[str] = (),
-        read: Callable[[NoteReading], None] = lambda _: None,
+        on_reading: Callable[[NoteReading], None] = lambda _: None,
     ) -> None:
         """Add changed, deleted and ``forced`` notes to ``pending``.
 
         Args:
-            read: called with each note to be indexed.
+            on_reading: called with each note to be indexed.
         """
         for done, path in enumerate(sorted(paths), 1):
             reading = self._read_one(path, pending, result, forced=path in forced)
             if reading is not None:
-                read(reading)
+                on_reading(reading)
             report(Progress("reading", done, len(paths)))
 
     def _read_one(
@@ -233,7 +233,7 @@ class ChangeSetReader:
         record = self._catalogue.record(path)
         if reading is None:
             if self._names.memory(path) is not None:
-                pending.gone.add(path)
+                pending.deleted.add(path)
             return None
         if record is not None and not forced and self._is_unchanged(reading, record):
             stat = reading.stat
@@ -271,40 +271,40 @@ class ChangeSetReader:
         names = self._names
         path_of_id = {id_of_path(path): path for path in pending.claims}
         claimed = {claim for claim in pending.claims.values() if claim}
-        for path in (*pending.claims, *pending.gone):
+        for path in (*pending.claims, *pending.deleted):
             if claim := names.claim_of(path):
                 claimed.add(claim)
         claimed |= {path_id for path_id in path_of_id if names.claimants(path_id)}
         claimed |= {
-            path_id for path_id in map(id_of_path, pending.gone) if names.claimants(path_id)
+            path_id for path_id in map(id_of_path, pending.deleted) if names.claimants(path_id)
         }
         for memory_id in sorted(claimed):
             owner = path_of_id.get(memory_id) or names.path_of(memory_id)
             if owner is not None and owner not in pending.claims and not self.is_there(owner):
-                pending.gone.add(owner)  # deleted: its event comes later, but its id is free now
-            self._settle_id(memory_id, None if owner in pending.gone else owner, pending)
+                pending.deleted.add(owner)  # its event comes later, but its id is free now
+            self._settle_id(memory_id, None if owner in pending.deleted else owner, pending)
 
     def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
         """Give the id to its owner, by default to the first note that claims it."""
         names = self._names
-        unread = names.claimants(memory_id) - set(pending.claims) - pending.gone
+        unread = names.claimants(memory_id) - set(pending.claims) - pending.deleted
         moved = {path for path in unread if not self.is_there(path)}
-        pending.gone |= moved  # deleted; their events come later
+        pending.deleted |= moved  # their events come later
         unread -= moved
         claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
         claimants = sorted(unread | claiming, key=lambda path: (len(path), path))
         holder = owner or next(iter(claimants), None)
         for path in claimants:
-            wanted = memory_id if path == holder else id_of_path(path)
+            settled_id = memory_id if path == holder else id_of_path(path)
             registered = names.memory(path)
-            if path in unread and registered is not None and registered.id != wanted:
+            if path in unread and registered is not None and registered.id != settled_id:
                 reading = self._read_again(path)
                 if reading is None or reading.claimed_id != memory_id:  # its event comes later
-                    pending.gone.add(path)
+                    pending.deleted.add(path)
                     continue
                 self._add(reading, pending)
             if path in pending.memories:
-                pending.give_id(path, wanted)
+                pending.give_id(path, settled_id)
 
     def register_names(self, pending: ChangeSet) -> tuple[AffectedLinks, set[str]]:
         """Register the notes' names.
@@ -312,7 +312,7 @@ class ChangeSetReader:
         Returns the links that this affects, and the ids that notes no longer have.
         """
         affected, stale = AffectedLinks(), set[str]()
-        for path in (*pending.gone, *pending.memories):
+        for path in (*pending.deleted, *pending.memories):
             make_way()
             new = pending.memories.get(path)
             for old in (self._names.memory(path), self._catalogue.by_path(path)):

@@ -17,7 +17,7 @@ class ScanDifference:
     """Notes that differ from their records, paths of deleted notes, and the number on disk."""
 
     changed: dict[str, NoteStat]
-    gone: set[str]
+    deleted: set[str]
     on_disk: int
 
 
@@ -45,8 +45,8 @@ class Comparison:
             if self._differs(stat):
                 changed[stat.path] = stat
         recorded = self.catalogue.paths().union(also)
-        gone = {path for path in recorded - on_disk if not self._may_be_unreadable(path)}
-        return ScanDifference(changed, gone, len(on_disk))
+        deleted = {path for path in recorded - on_disk if not self._may_be_unreadable(path)}
+        return ScanDifference(changed, deleted, len(on_disk))
 
     def restamped(self) -> set[str]:
         """The notes whose provenance the journal has changed since they were indexed.

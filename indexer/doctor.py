@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexer.indexer import Indexer
+from memvault.model.errors import StorageError
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers
@@ -32,11 +33,14 @@ def examine(indexer: Indexer, *, indexing: bool = False) -> list[Finding]:
         return [
             Finding("error", missing, "nothing is lost; the index is kept until the folder is back")
         ]
+    journal = _journal(indexer)
+    if any(finding.severity == "error" for finding in journal):
+        return journal  # notes are compared with what the journal says of them
     differing = _waiting(indexer) if indexing else [*_unindexed(indexer), *_mismatched(indexer)]
     return [
         *differing,
         *_troubled_notes(indexer),
-        *_journal(indexer),
+        *journal,
         *_leftovers(indexer),
     ]
 
@@ -51,16 +55,16 @@ def known_problems(indexer: Indexer) -> list[str]:
     ]
 
 
-def _error(what: str, path: str | None = None) -> Finding:
+def _error(problem: str, path: str | None = None) -> Finding:
     advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
-    return Finding("error", what, advice, path, repaired_by_scan=True)
+    return Finding("error", problem, advice, path, repaired_by_scan=True)
 
 
 def _waiting(indexer: Indexer) -> list[Finding]:
     count = len(indexer.comparison.differing().changed)
-    what = f"{count:,} notes are not indexed yet"
+    problem = f"{count:,} notes are not indexed yet"
     advice = "`memvault status` shows how far indexing is"
-    return [Finding("note", what, advice)] if count else []
+    return [Finding("note", problem, advice)] if count else []
 
 
 def _unindexed(indexer: Indexer) -> list[Finding]:
@@ -76,7 +80,7 @@ def _unindexed(indexer: Indexer) -> list[Finding]:
         for path in sorted(waiting.changed)
     ]
     return findings + [
-        _error("indexed, but deleted from the vault", p) for p in sorted(waiting.gone)
+        _error("indexed, but deleted from the vault", p) for p in sorted(waiting.deleted)
     ]
 
 
@@ -136,9 +140,12 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
 
 
 def _journal(indexer: Indexer) -> list[Finding]:
+    try:
+        torn_lines = Journal(indexer.vault).torn_lines()
+    except StorageError as error:
+        return [Finding("error", error.message, "until then no note is read or changed")]
     return [
-        Finding("note", f"journal: {torn}", "all other entries are readable")
-        for torn in Journal(indexer.vault).torn_lines()
+        Finding("note", f"journal: {torn}", "all other entries are readable") for torn in torn_lines
     ]
 
 

@@ -17,7 +17,7 @@ class DueNotes:
     """The notes that running changes index, each with its newest change.
 
     Args:
-        lock: guards this object, and every method except `taken_over` is called with it.
+        lock: guards this object, and is held in every method that does not take it itself.
     """
 
     def __init__(self, lock: AwaitedLock) -> None:
@@ -28,6 +28,17 @@ class DueNotes:
     @property
     def is_any_running(self) -> bool:
         return bool(self._changes)
+
+    def wait_until_none_runs(self, timeout: float) -> bool:
+        """Wait for the running changes; False after ``timeout`` seconds."""
+        end = time.monotonic() + timeout
+        while self._lock.acquire(timeout=max(0.0, end - time.monotonic())):
+            is_idle = not self.is_any_running
+            self._lock.release()
+            if is_idle or time.monotonic() >= end:
+                return is_idle
+            time.sleep(LOOK_SECONDS)
+        return False
 
     def __contains__(self, path: str) -> bool:
         return path in self._due

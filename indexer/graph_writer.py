@@ -144,17 +144,19 @@ class GraphWriter:
         graph = self._graph
         merged_before = self._merged if self._removed is not None else {}
         nodes = graph.nodes(forgotten | merged.keys())
-        gone = [key for key, node in nodes.items() if node.path is None]
-        edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
-        naming: dict[str, set[str]] = {key: set() for key in gone}
+        forgotten_nodes = [key for key, node in nodes.items() if node.path is None]
+        edges = (
+            graph.neighbours(forgotten_nodes, limit=graph.counts()[1]) if forgotten_nodes else []
+        )
+        naming: dict[str, set[str]] = {key: set() for key in forgotten_nodes}
         for edge in edges:
             memory = self._catalogue.by_id(edge.source)
             if memory is not None and edge.target in naming:
                 naming[edge.target].add(memory.path)
         self._suppressed.record(naming)
-        graph.remove(gone)
+        graph.remove(forgotten_nodes)
         linking = frozenset(path for paths in naming.values() for path in paths)
-        self._report(NotesIndexed(linking, removed=frozenset(gone)))
+        self._report(NotesIndexed(linking, removed=frozenset(forgotten_nodes)))
         returned = self._suppressed.returned()
         remapped = self._suppressed.recorded(lambda key: merged.get(key) != merged_before.get(key))
         self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})

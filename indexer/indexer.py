@@ -25,7 +25,7 @@ from indexer.batches import AHEAD, BATCH, BatchWriter, EarlyEmbedding
 from indexer.catalogue import Catalogue
 from indexer.change_set import ChangeSet, ChangeSetReader, read_note
 from indexer.comparison import Comparison
-from indexer.due_notes import LOOK_SECONDS, DueNotes
+from indexer.due_notes import DueNotes
 from indexer.entity_cache import EntityCache
 from indexer.graph_writer import GraphWriter
 from indexer.name_registry import NameRegistry
@@ -142,8 +142,8 @@ class Indexer:
                 if is_first or path not in self._due or self._due.stat(path, stat) != stat
             }
         result = self._apply(
-            changed | (forced - differing.gone),
-            differing.gone,
+            changed | (forced - differing.deleted),
+            differing.deleted,
             report,
             forced=forced,
             relink=relink,
@@ -164,21 +164,21 @@ class Indexer:
             finish_later: leave three steps to `finish_some`: relinking many other notes, finding
                 notes whose text has a changed name, and flushing.
         """
-        few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
-        with self._lock if few and self._are_quick(paths) else nullcontext():
+        is_small = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
+        with self._lock if is_small and self._are_quick(paths) else nullcontext():
             present = set(filter(self._reader.is_there, paths))
             were_there = {p for p in paths if self._names.memory(p) or p in self._due}
-            gone = were_there - present
-            if gone:
+            deleted = were_there - present
+            if deleted:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
-            report = report_nothing if few else self._until_stopped(report_nothing)
-            quick = few or finish_later
+            report = report_nothing if is_small else self._until_stopped(report_nothing)
+            quick = is_small or finish_later
             with self._noting_full_disk(), making_way(None if quick else self.let_pass):
-                result = self._apply(present, gone, report, finish_later=finish_later)
+                result = self._apply(present, deleted, report, finish_later=finish_later)
                 with self._lock:
                     self._graphs.remove_forgotten()
-                    others = {p: why for p, why in self._unread.items() if p not in paths}
-                    self._unread = {**others, **result.problems}
+                    other_problems = {p: why for p, why in self._unread.items() if p not in paths}
+                    self._unread = {**other_problems, **result.problems}
             return result
 
     def _are_quick(self, paths: Collection[str]) -> bool:
@@ -211,14 +211,7 @@ class Indexer:
 
     def wait_until_idle(self, timeout: float) -> bool:
         """Wait for the running changes; False after ``timeout`` seconds."""
-        end = time.monotonic() + timeout
-        while self._lock.acquire(timeout=max(0.0, end - time.monotonic())):
-            is_idle = not self._due.is_any_running
-            self._lock.release()
-            if is_idle or time.monotonic() >= end:
-                return is_idle
-            time.sleep(LOOK_SECONDS)
-        return False
+        return self._due.wait_until_none_runs(timeout)
 
     @property
     def links(self) -> LinkIndex:
@@ -245,8 +238,8 @@ class Indexer:
                     self._names.update(path, None)
                 else:
                     self._names.update(path, record.memory, record.names, record.claimed_id)
-            gone = frozenset(key for key in former_ids if self.catalogue.by_id(key) is None)
-            self._report(NotesIndexed(frozenset(changed), removed=gone))
+            removed_ids = frozenset(key for key in former_ids if self.catalogue.by_id(key) is None)
+            self._report(NotesIndexed(frozenset(changed), removed=removed_ids))
             everything = self.catalogue.paths() if paths is None else {*changed, *paths}
             for batch in batched(everything, BATCH):
                 self._report(as_stored(self.stores, self.catalogue, batch))
@@ -311,35 +304,38 @@ class Indexer:
     def _apply(
         self,
         paths: Collection[str],
-        gone: Collection[str],
+        deleted: Collection[str],
         report: Report,
         *,
         forced: Collection[str] = (),
         relink: Collection[str] = (),
         finish_later: bool = False,
     ) -> ScanReport:
-        result, pending = ScanReport(), ChangeSet(gone=set(gone), stats=dict.fromkeys(gone))
-        with self._due.taken_over(pending, {*paths, *gone}):
+        result = ScanReport()
+        pending = ChangeSet(deleted=set(deleted), stats=dict.fromkeys(deleted))
+        with self._due.taken_over(pending, {*paths, *deleted}):
             with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
                 early = EarlyEmbedding(self._embedder, ahead)
-                self._reader.read(paths, pending, report, result, forced=forced, read=early.add)
+                self._reader.read(
+                    paths, pending, report, result, forced=forced, on_reading=early.add
+                )
                 with self._lock:
-                    pending.drop({*paths, *gone} - self._due.paths_of(pending))
-                    pending.drop(set(filter(self._reader.is_there, gone)))  # written meanwhile
+                    pending.drop({*paths, *deleted} - self._due.paths_of(pending))
+                    pending.drop(set(filter(self._reader.is_there, deleted)))  # written meanwhile
                     self._reader.settle_ids(pending)
-                    fresh = set(pending.memories) | pending.gone
+                    fresh = set(pending.memories) | pending.deleted
                     self._due.assign(fresh, pending)
                     self.catalogue.commit(pending.restamped)
                     affected, stale = self._reader.register_names(pending)
                     version = self._names.version
                     to_relink = self._relinking.queue(affected, relink, fresh)
-                    self._report(self._batches.remove(pending.gone, stale))
+                    self._report(self._batches.remove(pending.deleted, stale))
                 self._write(pending, ahead, early, report, result)
-            result.removed = len(pending.gone)
+            result.removed = len(pending.deleted)
             if finish_later:
-                many = len(to_relink) > FEW_LINKED
-                result.unfinished = bool(result.indexed or affected.names.phrases or many)
-                if not many:
+                relinks_many = len(to_relink) > FEW_LINKED
+                result.unfinished = bool(result.indexed or affected.names.phrases or relinks_many)
+                if not relinks_many:
                     with self._lock:
                         self._relinking.rewrite_edges(to_relink)
                     result.relinked = len(to_relink)

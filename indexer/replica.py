@@ -107,20 +107,20 @@ class ChangeFeed:
 
     def append(self, paths: Collection[str] | None) -> None:
         """Add a change of these notes (None: any note)."""
-        few = sorted(paths) if paths is not None and len(paths) <= MAX_PATHS else None
+        listed = sorted(paths) if paths is not None and len(paths) <= MAX_PATHS else None
         number = self._store.increment(NUMBER, NUMBER)
         self._store.put(
-            CHANGES, _key(number), json.dumps(few).encode(), ttl_seconds=CHANGES_KEPT_SECONDS
+            CHANGES, _key(number), json.dumps(listed).encode(), ttl_seconds=CHANGES_KEPT_SECONDS
         )
 
     def number(self) -> int:
         """The number of the last change."""
         return int(self._store.get(NUMBER, NUMBER) or b"0")
 
-    def between(self, seen: int, last: int) -> set[str] | None:
-        """The paths of the changes after ``seen`` up to ``last``; None if any note may differ."""
-        keys = [_key(number) for number in range(seen + 1, last + 1)]
-        if last < seen or len(keys) > MAX_PATHS:
+    def between(self, first: int, latest: int) -> set[str] | None:
+        """The paths of the changes after ``first`` to ``latest``; None if any note may differ."""
+        keys = [_key(number) for number in range(first + 1, latest + 1)]
+        if latest < first or len(keys) > MAX_PATHS:
             return None
         stored = self._store.get_many(CHANGES, keys)
         changes = [json.loads(value) for value in stored.values()]
@@ -183,7 +183,7 @@ class Replica:
         self._indexer = indexer
         self._move = move
         self._following: Indexer | None = None
-        self._seen = 0
+        self._last_followed = 0
         self.indexing: IndexerStatus | None = None  # of the process that indexes, if there is one
         self.active = False
         self._lock = threading.Lock()
@@ -212,9 +212,9 @@ class Replica:
             last = changes.number()
             if indexer is not self._following:
                 indexer.follow(None)
-            elif last != self._seen:
-                indexer.follow(changes.between(self._seen, last))
-            self._following, self._seen = indexer, last
+            elif last != self._last_followed:
+                indexer.follow(changes.between(self._last_followed, last))
+            self._following, self._last_followed = indexer, last
             self.indexing = published_status(indexer.stores.keyvalue)
 
     def wait_for(self, paths: Collection[str]) -> bool:

@@ -33,6 +33,6 @@ def as_stored(stores: Stores, catalogue: Catalogue, paths: Collection[str]) -> N
         for key, stated in edges.items()
         if key in nodes
     )
-    read = stores.vectors.vectors(ids, ChunkSize.NOTE)
-    vectors = {key: mean_vector(read.get(key, ())) for key in ids}
+    stored_vectors = stores.vectors.vectors(ids, ChunkSize.NOTE)
+    vectors = {key: mean_vector(stored_vectors.get(key, ())) for key in ids}
     return NotesIndexed(frozenset(paths), graphs, vectors)

@@ -39,14 +39,14 @@ class SuppressedNodes:
         """
         graph = self._replace_merged(graph)
         forgotten = self.forgotten()
-        named = {edge.target for edge in graph.edges} & forgotten
-        if not named:
+        forgotten_targets = {edge.target for edge in graph.edges} & forgotten
+        if not forgotten_targets:
             return graph
-        self.record({target: {graph.node.path or ""} for target in named})
+        self.record({target: {graph.node.path or ""} for target in forgotten_targets})
         return replace(
             graph,
-            edges=tuple(edge for edge in graph.edges if edge.target not in named),
-            entities=tuple(node for node in graph.entities if node.id not in named),
+            edges=tuple(edge for edge in graph.edges if edge.target not in forgotten_targets),
+            entities=tuple(node for node in graph.entities if node.id not in forgotten_targets),
         )
 
     def _replace_merged(self, graph: NoteGraph) -> NoteGraph:

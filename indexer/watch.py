@@ -127,12 +127,12 @@ class _Gatherer(FileSystemEventHandler):
         with self._condition:
             self.probes.update(Path(end).name for end in ends if Path(end).suffix == ".probe")
             if event.is_directory:
-                wanted = any(self._vault.may_hold_notes(Path(end)) for end in ends)
-                self._scan = self._scan or wanted
+                is_relevant = any(self._vault.may_hold_notes(Path(end)) for end in ends)
+                self._scan = self._scan or is_relevant
             else:
                 gathered = [self._gather(end) for end in ends]  # both, so no short-circuit
-                wanted = any(gathered)
-            if wanted:
+                is_relevant = any(gathered)
+            if is_relevant:
                 self._last = time.monotonic()
                 self._first = self._first or self._last
             self._condition.notify_all()

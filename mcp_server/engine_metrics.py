@@ -95,37 +95,37 @@ class EngineCollector(Collector):
             "memories": self._nodes.reads,
             "answers": container.answer_cache.reads,
         }
-        hits = {cache: each.hits for cache, each in reads.items()}
-        misses = {cache: each.misses for cache, each in reads.items()}
-        rates = {cache: each.hit_rate for cache, each in reads.items()}
+        hits = {cache: stats.hits for cache, stats in reads.items()}
+        misses = {cache: stats.misses for cache, stats in reads.items()}
+        rates = {cache: stats.hit_rate for cache, stats in reads.items()}
         evicted = {"memories": reads["memories"].evictions}
         entries = {"memories": len(self._nodes)}
-        prefix, by = "memvault_cache", "cache"
-        yield _counters(f"{prefix}_hits", "Reads answered by the cache.", by, hits)
-        yield _counters(f"{prefix}_misses", "Cache misses.", by, misses)
-        yield _gauges(f"{prefix}_hit_rate", "Share of reads answered by the cache.", by, rates)
-        yield _counters(f"{prefix}_evictions", "Entries dropped to make room.", by, evicted)
-        yield _gauges(f"{prefix}_entries", "Entries in the cache.", by, entries)
+        prefix, label = "memvault_cache", "cache"
+        yield _counters(f"{prefix}_hits", "Reads answered by the cache.", label, hits)
+        yield _counters(f"{prefix}_misses", "Cache misses.", label, misses)
+        yield _gauges(f"{prefix}_hit_rate", "Share of reads answered by the cache.", label, rates)
+        yield _counters(f"{prefix}_evictions", "Entries dropped to make room.", label, evicted)
+        yield _gauges(f"{prefix}_entries", "Entries in the cache.", label, entries)
 
 
 def _immunity(container: Container) -> Iterator[Metric]:
     """Quarantine and importance, with the metric names of graph-tools 4.1."""
     caught, released = container.quarantine.ever_held()
-    held = container.guarded.held()
+    held_texts = container.guarded.held_texts()
     families = (
         ("detected", "Texts that gave orders to models, by kind.", caught),
-        ("blocked", "Of these, those that are in quarantine.", held),
+        ("blocked", "Of these, those that are in quarantine.", held_texts),
     )
     for name, words, texts in families:
-        kinds = Counts(kind for each in texts for kind in each.kinds)
+        kinds = Counts(kind for text in texts for kind in text.kinds)
         yield _counters(f"immune_attacks_{name}", words, "type", kinds)
     yield CounterMetricFamily("immune_false_positives", "Texts that were released.", released)
-    whole = sum(each.whole for each in held)
-    yield GaugeMetricFamily("immune_nodes_quarantined", "Notes in quarantine.", whole)
+    whole_notes = sum(text.whole for text in held_texts)
+    yield GaugeMetricFamily("immune_nodes_quarantined", "Notes in quarantine.", whole_notes)
     now = datetime.now(UTC)
     weights = [balanced_importance(memory, now) for memory in container.live.catalogue.all()]
     if weights:
-        health = len(weights) / (len(weights) + whole)
+        health = len(weights) / (len(weights) + whole_notes)
         yield GaugeMetricFamily("immune_health_score", "Share of notes not quarantined.", health)
         mean = fmean(weights)
         yield GaugeMetricFamily("immune_importance_mean", "Mean importance of notes.", mean)
@@ -141,8 +141,8 @@ def _dreams(container: Container) -> Iterator[Metric]:
     yield _gauges("dream_phase_active", words, "phase", active)
     reports = dreaming.record.reports()
     yield CounterMetricFamily("dream_phases", "Phases of dreams.", len(reports))
-    found = sum(each.is_link for report in reports for each in report.found)
-    yield CounterMetricFamily("dream_blind_spots_discovered", "Links that dreams proposed.", found)
+    links = sum(proposal.is_link for report in reports for proposal in report.found)
+    yield CounterMetricFamily("dream_blind_spots_discovered", "Links that dreams proposed.", links)
     yield CounterMetricFamily(
         "dream_edges_created", "Proposals of dreams that were accepted.", dreaming.record.kept()
     )
@@ -152,7 +152,7 @@ def _dreams(container: Container) -> Iterator[Metric]:
     yield from dreaming.wake_seconds.collect()
     distilled = dreaming.distilled.of_all(container.live.catalogue.all())
     yield _gauge("distilled_memories", "Memories that have a distillate.", len(distilled))
-    saved = fmean(each.ratio for each in distilled) if distilled else nan
+    saved = fmean(distillate.ratio for distillate in distilled) if distilled else nan
     yield _gauge("distillation_ratio", "Mean share of words that distillates save.", saved)
 
 
@@ -212,7 +212,9 @@ def _indexing(container: Container) -> Iterator[Metric]:
 
 def _stores(container: Container) -> Iterator[Metric]:
     labels = ["store", "engine"]
-    up = GaugeMetricFamily("memvault_store_up", "1 if it answered when last asked.", labels=labels)
+    reachable = GaugeMetricFamily(
+        "memvault_store_up", "1 if it answered when last asked.", labels=labels
+    )
     full = GaugeMetricFamily(
         "memvault_store_full", "1 if it was full at the last write.", labels=labels
     )
@@ -225,7 +227,7 @@ def _stores(container: Container) -> Iterator[Metric]:
         store = getattr(stores, role)
         server = getattr(store, "server", None)
         values = [role, "embedded" if server is None else server.name.lower()]
-        up.add_metric(
+        reachable.add_metric(
             values, float(not (store.calls.failing if server is None else server.unreachable))
         )
         full.add_metric(values, float(server is not None and server.full))
@@ -235,7 +237,7 @@ def _stores(container: Container) -> Iterator[Metric]:
                 if not sample.name.endswith("_created"):
                     of_store = dict(zip(labels, values, strict=True))
                     seconds.add_sample(sample.name, {**of_store, **sample.labels}, sample.value)
-    yield from (up, full, failures, seconds)
+    yield from (reachable, full, failures, seconds)
 
 
 def _disks(container: Container) -> Iterator[Metric]:

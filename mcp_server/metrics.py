@@ -115,10 +115,10 @@ class ToolMetrics(Middleware):
     ) -> ToolResult:
         began = time.perf_counter()
         result = await call_next(context)
-        spent = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         tool, content = context.message.name, result.structured_content or {}
         self._metrics.calls.labels(tool).inc()
-        self._metrics.seconds.labels(tool).observe(spent)
+        self._metrics.seconds.labels(tool).observe(seconds)
         if result.is_error:
             self._metrics.errors.labels(tool, str(_code(content))).inc()
         elif content.get("notice"):

@@ -162,8 +162,8 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
             if "core" in tool.tags:
                 box.core_tools.add(tool.name)
     maps, manifest = VisualResources(box), ManifestResources(box)
-    for read in (*reads, *readable(maps), *readable(manifest)):
-        server.add_resource(read)
+    for resource in (*reads, *readable(maps), *readable(manifest)):
+        server.add_resource(resource)
     updates.register(server)
     server.add_prompt(Prompts(box).context)
     server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, history)))

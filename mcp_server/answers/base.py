@@ -1,7 +1,7 @@
 """Base classes and field types of all answers.
 
 An answer is read from an object of the library: each field from the attribute of the same name, or
-from the attribute that `taken` or `optional` names. Other fields are passed as arguments.
+from the attribute that `read_from` or `optional` names. Other fields are passed as arguments.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-def taken(path: str, **field: Any) -> Any:
+def read_from(path: str, **field: Any) -> Any:
     """A field that is read from this attribute, "memory.title", of the library's object."""
     return Field(validation_alias=AliasPath(*path.split(".")), **field)
 
 
 def optional(path: str | None = None, **field: Any) -> Any:
-    """A field that is left out of the answer when it is None; ``path`` as in `taken`."""
+    """A field that is left out of the answer when it is None; ``path`` as in `read_from`."""
     if path is not None:
         field["validation_alias"] = AliasPath(*path.split("."))
     return Field(None, exclude_if=_is_none, **field)
@@ -133,5 +133,5 @@ class Named(Shape):
 
 def below_title(heading: str, title: str) -> str | None:
     """A heading's path without the note's title at its start; None for the title itself."""
-    first, _, rest = heading.partition(" > ")
-    return (rest if first.casefold() == title.casefold() else heading) or None
+    first, _, below = heading.partition(" > ")
+    return (below if first.casefold() == title.casefold() else heading) or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from mcp_server.answers.base import Answer, Filled, Lines, Moment, Shape, optional, taken
+from mcp_server.answers.base import Answer, Filled, Lines, Moment, Shape, optional, read_from
 from memvault.curation.changes.change_text import description
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.undo import UndoResult
@@ -81,11 +81,11 @@ class MovedAnswer(Operated):
 class ContradictedShape(Shape):
     """An older memory that contradicts the new one, with the lines that do."""
 
-    id: str = taken("memory.id")
-    title: str = taken("memory.title")
-    path: str = taken("memory.path")
+    id: str = read_from("memory.id")
+    title: str = read_from("memory.title")
+    path: str = read_from("memory.path")
     lines: Lines
-    text: str = taken("snippet")
+    text: str = read_from("snippet")
 
 
 class RelatedShape(Shape):
@@ -139,7 +139,7 @@ class DoneShape(Shape):
 
     reversal_hash: str
     kind: str
-    timestamp: Moment = taken("at")
+    timestamp: Moment = read_from("at")
     actor: ActorShape
     description: str
     paths: list[str]
@@ -171,7 +171,7 @@ class UndoneAnswer(Operated):
 
 
 class LineageEntry(Shape):
-    timestamp: Moment = taken("at")
+    timestamp: Moment = read_from("at")
     change_type: Literal[
         "created", "merged", "annotated", "dreamed", "boosted", "pruned", "restored"
     ]
@@ -193,7 +193,7 @@ class LineageAnswer(Answer):
 
 
 class LogEntry(Shape):
-    timestamp: Moment = taken("at")
+    timestamp: Moment = read_from("at")
     action: Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
     node_ids: list[str]
     reason: str
@@ -270,8 +270,8 @@ class ManifestChangeShape(Shape):
     there is to know, such as that a concept means several notes, or none."""
 
     action: Action
-    target_concepts: list[str] = taken("concepts")
-    resolved_node_ids: list[str] = taken("node_ids")
+    target_concepts: list[str] = read_from("concepts")
+    resolved_node_ids: list[str] = read_from("node_ids")
     notes: list[TouchedShape]
     line: int | None = optional()
     says: Filled[str] = optional()

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_server.answers.base import Answer, Lines, Moment, Rounded, Shape, optional, taken
+from mcp_server.answers.base import Answer, Lines, Moment, Rounded, Shape, optional, read_from
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.reasoning import InsightsShape
 from memvault.search.context.forms import Form
@@ -19,8 +19,8 @@ class SourceShape(Shape):
     title and path."""
 
     id: str | None = optional("memory.id")
-    title: str = taken("memory.title")
-    path: str = taken("memory.path")
+    title: str = read_from("memory.title")
+    path: str = read_from("memory.path")
     heading: str | None = optional()
     lines: Lines | None = optional()
     state: StateShape | None = optional()
@@ -74,9 +74,9 @@ class ContextAnswer(Answer):
 class NeighbourShape(Shape):
     """A memory one relation away."""
 
-    id: str = taken("node.id")
-    title: str = taken("node.name")
-    path: str = taken("node.path")
+    id: str = read_from("node.id")
+    title: str = read_from("node.name")
+    path: str = read_from("node.path")
     relation: str
 
 

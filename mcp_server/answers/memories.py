@@ -24,7 +24,7 @@ from mcp_server.answers.base import (
     Shape,
     below_title,
     optional,
-    taken,
+    read_from,
 )
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from mcp_server.middleware.origin_marks import origin_shown
@@ -67,7 +67,7 @@ class EvidenceShape(Named):
     """A sentence of another note that contradicts a memory; ``said`` is the value it states. On
     sensitive topics neither is shown if only a client or an import says so."""
 
-    id: str = taken("note_id")
+    id: str = read_from("note_id")
     lines: Lines
     sentence: Annotated[Filled[str], AfterValidator(lambda text: text and text[:MAX_CHARS])] = (
         optional()
@@ -98,14 +98,14 @@ class NodeShape(Named):
     """``content`` is the passage that answers, ``lines`` its [first, last] line; ``heading`` is
     above it, unless that is the title."""
 
-    id: str = taken("memory.id")
+    id: str = read_from("memory.id")
     title: str
     path: str
     heading: str | None = optional()
     lines: Lines | None = optional()
     content: str | None = optional()
     embedded: list[EmbeddedShape] | None = optional()
-    relevance_score: Rounded = taken("relevance")
+    relevance_score: Rounded = read_from("relevance")
     confidence: Rounded | None = optional()
     confidence_interval: list[Rounded] | None = optional()
     importance: float | None = optional("memory.importance")
@@ -144,15 +144,15 @@ class RecallAnswer(FullAnswer):
 class ListedShape(Shape):
     """A note of a list; `get_memory` reads it. ``changed_at`` is when its file was last saved."""
 
-    id: str = taken("memory.id")
-    title: str = taken("memory.title")
-    path: str = taken("memory.path")
-    type: str = taken("memory.type")
-    lifecycle: Lifecycle = taken("memory.lifecycle")
+    id: str = read_from("memory.id")
+    title: str = read_from("memory.title")
+    path: str = read_from("memory.path")
+    type: str = read_from("memory.type")
+    lifecycle: Lifecycle = read_from("memory.lifecycle")
     project: str | None = optional("memory.project")
     tags: Filled[list[str]] = optional("memory.tags")
     faded: str | None = optional("memory.faded", description=FADED)
-    created_at: Moment = taken("memory.created_at")
+    created_at: Moment = read_from("memory.created_at")
     changed_at: Moment
 
 
@@ -235,7 +235,7 @@ class MemoryAnswer(Answer, Named):
     type: str
     faded: str | None = optional(description=FADED)
     importance: float
-    verified: bool = taken("is_trusted")
+    verified: bool = read_from("is_trusted")
     created_at: Moment
     johari_quadrant: JohariQuadrant
     utl_state: UTLState
@@ -252,7 +252,7 @@ def _verification_shape(check: Verification, *, withheld: bool) -> VerificationS
         return None
     return VerificationShape.of(
         check,
-        confirmed_by=[each.path for each in check.confirmed_by],
+        confirmed_by=[evidence.path for evidence in check.confirmed_by],
         withheld=withheld or None,
     )
 
@@ -302,14 +302,16 @@ def with_text(
     return [node.model_copy(update={"utl_state": utl_state(node.id)}) for node in nodes]
 
 
-def conclusions(found: Insights) -> dict[str, Any]:
+def conclusions(insights: Insights) -> dict[str, Any]:
     """The fields of a `FullAnswer`."""
     return {
-        "causal_links": [CausalShape.of(each) for each in found.causal_links[:CONCLUSIONS]],
+        "causal_links": [CausalShape.of(link) for link in insights.causal_links[:CONCLUSIONS]],
         "entailment_cones": [
-            ConeShape.of(_shortened(each)) for each in found.entailment_cones[:CONCLUSIONS]
+            ConeShape.of(_shortened(cone)) for cone in insights.entailment_cones[:CONCLUSIONS]
         ],
-        "conflict_analysis": [ConflictShape.of(each) for each in found.conflicts[:CONCLUSIONS]],
+        "conflict_analysis": [
+            ConflictShape.of(conflict) for conflict in insights.conflicts[:CONCLUSIONS]
+        ],
     }
 
 

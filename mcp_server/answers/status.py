@@ -17,7 +17,7 @@ from mcp_server.answers.base import (
     Rounded,
     Shape,
     optional,
-    taken,
+    read_from,
 )
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.search import ConflictKind
@@ -28,8 +28,8 @@ from memvault.reasoning.recent_activity import Happening
 class KnownShape(Shape):
     """A note, or an entity without one; ``notes`` counts the notes that name it."""
 
-    id: str = taken("node.id")
-    name: str = taken("node.name")
+    id: str = read_from("node.id")
+    name: str = read_from("node.name")
     kind: str
     path: str | None = optional("node.path")
     notes: int
@@ -56,8 +56,8 @@ class NeighbourShape(Shape):
     """``relation`` and ``sentence`` are of the last step, which the note at ``stated_in`` states;
     ``via`` is left out next to the centre. Without ``path`` there is no note of it yet."""
 
-    id: str = taken("node.id")
-    title: str = taken("node.name")
+    id: str = read_from("node.id")
+    title: str = read_from("node.name")
     path: str | None = optional("node.path")
     kind: str | None = optional()
     distance: int
@@ -82,9 +82,9 @@ class NeighbourhoodAnswer(Answer):
 
 
 class RecentShape(Named):
-    id: str = taken("memory.id")
-    title: str = taken("memory.title")
-    path: str = taken("memory.path")
+    id: str = read_from("memory.id")
+    title: str = read_from("memory.title")
+    path: str = read_from("memory.path")
     what: Happening
     at: Moment
     type: str | None = optional("memory.type")
@@ -110,10 +110,10 @@ class MapNodeShape(Shape):
     to the centres."""
 
     id: str
-    title: str = taken("name")
+    title: str = read_from("name")
     kind: str
     path: str | None = optional()
-    asked: bool = taken("is_given")
+    asked: bool = read_from("is_given")
     weight: Rounded | None = optional()
 
 
@@ -125,7 +125,7 @@ class MapEdgeShape(Shape):
     relation: str
     weight: Rounded | None = optional()
     stated: int
-    conflict: bool = taken("contested")
+    conflict: bool = read_from("contested")
 
 
 class ClashShape(Shape):
@@ -133,7 +133,7 @@ class ClashShape(Shape):
 
     node_a: str
     node_b: str
-    conflict_type: ConflictKind = taken("kind")
+    conflict_type: ConflictKind = read_from("kind")
     about: str
     titles: list[str]
 
@@ -172,10 +172,10 @@ class Behaviour(Shape):
 class SessionShape(Shape):
     """Whom the answers serve; ``working_set`` are the ids of the memories shown last."""
 
-    session_id: str = taken("id")
+    session_id: str = read_from("id")
     user_id: str
     created: Moment
-    verbosity_level: int = taken("verbosity")
+    verbosity_level: int = read_from("verbosity")
     working_set: list[str]
 
 
@@ -215,7 +215,7 @@ class CurationTaskShape(Shape):
     @classmethod
     def settled_with(cls, tools: Collection[str], task: CurationTask) -> Self:
         """The task, with the first call of one of these tools that settles it."""
-        call = next((each for each in task.settled_by if each.tool in tools), None)
+        call = next((action for action in task.settled_by if action.tool in tools), None)
         return cls.of(
             task,
             suggested_tool=call.tool if call else None,

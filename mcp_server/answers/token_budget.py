@@ -52,8 +52,8 @@ class TokenBudget:
 
     def _sent(self, shape: Shape) -> str:
         """The JSON that the client gets, with the marks of origin."""
-        plain = shape.model_dump(mode="json", by_alias=True)
-        return to_json(marked(plain, self._catalogue)).decode()
+        fields = shape.model_dump(mode="json", by_alias=True)
+        return to_json(marked(fields, self._catalogue)).decode()
 
     def for_text(self, level: VerbosityLevel, empty: Shape) -> ContextBudget:
         """The tokens left for text and sources at levels 1 and 2.
@@ -61,53 +61,55 @@ class TokenBudget:
         Args:
             empty: the answer without both.
         """
-        whole = ANSWER_TOKENS[level]
+        answer_tokens = ANSWER_TOKENS[level]
         if level is VerbosityLevel.FULL_INSIGHTS:
-            whole -= round(INSIGHT_SHARE * whole)
+            answer_tokens -= round(INSIGHT_SHARE * answer_tokens)
         terse = level is VerbosityLevel.TEXT_AND_IDS
         count_sources = self._named_sources if terse else self._sources
-        return ContextBudget(whole - self.of(empty), count_sources, MIN_TEXT, terse=terse)
+        return ContextBudget(answer_tokens - self.of(empty), count_sources, MIN_TEXT, terse=terse)
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
         """The first memories, as many as bring a level-0 answer nearest to its token limit."""
-        left = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
+        remaining_tokens = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
         chosen: list[Memory] = []
         texts = [f'"{m.id}",{bare(m).model_dump_json(by_alias=True)},' for m in memories]
         for memory, size in zip(memories, self._tokens.count_all(texts), strict=True):
-            if chosen and left < size / 2:
+            if chosen and remaining_tokens < size / 2:
                 break
             chosen.append(memory)
-            left -= size
+            remaining_tokens -= size
         return chosen
 
     def surroundings(
-        self, found: Mapping[str, Sequence[Neighbour]], left: int
+        self, neighbours_of: Mapping[str, Sequence[Neighbour]], remaining_tokens: int
     ) -> list[SurroundingsShape]:
         """The neighbours of these memories, best first, that fit the tokens left."""
-        shown: list[SurroundingsShape] = []
-        for key, near in found.items():
-            shapes = [NearShape.of(each) for each in near]
+        shown_shapes: list[SurroundingsShape] = []
+        for key, near in neighbours_of.items():
+            shapes = [NearShape.of(neighbour) for neighbour in near]
             empty = SurroundingsShape(id=key, near=[])
             head, *sizes = self._tokens.count_all([self._sent(shape) for shape in (empty, *shapes)])
-            fit = bisect_right(list(accumulate(sizes, initial=head)), left) - 1
+            fit = bisect_right(list(accumulate(sizes, initial=head)), remaining_tokens) - 1
             if fit < 1:
                 break
-            shown.append(SurroundingsShape(id=key, near=shapes[:fit]))
-            left -= head + sum(sizes[:fit])
-        return shown
+            shown_shapes.append(SurroundingsShape(id=key, near=shapes[:fit]))
+            remaining_tokens -= head + sum(sizes[:fit])
+        return shown_shapes
 
-    def fitted(self, insights: InsightsShape, left: int) -> InsightsShape:
+    def fitted(self, insights: InsightsShape, remaining_tokens: int) -> InsightsShape:
         """The insights that fit the tokens left; the last of the longest kind is dropped first."""
         kinds = {
-            name: list(found)
+            name: list(entries)
             for name in InsightsShape.model_fields
-            if (found := getattr(insights, name))
+            if (entries := getattr(insights, name))
         }
         sizes = {
-            name: self._tokens.count_all([each.model_dump_json(by_alias=True) for each in found])
-            for name, found in kinds.items()
+            name: self._tokens.count_all(
+                [entry.model_dump_json(by_alias=True) for entry in entries]
+            )
+            for name, entries in kinds.items()
         }
-        while kinds and sum(map(sum, sizes.values())) > left:
+        while kinds and sum(map(sum, sizes.values())) > remaining_tokens:
             name = max(kinds, key=lambda kind: sum(sizes[kind]))
             kinds[name].pop()
             sizes[name].pop()
@@ -118,18 +120,18 @@ class TokenBudget:
     def _named_sources(self, memories: Sequence[Memory]) -> list[int]:
         """Tokens of each memory's id, title, path, heading and lines."""
         shapes = [
-            SourceShape(title=each.title, path=each.path, heading=HEADING, lines=[LINE, LINE])
-            for each in memories
+            SourceShape(title=memory.title, path=memory.path, heading=HEADING, lines=[LINE, LINE])
+            for memory in memories
         ]
         return self._tokens.count_all(
             [
-                f'{shape.model_dump_json(by_alias=True)},"{each.id}",'
-                for shape, each in zip(shapes, memories, strict=True)
+                f'{shape.model_dump_json(by_alias=True)},"{memory.id}",'
+                for shape, memory in zip(shapes, memories, strict=True)
             ]
         )
 
     def _sources(self, memories: Sequence[Memory]) -> list[int]:
         """As `_named_sources`, for sources that repeat the id."""
-        ids = self._tokens.count_all([f'"id":"{each.id}",' for each in memories])
-        named = self._named_sources(memories)
-        return [size + more for size, more in zip(named, ids, strict=True)]
+        ids = self._tokens.count_all([f'"id":"{memory.id}",' for memory in memories])
+        source_sizes = self._named_sources(memories)
+        return [size + id_size for size, id_size in zip(source_sizes, ids, strict=True)]

@@ -134,11 +134,11 @@ class Bridge:
     def _drain(self) -> None:
         """Wait for outstanding answers after the client's last message, also of an engine that is
         still starting."""
-        left = _DRAIN_SECONDS
-        while self._unanswered and left > 0:
+        remaining_seconds = _DRAIN_SECONDS
+        while self._unanswered and remaining_seconds > 0:
             time.sleep(_POLL_SECONDS)
             if self._connection is not None:
-                left -= _POLL_SECONDS
+                remaining_seconds -= _POLL_SECONDS
 
     # From the engine
 

@@ -215,8 +215,8 @@ def _serve(
     _log.info("engine stopped")
 
 
-def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
-    timer = threading.Timer(seconds, then)
+def _timer(seconds: float, callback: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, callback)
     timer.daemon = True
     return timer
 

@@ -204,13 +204,13 @@ class CaptureQueue:
         with self._records.lock(session.client, session.id):
             record = self._records.get(session.client, session.id)
             progress = Progress(record.offset, record.note_path)
-            written = self._capturer.write(session, progress, items, ())
+            saved = self._capturer.write(session, progress, items, ())
             del record.unsummarised[: len(lines)]
-            if written.change is not None:
-                record.changes.append(written.change)
+            if saved.change is not None:
+                record.changes.append(saved.change)
             self._records.save(record)
-        if written.change is not None:
-            self._container.indexing.index_written([written.progress.path or ""])
+        if saved.change is not None:
+            self._container.indexing.index_written([saved.progress.path or ""])
             self._files.log(session.client, "summary", f"{len(sentences)} sentences")
 
     def _repeats(self, memory_ids: Sequence[str]) -> Callable[[Item], bool]:

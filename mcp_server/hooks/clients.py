@@ -81,9 +81,11 @@ class HookCall:
     @property
     def shell_folder(self) -> str:
         """The folder in which the command runs."""
-        named = (self.tool_input.get(key) for key in ("cwd", "workdir", "directory", "dir_path"))
-        inside = next((name for name in named if isinstance(name, str) and name), "")
-        return str(Path(self.folder) / inside)
+        given_folders = (
+            self.tool_input.get(key) for key in ("cwd", "workdir", "directory", "dir_path")
+        )
+        subfolder = next((name for name in given_folders if isinstance(name, str) and name), "")
+        return str(Path(self.folder) / subfolder)
 
     @property
     def touched(self) -> tuple[str, ...]:
@@ -176,8 +178,8 @@ def written_reply(client: str, event: str, reply: Reply) -> bytes:
     elif reply.context and event in ("UserPromptSubmit", "PreToolUse"):
         output["systemMessage"] = reply.context  # the person sees it, since the model cannot
     if reply.notice:
-        shown = output.get("systemMessage")
-        output["systemMessage"] = f"{shown}\n{reply.notice}" if shown else reply.notice
+        message = output.get("systemMessage")
+        output["systemMessage"] = f"{message}\n{reply.notice}" if message else reply.notice
     return _json(output) if output else b""
 
 

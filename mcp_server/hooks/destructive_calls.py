@@ -61,8 +61,8 @@ def destroyed_by_command(command: str, folder: str, vault: Path, depth: int = 0)
             folder = str(Path(folder) / arguments[-1])
         elif program in _SHELLS and depth < _MAX_DEPTH:
             inner = arguments[-1:] if program != "eval" else [" ".join(arguments)]
-            if inner and (lost := destroyed_by_command(inner[0], folder, vault, depth + 1)):
-                return lost
+            if inner and (destroyed := destroyed_by_command(inner[0], folder, vault, depth + 1)):
+                return destroyed
         elif _forgets_for_good(words_run):
             return FOR_GOOD
         elif any(_reaches(target, folder, vault) for target in _targets(program, arguments)):
@@ -111,9 +111,9 @@ def _forgets_for_good(words: list[str]) -> bool:
 
 def _targets(program: str, arguments: list[str]) -> list[str]:
     """The paths that a command deletes."""
-    named = [word for word in arguments if not word.startswith("-")]
+    operands = [word for word in arguments if not word.startswith("-")]
     if program in _DELETES:
-        return named
+        return operands
     if program == "find" and ("-delete" in arguments or "rm" in arguments):
         places: list[str] = []
         for word in arguments:
@@ -123,7 +123,7 @@ def _targets(program: str, arguments: list[str]) -> list[str]:
         selects = any(word in _SELECTS for word in arguments)
         # A search for some names spares the other notes, but no part of the history is spare.
         return [place for place in places if OWN_FOLDER in place or not selects]
-    if program == "git" and "clean" in named:
+    if program == "git" and "clean" in operands:
         return _cleaned(arguments)
     return []
 
@@ -142,7 +142,7 @@ def _cleaned(arguments: list[str]) -> list[str]:
 def _reaches(target: str, folder: str, vault: Path) -> bool:
     """Whether a path, which may have wildcards, is memvault's folder in the vault, above or in
     it."""
-    whole = os.path.realpath(Path(folder or ".") / target)
+    full_path = os.path.realpath(Path(folder or ".") / target)
     own_folder = PurePath(os.path.realpath(vault / OWN_FOLDER))
-    pairs = zip(own_folder.parts, PurePath(whole).parts, strict=False)
+    pairs = zip(own_folder.parts, PurePath(full_path).parts, strict=False)
     return all(fnmatchcase(part.casefold(), pattern.casefold()) for part, pattern in pairs)

@@ -104,8 +104,8 @@ class PromptNeed:
 
     def work_share(self, prompt: str) -> float:
         """The prompt's kind: about 1 if it hands over work, about -1 if it asks for knowledge."""
-        direction, middle, half = self._scale
-        return float((self._embed(prompt) @ direction - middle) / half)
+        direction, middle, half_distance = self._scale
+        return float((self._embed(prompt) @ direction - middle) / half_distance)
 
     def chance(self, prompt: str, hit: Hit, *, is_about_work: bool = False) -> float:
         """The probability in (0, 1) that the prompt needs this memory.
@@ -127,5 +127,5 @@ class PromptNeed:
         work = np.mean([self._embed(sample) for sample in _WORK_SAMPLES], axis=0)
         questions = np.mean([self._embed(sample) for sample in _QUESTION_SAMPLES], axis=0)
         direction = work - questions
-        half = float(direction @ direction) / 2
-        return direction, float((work + questions) @ direction) / 2, half
+        half_distance = float(direction @ direction) / 2
+        return direction, float((work + questions) @ direction) / 2, half_distance

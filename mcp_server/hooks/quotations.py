@@ -81,8 +81,8 @@ class Quotation:
         origin = self.origin or origin_shown(self.memory, lines)
         if origin.is_person or self.memory.verified:
             return ""
-        by = (origin.name or str(origin.kind)).replace("<", "‹").replace(">", "›")
-        return f", claimed by {' '.join(by.split())[:60]}"
+        claimant = (origin.name or str(origin.kind)).replace("<", "‹").replace(">", "›")
+        return f", claimed by {' '.join(claimant.split())[:60]}"
 
 
 def distinct(quotations: Sequence[Quotation]) -> list[Quotation]:
@@ -148,9 +148,9 @@ def _pointer(text: str, title: str) -> str:
 
 def says_something(text: str) -> bool:
     """Whether a quotation says anything after secrets were removed or a sentence was cut."""
-    plain = without_speaker(text).replace(_CUT, " ")
-    bare = plain.replace(MASK, " ")
-    words = len(content_stems(bare))
-    if bare != plain:
+    spoken = without_speaker(text).replace(_CUT, " ")
+    unmasked = spoken.replace(MASK, " ")
+    words = len(content_stems(unmasked))
+    if unmasked != spoken:
         return words >= MASKED_WORDS
-    return words >= MIN_WORDS or not plain.isascii()
+    return words >= MIN_WORDS or not spoken.isascii()

@@ -53,6 +53,10 @@ RECENCY_DAYS = 30.0  # after which a memory's recency is one half
 _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ-AUTO-06
 _OPEN = ("question", "open question", "task")
 _PROMPT_CHARS = 1_500
+_FILE_NAMES_CHARS = 300  # of the names of edited files that are searched for
+_IMPORTANT = 0.8  # importance from which a memory of the project is given at a session's start
+_CONCERNING_GOAL = 50  # memories found for the session's goal
+_CONCERNING_EDIT = 10  # memories found for the edited files
 # Bytes of the excerpts, by rank; those after the best ones are only pointers.
 _EXCERPT_BYTES = (110, 110)
 _POINTER_BYTES = 40
@@ -127,11 +131,11 @@ class HookRecall:
             given: keys of quotations that earlier edits of the session were given.
         """
         names = [path_from(folder, path) for path in touched]
-        query = " ".join(re.sub(r"[/\\_.-]+", " ", name) for name in names)[:300]
+        query = " ".join(re.sub(r"[/\\_.-]+", " ", name) for name in names)[:_FILE_NAMES_CHARS]
         scope = Scope(Filters(types=[*LASTING, "session"]), project)
         file_names = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
         chosen = []
-        for hit, chance in self._concerning(query, scope, 10, client):
+        for hit, chance in self._concerning(query, scope, _CONCERNING_EDIT, client):
             is_lasting = hit.memory.type in LASTING
             is_named = any(name in hit.text.casefold() for name in file_names)
             if _decides(hit, hit.memory.project) and (
@@ -227,11 +231,11 @@ class HookRecall:
         """
         count = self._container.embedder.tokens.count
         lines, shown = [OPENING.format(why=why)], list[Quotation]()
-        left = tokens - count(lines[0]) - count(CLOSING)
+        remaining_tokens = tokens - count(lines[0]) - count(CLOSING)
         for quotation in quotations:
             line = quotation.line()
-            left -= count(line)
-            if left < 0:
+            remaining_tokens -= count(line)
+            if remaining_tokens < 0:
                 break
             lines.append(line)
             shown.append(quotation)
@@ -251,7 +255,7 @@ class HookRecall:
     ) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the probability that it concerns the query."""
         searcher = self._container.live.searcher
-        hits = searcher.find(query, max(10, limit), scope)
+        hits = searcher.find(query, limit, scope)
         if not hits:
             return []
         chances = CONCERNS.confidences(features(query, hits))
@@ -261,7 +265,7 @@ class HookRecall:
     def _quoted(
         self,
         query: str,
-        found: Sequence[Hit],
+        hits: Sequence[Hit],
         given: Collection[str],
         headings: Collection[str] | None = None,
     ) -> list[Quotation]:
@@ -270,12 +274,12 @@ class HookRecall:
         Args:
             headings: sections of sessions' notes to quote from; None for all.
         """
-        limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
-        gated = any(hit.gated for hit in found)
+        limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(hits)][: len(hits)]
+        gated = any(hit.gated for hit in hits)
         source = self._container.own_excerpts if gated else self._container.excerpts
-        excerpts = source.of(query, found, limits, fully_read=len(_EXCERPT_BYTES))
+        excerpts = source.of(query, hits, limits, fully_read=len(_EXCERPT_BYTES))
         quoted: dict[str, Quotation] = {}
-        for hit, excerpt, limit in zip(found, excerpts, limits, strict=True):
+        for hit, excerpt, limit in zip(hits, excerpts, limits, strict=True):
             if is_captured(hit.memory) and not gated:
                 quotations = self.sessions.best_of(query, hit, headings)
                 if quotations and quotations[0].key in given:
@@ -300,7 +304,7 @@ class HookRecall:
             return memory.project in (None, project)
         if project is None or memory.project != project:
             return False
-        if memory.type in (*LASTING, *_OPEN) or memory.importance >= 0.8 or memory.pinned:
+        if memory.type in (*LASTING, *_OPEN) or memory.importance >= _IMPORTANT or memory.pinned:
             return True
         return self._container.dreaming.distilled.of(memory) is not None
 
@@ -311,7 +315,7 @@ class HookRecall:
         if not goal or not ids:
             return {}
         try:
-            concerning = self._concerning(goal, Scope(None, project), 50, client)
+            concerning = self._concerning(goal, Scope(None, project), _CONCERNING_GOAL, client)
         except MemvaultError:
             return {}  # a store does not answer: the other three weights rank
         return {hit.memory.id: chance for hit, chance in concerning if hit.memory.id in ids}

@@ -41,13 +41,15 @@ def latest_first(
     vectors = np.stack([vector_of[text] for text in texts])
     cosines = vectors @ vectors.T
     words = [content_words(text) for text in texts]
-    gone = [replaced(quotation.text) if _replaces(quotation) else [] for quotation in every]
+    replaced_words = [
+        replaced(quotation.text) if _replaces(quotation) else [] for quotation in every
+    ]
 
     def replaces(new: int, old: int) -> bool:
         if not (_replaces(every[new]) and _is_newer(every[new], every[old])):
             return False
-        names = any(former <= words[old] for former in gone[new])
-        if not names and words[old].difference(*gone[old]) <= words[new]:
+        names = any(former <= words[old] for former in replaced_words[new])
+        if not names and words[old].difference(*replaced_words[old]) <= words[new]:
             return False  # they agree
         return bool(cosines[old, new] >= (NAMED_MATTER if names else SAME_MATTER))
 
@@ -59,8 +61,8 @@ def latest_first(
     }
     ordered: list[Quotation] = []
     for place, quotation in enumerate(every[: len(quotations)]):
-        latest = [new for new in replacing.get(place, []) if not replacing.get(new)]
-        ordered += [every[new] for new in latest if new >= len(quotations)]
+        final = [new for new in replacing.get(place, []) if not replacing.get(new)]
+        ordered += [every[new] for new in final if new >= len(quotations)]
         if not replacing.get(place):
             ordered.append(quotation)
     marked = [

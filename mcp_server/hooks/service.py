@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 BLIND_SPOT_SECONDS = 6 * 3_600.0  # between two searches for blind spots
 RETAINED_SHARE = 0.3  # of the memories given, kept over a compaction (REQ-AUTO-06)
+MAX_FILES = 500  # edited files that are remembered of a session, the latest
 _DESTRUCTIVE = ("forget_concept", "merge_concepts", "reload_manifest", "trigger_dream")
 
 
@@ -71,11 +72,11 @@ class HookService:
     def _answer(self, client: str, event: str, data: bytes) -> bytes:
         began = time.perf_counter()
         outcome = "nothing added"
-        written = b""
+        output = b""
         try:
             call = read_call(client, event, data)
             if refusal := self._refusal(call):
-                written = written_reply(client, event, Reply(denied=refusal))
+                output = written_reply(client, event, Reply(denied=refusal))
                 outcome = f"refused: {refusal}"
             elif self._excluded(call.folder):
                 outcome = "nothing done: the folder is excluded"
@@ -86,8 +87,8 @@ class HookService:
                     self._container.dreaming.session_ended()
             elif event in self._answers:
                 reply = self._reply(call)
-                written = written_reply(client, event, reply)
-                outcome = f"added {len(reply.context)} characters" if written else outcome
+                output = written_reply(client, event, reply)
+                outcome = f"added {len(reply.context)} characters" if output else outcome
         except (ValueError, MemvaultError) as error:
             outcome = f"failed: {error}"
         except OSError as error:
@@ -97,16 +98,16 @@ class HookService:
             outcome = f"failed: {type(error).__name__}"
         took = (time.perf_counter() - began) * 1_000
         self.files.log(client, event, f"{took:.0f} ms {outcome}")
-        return written
+        return output
 
     def _refusal(self, call: HookCall) -> str:
         """Why a tool call is refused, because it deletes what cannot be restored; else empty."""
         if call.event not in ("PreToolUse", "PermissionRequest"):
             return ""
         root = Path(self._container.vault.root)
-        lost = destroyed_by_tool(call.tool, call.tool_input)
-        lost = lost or destroyed_by_command(call.command, call.shell_folder, root)
-        return REASON.format(lost) if lost else ""
+        destroyed = destroyed_by_tool(call.tool, call.tool_input)
+        destroyed = destroyed or destroyed_by_command(call.command, call.shell_folder, root)
+        return REASON.format(destroyed) if destroyed else ""
 
     def _reply(self, call: HookCall) -> Reply:
         if call.source == "compact":
@@ -179,7 +180,7 @@ class HookService:
     def _after_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         """Remember the edited files, because not every transcript names them."""
         files = [path for path in call.touched if "\n" not in path and " " not in path]
-        record.files = list(dict.fromkeys([*record.files, *files]))[-500:]
+        record.files = list(dict.fromkeys([*record.files, *files]))[-MAX_FILES:]
         return Reply()
 
     def _permission(self, call: HookCall, record: SessionRecord) -> Reply:
@@ -228,9 +229,9 @@ class HookService:
             if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH:
                 notes = ", ".join(task.paths)
                 yield f"memory_drift_warning: notes disagree ({notes}): {task.detail}"
-        for held in self._container.guarded.held():
+        for text in self._container.guarded.held_texts():
             yield (
-                f"memvault keeps {held.path} from AI clients: it holds what looks like orders to a "
+                f"memvault keeps {text.path} from AI clients: it holds what looks like orders to a "
                 "model. Release or delete it on the Curate page."
             )
         for first, second, shared in self._blind_spots:

@@ -116,10 +116,10 @@ class SessionRecords:
         with self._lock:
             try:
                 shown_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                shown = (
+                shown_keys = (
                     shown_file.read_text(encoding="ascii").split() if shown_file.is_file() else []
                 )
-                if key in shown:
+                if key in shown_keys:
                     return False
                 with shown_file.open("a", encoding="ascii") as file:
                     file.write(f"{key}\n")

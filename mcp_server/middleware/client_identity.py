@@ -188,8 +188,10 @@ class TrackSessions(Middleware):
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         sessions, call = self._sessions(), context.message
-        own = connection_id()
-        sessions.touch(own, client_name(), renewable=True)
-        named = (call.arguments or {}).get("session_id")
-        sessions.tool_called(named if isinstance(named, str) else own, call.name)
+        connection_session = connection_id()
+        sessions.touch(connection_session, client_name(), renewable=True)
+        session_id = (call.arguments or {}).get("session_id")
+        sessions.tool_called(
+            session_id if isinstance(session_id, str) else connection_session, call.name
+        )
         return await call_next(context)

@@ -73,8 +73,8 @@ class AnsweringTool(FunctionTool):
         """
         if not isinstance(raw_value, Shape):
             return super().convert_result(raw_value)
-        plain = raw_value.model_dump(mode="json")
-        return ToolResult.model_construct(content=[NO_TEXT], structured_content=plain)
+        fields = raw_value.model_dump(mode="json")
+        return ToolResult.model_construct(content=[NO_TEXT], structured_content=fields)
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:
@@ -173,19 +173,19 @@ def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> Invalid
         message = _range_message(parameter, _property(schema, location))
     if message is None:
         described = _property(schema, location if kind in NO_OBJECT else location[:-1])
-        known = _first_with_properties(described, schema)
-        explanation = _explanation(kind, details, known.get("properties", {}))
+        object_schema = _first_with_properties(described, schema)
+        explanation = _explanation(kind, details, object_schema.get("properties", {}))
         message = f"Invalid params: {parameter} - {explanation}"
     return InvalidParams(message, **data)
 
 
-def _explanation(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
+def _explanation(kind: str, details: ErrorDetails, parameters: Iterable[str]) -> str:
     if kind == "missing":
         return "it is required"
     if kind in UNKNOWN:
-        return f"there is no such parameter. There are: {', '.join(known)}"
+        return f"there is no such parameter. There are: {', '.join(parameters)}"
     if kind in NO_OBJECT:
-        return f"it must be an object with: {', '.join(known)}"
+        return f"it must be an object with: {', '.join(parameters)}"
     if kind.startswith(("date_", "datetime_")):
         return "it must be a date or time in ISO 8601, such as 2026-03-14"
     if details.get("ctx") == {"min_length": 1}:
@@ -203,15 +203,17 @@ def _range_message(parameter: str, described: Mapping[str, Any]) -> str | None:
 
 def _property(schema: Mapping[str, Any], location: list[str]) -> Mapping[str, Any]:
     """The part of a JSON schema that describes the value at this location."""
-    part: Mapping[str, Any] = schema
+    described: Mapping[str, Any] = schema
     for name in location:
-        lists = [each for each in (part, *part.get("anyOf", [])) if "items" in each]
+        lists = [choice for choice in (described, *described.get("anyOf", [])) if "items" in choice]
         if lists and name.isdigit():
-            part = lists[0]["items"]
+            described = lists[0]["items"]
         else:
-            part = _first_with_properties(part, schema).get("properties", {}).get(name, {})
-    choices = [part, *part.get("anyOf", [])]
-    return next((choice for choice in choices if "minimum" in choice), part)
+            described = (
+                _first_with_properties(described, schema).get("properties", {}).get(name, {})
+            )
+    choices = [described, *described.get("anyOf", [])]
+    return next((choice for choice in choices if "minimum" in choice), described)
 
 
 def _first_with_properties(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

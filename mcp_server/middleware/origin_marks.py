@@ -69,7 +69,7 @@ class OriginMarks(Middleware):
         call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
         result = await call_next(context)
-        contents = [self._resource(each) for each in result.contents]
+        contents = [self._resource(content) for content in result.contents]
         return ResourceResult(contents, meta=result.meta)
 
     def _resource(self, part: ResourceContent) -> ResourceContent:
@@ -87,30 +87,36 @@ class OriginMarks(Middleware):
 def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
     """The answer with the origin of every memory in it; if ``gated``, without unverified claims."""
     if isinstance(value, list):
-        return [marked(each, catalogue, gated=gated) for each in value]
+        return [marked(item, catalogue, gated=gated) for item in value]
     if not isinstance(value, dict):
         return value
-    found = {
-        key: marked(each, catalogue, gated=gated) if isinstance(each, dict | list) else each
-        for key, each in value.items()
+    marked_fields = {
+        key: marked(item, catalogue, gated=gated) if isinstance(item, dict | list) else item
+        for key, item in value.items()
     }
     memory = _memory(value, catalogue)
     if memory is None:
-        return found
+        return marked_fields
     if value.get("origin") == OriginKind.PERSON:
-        return found  # the tool shows the person's own words alone
+        return marked_fields  # the tool shows the person's own words alone
     line = value.get("line")
     origin = origin_shown(memory, value.get("lines", None if line is None else [line, line]))
     if origin.is_person:
         is_named = not _TITLED.isdisjoint(value) and not QUOTATIONS.isdisjoint(value)
         if is_named or not _TEXTS.isdisjoint(value):
-            found.setdefault("origin", str(origin.kind))
-        return found
-    found |= {"origin": str(origin.kind)} | ({"written_by": origin.name} if origin.name else {})
-    found.setdefault("verified", memory.verified)
-    if gated and not found["verified"]:
-        found |= {key: "" for key in found if key in QUOTATIONS and isinstance(found[key], str)}
-    return found
+            marked_fields.setdefault("origin", str(origin.kind))
+        return marked_fields
+    marked_fields["origin"] = str(origin.kind)
+    if origin.name:
+        marked_fields["written_by"] = origin.name
+    marked_fields.setdefault("verified", memory.verified)
+    if gated and not marked_fields["verified"]:
+        marked_fields |= {
+            key: ""
+            for key in marked_fields
+            if key in QUOTATIONS and isinstance(marked_fields[key], str)
+        }
+    return marked_fields
 
 
 def _memory(shape: Mapping[str, Any], catalogue: Catalogue) -> Memory | None:
@@ -137,7 +143,7 @@ def claimant(memory: Memory | None) -> str:
 def origin_shown(memory: Memory, lines: object = None) -> Origin:
     """The origin of the shown lines of a memory, or of the whole note without lines: the person
     only if all of it is theirs."""
-    if isinstance(lines, list) and [type(each) for each in lines] == [int, int]:
+    if isinstance(lines, list) and [type(number) for number in lines] == [int, int]:
         return memory.provenance.of_lines(LineRange(*lines))
     provenance = memory.provenance
     return provenance.origin if provenance.is_person else provenance.spans[0].origin

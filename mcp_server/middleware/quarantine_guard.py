@@ -75,19 +75,19 @@ class _Withholding:
         for path in list(dict.fromkeys(_paths_in(answer)))[:MAX_NOTES]:
             self._compare(path)
         self._hidden -= self._shown
-        self._long = [each for each in self._hidden if len(each.split()) >= _MIN_WORDS]
+        self._long = [line for line in self._hidden if len(line.split()) >= _MIN_WORDS]
 
     def _compare(self, path: str) -> None:
         """Take in which lines of a note are shown to clients, and which are hidden."""
         try:
             lines = _lines(self._container.vault.read(path))
             try:
-                shown = _lines(self._container.guarded.read(path))
+                shown_lines = _lines(self._container.guarded.read(path))
             except NoteQuarantined:
-                shown = []
+                shown_lines = []
         except MemvaultError:  # no note is there
             return
-        self._shown.update(map(_bare, shown))
+        self._shown.update(map(_bare, shown_lines))
         self._hidden.update(map(_bare, lines))
 
     def of(self, value: Any, key: str = "") -> Any:
@@ -95,9 +95,9 @@ class _Withholding:
         if key in _NO_TEXTS:
             return value
         if isinstance(value, dict):
-            return {name: self.of(each, name) for name, each in value.items()}
+            return {name: self.of(item, name) for name, item in value.items()}
         if isinstance(value, list):
-            return [self.of(each) for each in value]
+            return [self.of(item) for item in value]
         return self._text(value) if isinstance(value, str) else value
 
     def _text(self, text: str) -> str:
@@ -111,8 +111,8 @@ class _Withholding:
         return text
 
     def _line(self, line: str) -> str:
-        bare = _bare(line)
-        if bare in self._hidden:
+        bare_line = _bare(line)
+        if bare_line in self._hidden:
             return WITHHELD_LINE
         for hidden in self._long:
             if hidden in line:
@@ -134,8 +134,8 @@ def _paths_in(value: Any, key: str = "") -> Iterator[str]:
     if isinstance(value, str) and key in _PATHS:
         yield value
     elif isinstance(value, list):
-        for each in value:
-            yield from _paths_in(each, key)
+        for item in value:
+            yield from _paths_in(item, key)
     elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _paths_in(each, name)
+        for name, item in value.items():
+            yield from _paths_in(item, name)

@@ -109,9 +109,9 @@ class ActivityPage:
         sessions = []
         for session in self._site.container.sessions.recent(MAX_SESSIONS):
             memories = [by_id(key) for key in session.working_set[:MAX_READ]]
-            read = [(memory.id, memory.title) for memory in memories if memory is not None]
-            if read:
-                sessions.append((session, read))
+            read_notes = [(memory.id, memory.title) for memory in memories if memory is not None]
+            if read_notes:
+                sessions.append((session, read_notes))
         return sessions
 
     def _gated(self, client: str) -> list[tuple[GatedQuestion, list[tuple[str, str]]]]:
@@ -131,16 +131,18 @@ class ActivityPage:
         sessions, catalogue = [], container.live.catalogue
         for record in container.hooks.records.recent(MAX_SESSIONS):
             memories = [container.live.catalogue.by_id(key) for key in record.given_ids[-MAX_READ:]]
-            given = tuple((memory.id, memory.title) for memory in memories if memory is not None)
+            given_notes = tuple(
+                (memory.id, memory.title) for memory in memories if memory is not None
+            )
             note = catalogue.by_path(record.note_path) if record.note_path else None
             open_changes = undoable(list(self._changes(reversed(record.changes))))
-            if given or note or open_changes:
+            if given_notes or note or open_changes:
                 sessions.append(
                     SessionWithHooks(
                         record.client,
                         record.project or record.folder,
                         record.last_active,
-                        given,
+                        given_notes,
                         (note.id, note.title) if note is not None else None,
                         tuple(open_changes),
                     )
@@ -156,13 +158,13 @@ class ActivityPage:
     def _undo(self, request: Request, form: Form) -> str | Response:
         """Undo the changes of this form; conflicts with later edits are shown line by line."""
         container = self._site.container
-        wanted = form.texts("change")
+        hashes = form.texts("change")
         if form.text("all"):
             client, day = form.text("client"), _day(form.text("day"))
-            wanted = undoable(self._matching_changes(client, day, _kinds(form.text("kind"))))
-        if not wanted:
+            hashes = undoable(self._matching_changes(client, day, _kinds(form.text("kind"))))
+        if not hashes:
             raise InvalidParams("Select the changes to undo.")
-        undone = container.actions.undo(wanted, by_person("undone on the page"))
+        undone = container.actions.undo(hashes, by_person("undone on the page"))
         for listener in self._site.on_undo:
             listener()
         back = form.text("back", "/activity")

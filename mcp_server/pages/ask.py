@@ -52,13 +52,23 @@ class AskPage:
         mode = request.query_params.get("mode", "auto")
         chosen = Mode(mode) if mode in {known_mode.value for known_mode in Mode} else None
         modes = ["auto", *(known_mode.value for known_mode in Mode)]
-        shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
+        shared_context: dict[str, Any] = {
+            "query": query,
+            "asked_mode": chosen or "auto",
+            "modes": modes,
+        }
         if not query:
             return self._site.render(
-                "ask.html", request, answered=None, seen={}, reasons=[], earlier=[], **shown
+                "ask.html",
+                request,
+                answered=None,
+                seen={},
+                reasons=[],
+                earlier=[],
+                **shared_context,
             )
         answered = self._site.container.live.searcher.search(query, mode=chosen)
-        seen = indexed_versions(self._site.container, [hit.memory for hit in answered.hits])
+        versions = indexed_versions(self._site.container, [hit.memory for hit in answered.hits])
         learning = self._site.container.learning
         learning.record_shown_to_person(query, answered.hits)
         learning.record_question("", query, answered, Scope())
@@ -68,12 +78,12 @@ class AskPage:
             answered=answered,
             reasons=self._reasons(query, answered.hits),
             earlier=self._earlier(query, {hit.memory.id for hit in answered.hits}),
-            seen=seen,
+            seen=versions,
             pulse=self._site.box.pulse_of(answered.hits),
-            **shown,
+            **shared_context,
         )
 
-    def _earlier(self, query: str, shown: set[str]) -> list[tuple[Case, Memory]]:
+    def _earlier(self, query: str, shown_ids: set[str]) -> list[tuple[Case, Memory]]:
         """Memories that helped with similar questions and are not in the answer."""
         container = self._site.container
         cases = [
@@ -81,7 +91,7 @@ class AskPage:
             for case in container.learning.cases_like(query, MAX_CASES)
             if (memory := container.live.catalogue.by_id(case.memory)) is not None
         ]
-        return [(case, memory) for case, memory in cases if memory.id not in shown]
+        return [(case, memory) for case, memory in cases if memory.id not in shown_ids]
 
     def _reasons(self, query: str, hits: Sequence[Hit]) -> list[Reason]:
         container = self._site.container
@@ -92,7 +102,7 @@ class AskPage:
             words = _ranks(vectors.rank_keywords(query, LOOKED_AT))
         except MemvaultError:  # the page then shows the memories without their ranks
             meaning, words = {}, {}
-        shown = container.excerpts.of(query, hits, [PASSAGE_BYTES] * len(hits))
+        excerpts = container.excerpts.of(query, hits, [PASSAGE_BYTES] * len(hits))
         return [
             Reason(
                 hit,
@@ -100,7 +110,7 @@ class AskPage:
                 meaning.get(hit.memory.id),
                 words.get(hit.memory.id),
             )
-            for hit, excerpt in zip(hits, shown, strict=True)
+            for hit, excerpt in zip(hits, excerpts, strict=True)
         ]
 
 

@@ -91,7 +91,7 @@ class CuratePage:
             back=_address(kind, skipped),
             left=dismissed[0] if dismissed else None,
             released=self._site.container.quarantine.last_released(),
-            held=self._site.container.guarded.held()[:MAX_HELD],
+            held=self._site.container.guarded.held_texts()[:MAX_HELD],
             proposals=self._proposals(),
             **(self._task_view(task) if task else {}),
         )
@@ -281,7 +281,7 @@ class CuratePage:
         """Move a note in quarantine to the trash."""
         container = self._site.container
         key = form.needed("held")
-        held = next((text for text in container.guarded.held() if text.key == key), None)
+        held = next((text for text in container.guarded.held_texts() if text.key == key), None)
         if held is None or not held.whole:
             raise InvalidParams("Only a note that is in quarantine as a whole can be moved there.")
         note = parse_note(held.path, container.vault.read(held.path))

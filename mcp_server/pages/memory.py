@@ -62,9 +62,9 @@ class MemoriesPage:
 def _matches(memory: Memory, find: str) -> bool:
     """Whether a memory matches: ``#`` searches tags, other text the title, aliases and path."""
     if find.startswith("#"):
-        wanted = find[1:]
+        wanted_tag = find[1:]
         return any(
-            tag.casefold() == wanted or tag.casefold().startswith(wanted + "/")
+            tag.casefold() == wanted_tag or tag.casefold().startswith(wanted_tag + "/")
             for tag in memory.tags
         )
     return any(find in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
@@ -172,8 +172,8 @@ class MemoryPage:
 
 def _below_title(body: str, title: str) -> str:
     """The text without a first heading equal to the title, which the page shows already."""
-    first, _, rest = body.lstrip("\n").partition("\n")
-    return rest if first.strip() == f"# {title}" else body
+    first, _, below = body.lstrip("\n").partition("\n")
+    return below if first.strip() == f"# {title}" else body
 
 
 def resolver(site: Site, source: str) -> Resolve:
@@ -228,8 +228,8 @@ def local_graph(
         is_far = neighbour.distance == 2
         is_note = neighbour.node.path is not None
         href = f"/memory/{neighbour.node.id}" if is_note else None
-        by = claimant(neighbour.node.id)
-        label = f"{by}: {neighbour.node.name}" if by else neighbour.node.name
+        author = claimant(neighbour.node.id)
+        label = f"{author}: {neighbour.node.name}" if author else neighbour.node.name
         nodes.append({"name": label, "href": href, "far": is_far})
         source = number.get(neighbour.via.id, 0)
         target = number[neighbour.node.id]

@@ -128,9 +128,9 @@ def _mark(tokens: Sequence[Token], differ: Collection[int]) -> None:
 
 
 def _marked(rule: Callable[..., str]) -> Callable[..., str]:
-    def render(self: RendererHTML, tokens: Sequence[Token], at: int, *rest: Any) -> str:
-        html = rule(self, tokens, at, *rest)
-        return f'<mark class="differs">{html}</mark>' if tokens[at].meta.get("differs") else html
+    def render(self: RendererHTML, tokens: Sequence[Token], index: int, *arguments: Any) -> str:
+        html = rule(self, tokens, index, *arguments)
+        return f'<mark class="differs">{html}</mark>' if tokens[index].meta.get("differs") else html
 
     return render
 
@@ -176,24 +176,24 @@ def _any_link(_url: str) -> bool:
 def _obsidian(state: StateCore) -> None:
     """Give callouts a title, and hide block ids."""
     tokens: list[Token] = []
-    for at, token in enumerate(state.tokens):
+    for index, token in enumerate(state.tokens):
         tokens.append(token)
         if token.type != "inline":
             continue
         token.content = _BLOCK_ID.sub("", token.content)
         callout = _CALLOUT.match(token.content)
-        if callout is not None and at >= 2 and state.tokens[at - 2].type == "blockquote_open":
-            state.tokens[at - 2].attrs["class"] = (
+        if callout is not None and index >= 2 and state.tokens[index - 2].type == "blockquote_open":
+            state.tokens[index - 2].attrs["class"] = (
                 f"callout {_KINDS.get(callout[1].lower(), 'plain')}"
             )
-            title, rest = Token("inline", "", 0), token.content[callout.end() :]
+            title, text_after = Token("inline", "", 0), token.content[callout.end() :]
             title.content, title.children = callout[2] or callout[1].capitalize(), []
             title.map, title.level = token.map, token.level
-            token.content = rest
-            opening, closing = state.tokens[at - 1], Token("paragraph_close", "p", -1)
-            named = Token("paragraph_open", "p", 1)
-            named.attrs["class"] = "callout-title"
-            tokens[-2:] = [named, title, closing, opening, token]
+            token.content = text_after
+            opening, closing = state.tokens[index - 1], Token("paragraph_close", "p", -1)
+            title_opening = Token("paragraph_open", "p", 1)
+            title_opening.attrs["class"] = "callout-title"
+            tokens[-2:] = [title_opening, title, closing, opening, token]
     state.tokens = tokens
 
 
@@ -221,14 +221,14 @@ def _tag(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> s
 
 
 def _wikilink(
-    _self: RendererHTML, tokens: Sequence[Token], at: int, _options: object, env: _Env
+    _self: RendererHTML, tokens: Sequence[Token], index: int, _options: object, env: _Env
 ) -> str:
-    link, embed = tokens[at].meta["link"], tokens[at].meta["embed"]
-    shown = escapeHtml(("↳ " if embed else "") + link.text)
+    link, embed = tokens[index].meta["link"], tokens[index].meta["embed"]
+    text = escapeHtml(("↳ " if embed else "") + link.text)
     address = env["resolve"](link.target)
     if address is None:
-        return f'<span class="missing" title="no note yet">{shown}</span>'
-    return f'<a href="{escapeHtml(address)}">{shown}</a>'
+        return f'<span class="missing" title="no note yet">{text}</span>'
+    return f'<a href="{escapeHtml(address)}">{text}</a>'
 
 
 def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
@@ -252,11 +252,11 @@ def _cell(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, en
 
 
 def _image(
-    _self: RendererHTML, tokens: Sequence[Token], at: int, _options: object, _env: _Env
+    _self: RendererHTML, tokens: Sequence[Token], index: int, _options: object, _env: _Env
 ) -> str:
-    token = tokens[at]
+    token = tokens[index]
     target = str(token.attrs.get("src", ""))
-    shown = escapeHtml(f"⧉ {token.content or target}")
+    text = escapeHtml(f"⧉ {token.content or target}")
     if not target.lower().startswith(WEB):
-        return f'<span class="missing">{shown}</span>'
-    return f'<a href="{escapeHtml(target)}" rel="noopener noreferrer" target="_blank">{shown}</a>'
+        return f'<span class="missing">{text}</span>'
+    return f'<a href="{escapeHtml(target)}" rel="noopener noreferrer" target="_blank">{text}</a>'

@@ -79,17 +79,23 @@ def plots(container: Container) -> list[Plot]:
 
 
 def _plot(title: str, words: tuple[str, str], today: date, more: Amounts, less: Amounts) -> Plot:
-    up, down = words
+    above_words, below_words = words
     above, below = _weekly(more, today), _weekly(less, today)
-    most, least = max(above), max(below)
-    scale = HEIGHT / max(1.0, most + least)
-    zero = round(TOP + most * scale, 1)
-    totals = [up.format(sum(above)), *([down.format(sum(below))] if sum(below) else [])]
-    marks = [(TOP + 4.0, f"{most:.0f}")] if most >= 1 else []
-    marks += [(TOP + HEIGHT + 4.0, f"{least:.0f}")] if least >= 1 else []
+    highest, lowest = max(above), max(below)
+    scale = HEIGHT / max(1.0, highest + lowest)
+    zero = round(TOP + highest * scale, 1)
+    totals = [
+        above_words.format(sum(above)),
+        *([below_words.format(sum(below))] if sum(below) else []),
+    ]
+    marks = [(TOP + 4.0, f"{highest:.0f}")] if highest >= 1 else []
+    marks += [(TOP + HEIGHT + 4.0, f"{lowest:.0f}")] if lowest >= 1 else []
     return Plot(
         title, f"{', '.join(totals)} in the last {WEEKS} weeks",
-        [*_bars(above, zero, scale, "bar", up), *_bars(below, zero, -scale, "less", down)],
+        [
+            *_bars(above, zero, scale, "bar", above_words),
+            *_bars(below, zero, -scale, "less", below_words),
+        ],
         zero, marks, f"{today - timedelta(days=7 * WEEKS - 1):%Y-%m-%d}", f"{today:%Y-%m-%d}",
     )  # fmt: skip
 

@@ -38,7 +38,7 @@ class Manifests:
 
     def __init__(self, container: Callable[[], Container]) -> None:
         self._container = container
-        self._seen: tuple[Indexer, int] | None = None
+        self._source: tuple[Indexer, int] | None = None
         self._manifest = Manifest(0)
         self._lock = threading.Lock()
 
@@ -48,12 +48,12 @@ class Manifests:
         indexer = container.live.indexer
         with self._lock:
             now = (indexer, indexer.version)
-            if now != self._seen:
+            if now != self._source:
                 try:
                     self._manifest = manifest_of(indexer.catalogue.all(), container.live.graph_view)
                 except (StoreUnavailable, GraphQueryError):
                     return manifest_of(indexer.catalogue.all(), None), NO_GRAPH
-                self._seen = now
+                self._source = now
             return self._manifest, None
 
     def _claimant(self, path: str | None) -> str:
@@ -63,7 +63,7 @@ class Manifests:
         """The manifest as an answer of this level."""
         manifest, notice = self.current()
         limit = SHOWN[level]
-        concepts = [KnownShape.of(each) for each in manifest.concepts[:limit]]
+        concepts = [KnownShape.of(concept) for concept in manifest.concepts[:limit]]
         full = level is VerbosityLevel.FULL_INSIGHTS
         return ManifestAnswer(
             prompt_fragment=fragment(manifest, self._claimant),
@@ -94,9 +94,9 @@ def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> st
         _list(
             "Named most",
             [
-                (each.node.name, each.notes)
-                for each in manifest.concepts
-                if not claimant_at(each.node.path)
+                (concept.node.name, concept.notes)
+                for concept in manifest.concepts
+                if not claimant_at(concept.node.path)
             ],
         ),
         _list("Tags", manifest.tags),
@@ -107,8 +107,8 @@ def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> st
 
 
 def _list(label: str, counted: Sequence[tuple[str, int]]) -> str:
-    shown = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
-    return f"{label}: {', '.join(shown)}." if shown else ""
+    items = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
+    return f"{label}: {', '.join(items)}." if items else ""
 
 
 URI = "admin://manifest"
@@ -129,11 +129,11 @@ class ManifestResources:
         """
         container = self._box.container
         memories = container.live.catalogue.all()
-        claims = {memory.title: by for memory in memories if (by := claimant(memory))}
+        claims = {memory.title: author for memory in memories if (author := claimant(memory))}
 
         def attributed(line: re.Match[str]) -> str:
-            by = claims.get(line[1])
-            return f"{line[0]} · written by {by}, unverified" if by else line[0]
+            author = claims.get(line[1])
+            return f"{line[0]} · written by {author}, unverified" if author else line[0]
 
         text = _CONCEPT.sub(attributed, container.manifest().text())
         return ResourceResult([ResourceContent(text, mime_type=MARKDOWN)])

@@ -14,7 +14,7 @@ from fastmcp.exceptions import ResourceError
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 from pydantic import BaseModel
 
-from mcp_server.answers.base import Filled, Moment, Named, Rounded, Shape, optional, taken, utc
+from mcp_server.answers.base import Filled, Moment, Named, Rounded, Shape, optional, read_from, utc
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
@@ -88,7 +88,7 @@ class EdgeShape(Shape):
     relation: str
     outgoing: bool
     id: str
-    title: str = taken("name")
+    title: str = read_from("name")
     path: str | None = optional()
     sentence: Filled[str] = optional()
     stated_in: str | None = optional()
@@ -166,8 +166,8 @@ class Resources:
         """
         check_choice("scope", scope, SCOPES)
         check_choice("format", format, FORMATS)
-        found = self._global() if scope == "global" else self._recent(scope)
-        return _markdown(found, self._author_note) if format == "markdown" else _json(found)
+        shown = self._global() if scope == "global" else self._recent(scope)
+        return _markdown(shown, self._author_note) if format == "markdown" else _json(shown)
 
     @resource("graph://{node_id}", title="A node of the graph", mime_type=JSON)
     def node(self, node_id: str) -> ResourceResult:
@@ -183,15 +183,15 @@ class Resources:
                 id=node_id,
             )
         edges = container.live.graph_view.of(node_id)
-        shown = NodeResource(
+        shape = NodeResource(
             id=node_id,
             title=memory.title if memory else node.name if node else "",
             kind=memory.type if memory else node.kind if node else "",
-            edges=[self._edge(each, node_id) for each in edges[:MAX_EDGES]],
+            edges=[self._edge(edge, node_id) for edge in edges[:MAX_EDGES]],
             edges_total=len(edges),
             pulse=self._box.meter.of([node_id] if memory else []),
         )
-        return _json(shown.model_copy(update=self._details(memory)) if memory else shown)
+        return _json(shape.model_copy(update=self._details(memory)) if memory else shape)
 
     def pulse_of(self, session: Session) -> PulseResource:
         """The pulse of this session, without counting this call as a reading."""
@@ -222,15 +222,15 @@ class Resources:
         sessions = self._box.container.sessions
         if session_id != THIS_SESSION:
             return sessions.get(session_id)
-        own = connection_id()
+        own_id = connection_id()
         try:
-            return sessions.get(own)
+            return sessions.get(own_id)
         except SessionNotFound:
-            return sessions.touch(own, client_name(), renewable=True)
+            return sessions.touch(own_id, client_name(), renewable=True)
 
     def _author_note(self, path: str) -> str:
-        by = claimant(self._box.container.live.catalogue.by_path(path))
-        return f", written by {by}, unverified" if by else ""
+        author = claimant(self._box.container.live.catalogue.by_path(path))
+        return f", written by {author}, unverified" if author else ""
 
     def _recent(self, scope: str) -> ContextResource:
         working_set = self._session().working_set
@@ -274,9 +274,9 @@ class Resources:
     def _details(self, memory: Memory) -> dict[str, Any]:
         node = self._box.node(memory)
         state = self._box.meter.states([memory.id])[memory.id]
-        whole = Hit(memory, 1.0, text=node.content)
+        whole_note = Hit(memory, 1.0, text=node.content)
         excerpts = self._box.container.excerpts
-        (excerpt,) = excerpts.of(memory.title, [whole], [CONTENT_BYTES])
+        (excerpt,) = excerpts.of(memory.title, [whole_note], [CONTENT_BYTES])
         return {
             "path": memory.path,
             "content": excerpt.text,
@@ -326,27 +326,29 @@ def _json(shape: BaseModel) -> ResourceResult:
     return ResourceResult([ResourceContent(shape.model_dump_json(by_alias=True), mime_type=JSON)])
 
 
-def _markdown(found: ContextResource, by: Callable[[str], str]) -> ResourceResult:
+def _markdown(context: ContextResource, author_note: Callable[[str], str]) -> ResourceResult:
     """The context as Markdown with wikilinks and paths, as in a note.
 
     Args:
-        by: the note about the author, for the path of a memory that the person did not write.
+        author_note: gives the note about the author of the memory at a path, if not the person.
     """
-    pulse = found.pulse
+    pulse = context.pulse
     lines = [
-        f"# Context: {found.scope}",
+        f"# Context: {context.scope}",
         "",
         f"Entropy {pulse.entropy:.2f}, coherence {pulse.coherence:.2f}; "
         f"suggested: {pulse.suggested_action}.",
         "",
     ]
-    if found.notes is not None:
-        lines += [f"{found.notes} notes ({found.lifecycle}), mostly about:", ""]
-    for concept in found.concepts or ():
-        place = f" ({concept.path}){by(concept.path)}" if concept.path else ""
+    if context.notes is not None:
+        lines += [f"{context.notes} notes ({context.lifecycle}), mostly about:", ""]
+    for concept in context.concepts or ():
+        place = f" ({concept.path}){author_note(concept.path)}" if concept.path else ""
         lines.append(f"- {concept.name}{place}")
-    for memory in found.memories or ():
-        lines.append(f"- [[{memory.title}]] ({memory.path}): {memory.type}{by(memory.path)}")
-    if not found.memories and not found.concepts:
+    for memory in context.memories or ():
+        lines.append(
+            f"- [[{memory.title}]] ({memory.path}): {memory.type}{author_note(memory.path)}"
+        )
+    if not context.memories and not context.concepts:
         lines.append("Nothing has been recalled yet.")
     return ResourceResult([ResourceContent("\n".join(lines) + "\n", mime_type=MARKDOWN)])

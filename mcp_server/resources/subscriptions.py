@@ -126,20 +126,25 @@ class PulseUpdates:
         while self._subscribers:
             await asyncio.sleep(LOOK_SECONDS)
             now = time.monotonic()
-            due = {
-                key: each for key, each in self._subscribers.items() if now - each.at >= MIN_SECONDS
+            due_subscribers = {
+                key: subscriber
+                for key, subscriber in self._subscribers.items()
+                if now - subscriber.at >= MIN_SECONDS
             }
-            sessions = {each.session_id for each in due.values()}
+            sessions = {subscriber.session_id for subscriber in due_subscribers.values()}
             pulses = await asyncio.to_thread(
-                lambda wanted: {each: self._pulse_or_none(each) for each in wanted}, sessions
+                lambda session_ids: {
+                    session_id: self._pulse_or_none(session_id) for session_id in session_ids
+                },
+                sessions,
             )
-            for key, each in due.items():
-                pulse = pulses[each.session_id]
-                if pulse is None or pulse == each.last or key not in self._subscribers:
+            for key, subscriber in due_subscribers.items():
+                pulse = pulses[subscriber.session_id]
+                if pulse is None or pulse == subscriber.last or key not in self._subscribers:
                     continue
-                each.last, each.at = pulse, time.monotonic()
+                subscriber.last, subscriber.at = pulse, time.monotonic()
                 try:
-                    await each.notify()
+                    await subscriber.notify()
                 except Exception:  # a client's broken pipe must not end the others' updates
                     _log.debug("a subscriber could not be notified", exc_info=True)
                     self._subscribers.pop(key, None)

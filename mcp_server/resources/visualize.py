@@ -72,7 +72,7 @@ class VisualResources:
             self._box.container.live.graph_view,
             self._box.container.live.catalogue.by_id,
             depth=_number("depth", depth, LARGEST_DEPTH),
-            most=_number("limit", limit, MAX_ASKED),
+            limit=_number("limit", limit, MAX_ASKED),
         )
         unweighted = {} if weights else {"weight": None}
         shape = VisualResource(
@@ -83,12 +83,12 @@ class VisualResources:
             edges=[MapEdgeShape.of(edge, **unweighted) for edge in drawn.edges],
             conflicts=[
                 ClashShape.of(
-                    each,
-                    node_a=each.sides[0].node.id,
-                    node_b=each.sides[1].node.id,
-                    titles=[side.node.name for side in each.sides],
+                    conflict,
+                    node_a=conflict.sides[0].node.id,
+                    node_b=conflict.sides[1].node.id,
+                    titles=[side.node.name for side in conflict.sides],
                 )
-                for each in drawn.conflicts
+                for conflict in drawn.conflicts
             ],
             notice=_notice(scope, drawn),
             **_picture(format, self._attributed(drawn), weights=weights, highlight=highlight),
@@ -102,7 +102,8 @@ class VisualResources:
         by_id = self._box.container.live.catalogue.by_id
         claimed = [(node, claimant(by_id(node.id))) for node in drawn.nodes]
         nodes = (
-            replace(node, name=f"{node.name} (by {by})") if by else node for node, by in claimed
+            replace(node, name=f"{node.name} (by {author})") if author else node
+            for node, author in claimed
         )
         return replace(drawn, nodes=tuple(nodes))
 
@@ -134,17 +135,17 @@ class VisualResources:
         Raises StoreUnavailable: the vector store does not answer, and no node has this name.
         """
         container = self._box.container
-        named: list[str] = []
+        ids: list[str] = []
         with suppress(NoteNotFound, AmbiguousTarget):
-            named.append(self._box.lookup.node(topic).id)
+            ids.append(self._box.lookup.node(topic).id)
         try:
-            found = container.live.searcher.find(topic, CLUSTER)
+            hits = container.live.searcher.find(topic, CLUSTER)
         except StoreUnavailable:
-            if not named:
+            if not ids:
                 raise
-            found = []
-        best = max((hit.relevance for hit in found), default=0.0)
-        return [*named, *(hit.memory.id for hit in found if hit.relevance >= NEAR_BEST * best)]
+            hits = []
+        best = max((hit.relevance for hit in hits), default=0.0)
+        return [*ids, *(hit.memory.id for hit in hits if hit.relevance >= NEAR_BEST * best)]
 
 
 def _picture(format: str, drawn: MemoryMap, *, weights: bool, highlight: bool) -> dict[str, Any]:
@@ -173,7 +174,7 @@ def _flag(parameter: str, value: str) -> bool:
     return value.lower() in YES
 
 
-def _number(parameter: str, value: str, most: int) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) < 5 and 1 <= int(value) <= most):
-        raise InvalidParams(f"{parameter} must be between 1 and {most}", parameter=parameter)
+def _number(parameter: str, value: str, limit: int) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < 5 and 1 <= int(value) <= limit):
+        raise InvalidParams(f"{parameter} must be between 1 and {limit}", parameter=parameter)
     return int(value)

@@ -33,12 +33,12 @@ from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
-from memvault.curation import actions
 from memvault.curation.actions import Actions
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.guarded_vault import GuardedVault
+from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.manifest.concepts import ManifestIndex
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
@@ -47,10 +47,7 @@ from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
-from memvault.model.errors import (
-    MemvaultError,
-    NoteConflict,
-)
+from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.model.provenance import own_lines
@@ -61,15 +58,11 @@ from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
 from memvault.search.time_spans import Calendar
 from memvault.stores import faults
-from memvault.stores.open import (
-    drop_from_servers,
-    shared_pointer,
-)
+from memvault.stores.open import drop_from_servers, shared_pointer
 from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
 from memvault.vault.files import Vault
-from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
 from memvault.verification.claim_gate import GateLog
@@ -91,6 +84,7 @@ class Container:
         ModelUnavailable: the embedding model is not installed or cannot be exported.
         StoreUnavailable: another process has the indexes open.
         DiskFull: there is no room to open them.
+        StorageError: the journal cannot be read.
     """
 
     def __init__(
@@ -186,7 +180,7 @@ class Container:
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
-        self.curator.located = self._path_of
+        self.curator.path_of_note = self._path_of
 
     def _start_jobs(self) -> None:
         """Set up background work: indexing, curation tasks, dreams, fading, upkeep."""
@@ -261,9 +255,9 @@ class Container:
         memory = self.live.catalogue.by_id(note_id)
         return None if memory is None else memory.path
 
-    def _indexed_vault(self) -> actions.IndexedVault:
+    def _indexed_vault(self) -> IndexedVault:
         stores = self.live.stores
-        return actions.IndexedVault(self._merge_index(), stores.graph, stores.keyvalue)
+        return IndexedVault(self._merge_index(), stores.graph, stores.keyvalue)
 
     def _index_written(self, paths: Collection[str]) -> None:
         self.indexing.index_written(paths)
@@ -283,18 +277,9 @@ class Container:
     ) -> Change | None:
         """Apply the manifest and index the changed notes; None if nothing changed.
 
-        Args:
-            digest: of the edits that the person agreed to.
-
-        Raises: as `ManifestKeeper.apply`; NoteConflict: the manifest has other edits by now.
+        Raises: as `ManifestKeeper.apply`.
         """
-        manifest = self.manifest()
-        if digest is not None and manifest.preview().digest != digest:
-            raise NoteConflict(
-                f"{MANIFEST} was edited since; apply it with `memvault manifest --apply`",
-                path=MANIFEST,
-            )
-        change = manifest.apply(why, confirm=confirm)
+        change = self.manifest().apply(why, confirm=confirm, digest=digest)
         if change is not None:
             self.indexing.index_written([path for path in change.paths if self.vault.is_note(path)])
         return change

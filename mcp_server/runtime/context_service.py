@@ -70,10 +70,10 @@ class ContextService:
             notice=notice,
         )
         if request.level is VerbosityLevel.RAW_ONLY:
-            named = self._token_budget.named(empty, [hit.memory for hit in hits])
-            ids = [memory.id for memory in named]
+            fitting = self._token_budget.named(empty, [hit.memory for hit in hits])
+            ids = [memory.id for memory in fitting]
             self._box.record_shown(session, ids, request.query, hits)
-            sources = [bare(memory) for memory in named]
+            sources = [bare(memory) for memory in fitting]
             return empty.model_copy(update={"nodes_retrieved": ids, "sources": sources}), None
         empty = empty.model_copy(update={"utl_metrics": self._metrics(hits, pulse)})
         budget = self._context_budget(request, empty)
@@ -84,9 +84,10 @@ class ContextService:
         time = self._box.container.live.searcher.candidates.time_of(request.query)
         context = distiller.distil(request.query, hits, budget, request.form, time)
         answer = self._with_insights(self._with_text(empty, context, request.level), request)
-        left = ANSWER_TOKENS[request.level] - self._token_budget.of(answer)
-        if budget.naming_tokens is not None and left >= WORTH_MORE and context.compression > 0.0:
-            budget = replace(budget, tokens=budget.tokens + left)  # insights left this much unused
+        remaining = ANSWER_TOKENS[request.level] - self._token_budget.of(answer)
+        has_room = budget.naming_tokens is not None and remaining >= WORTH_MORE
+        if has_room and context.compression > 0.0:
+            budget = replace(budget, tokens=budget.tokens + remaining)  # left by insights
             context = distiller.distil(request.query, hits, budget, request.form, time)
             answer = self._with_text(answer, context, request.level)
         self._box.record_shown(session, answer.nodes_retrieved, request.query, hits)
@@ -140,18 +141,20 @@ class ContextService:
         """The answer with insights: requested ones in full, those of the verbosity as far as they
         fit."""
         full = request.level is VerbosityLevel.FULL_INSIGHTS
-        wanted = request.aspects or (EVERY_ASPECT if full else ())
-        if not wanted or not answer.nodes_retrieved or request.is_sensitive:
+        aspects = request.aspects or (EVERY_ASPECT if full else ())
+        if not aspects or not answer.nodes_retrieved or request.is_sensitive:
             return answer  # insights may quote claims, too
         try:
             insights = InsightsShape.of_insights(
-                self._box.presenter.insights(answer.nodes_retrieved, wanted)
+                self._box.presenter.insights(answer.nodes_retrieved, aspects)
             )
         except (StoreUnavailable, GraphQueryError):
             return answer.model_copy(update={"notice": answer.notice or NO_GRAPH})
         if not request.aspects:
-            whole = max(ANSWER_TOKENS[request.level], request.max_tokens or 0)
-            insights = self._token_budget.fitted(insights, whole - self._token_budget.of(answer))
+            max_tokens = max(ANSWER_TOKENS[request.level], request.max_tokens or 0)
+            insights = self._token_budget.fitted(
+                insights, max_tokens - self._token_budget.of(answer)
+            )
         has_any = any(getattr(insights, name) for name in InsightsShape.model_fields)
         return answer.model_copy(update={"insights": insights if has_any else None})
 

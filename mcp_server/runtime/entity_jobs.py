@@ -46,10 +46,10 @@ class EntityJobs:
         return self._worker.wait(FIND, timeout)
 
     def _read(self) -> float | None:
-        again = self._entity_pass.step()
-        if again is None:
+        next_seconds = self._entity_pass.step()
+        if next_seconds is None:
             self._worker.run(UNLOAD, self._unload, after=UNLOAD_SECONDS)
-        return again
+        return next_seconds
 
     def _unload(self) -> None:
         self._entity_pass.release()

@@ -174,7 +174,7 @@ class FadingService:
         settings = self._container.settings.fading
         if self._container.upkeep.low_disk():
             settings = hastened(settings)
-        quarantined = {text.path for text in self._container.quarantine.held()}
+        quarantined = {text.path for text in self._container.quarantine.held_texts()}
         fadings: list[Fading] = []
         last_fadings = self._last_fadings()
         for record in self._container.live.catalogue.records():
@@ -208,8 +208,10 @@ class FadingService:
         memory = record.memory
         saved = datetime.fromtimestamp(record.mtime_ns / 1e9, UTC)
         counted = counted_from(last, memory, saved)
-        read = self._container.activity.of(memory.id).last_accessed
-        return Aging(memory, saved, read, self._permanent_links(memory) if links else 0, counted)
+        last_read = self._container.activity.of(memory.id).last_accessed
+        return Aging(
+            memory, saved, last_read, self._permanent_links(memory) if links else 0, counted
+        )
 
     def _permanent_links(self, memory: Memory) -> int:
         """The number of permanent notes that link to the memory."""

@@ -52,9 +52,9 @@ def index_status(container: Container) -> dict[str, Any]:
 
 
 def _problems(container: Container) -> list[str]:
-    of_languages = language_problem(container.live.searcher.hybrid)
-    named = [f"{of_languages}; {MULTILINGUAL}"] if of_languages else []
-    return [*container.indexing.problems(), *named]
+    problem = language_problem(container.live.searcher.hybrid)
+    language_problems = [f"{problem}; {MULTILINGUAL}"] if problem else []
+    return [*container.indexing.problems(), *language_problems]
 
 
 def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:

@@ -330,13 +330,13 @@ class IndexingService:
         """Check that the servers answer and still have their data, so that `Stores.unreachable`
         is current even while no client calls."""
         try:
-            lost = self._live.indexer.comparison.has_lost_an_index()
+            has_lost_index = self._live.indexer.comparison.has_lost_an_index()
         except MemvaultError as error:
             logger.info("%s", error.message)
             return CHECK_SECONDS
-        if lost and not self._lost_reported:
+        if has_lost_index and not self._lost_reported:
             self._restore()
-        self._lost_reported = lost
+        self._lost_reported = has_lost_index
         return CHECK_SECONDS
 
     def _restore(self) -> None:

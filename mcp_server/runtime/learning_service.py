@@ -163,7 +163,7 @@ class LearningService:
             self._uses.read([_HOOKS + client], ids, cited=True)
 
     def emit(
-        self, session: str, client: str | None, signal: RewardSignal, shown: Sequence[str]
+        self, session: str, client: str | None, signal: RewardSignal, shown_ids: Sequence[str]
     ) -> tuple[str, float, list[str]]:
         """Record a reward that a client emits.
 
@@ -171,7 +171,7 @@ class LearningService:
             its id, the sum of the session's signals of this turn, and the rewarded memories.
         """
         stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
-        memories = [m for key in shown if (m := self._memory_of(key)) is not None and net > 0.0]
+        memories = [m for key in shown_ids if (m := self._memory_of(key)) is not None and net > 0.0]
         share = round(FULL * AFFECTIVE_WEIGHT * net)
         targets = [(memory.id, author_of(memory), share) for memory in memories]
         if self.is_on:

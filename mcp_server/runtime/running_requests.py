@@ -57,8 +57,8 @@ class RunningRequests:
         if self._work_resumes_at(until) <= began or began < getattr(thread, "runs_until", 0.0):
             return
         with self._no_request_runs:
-            while (left := self._work_resumes_at(until) - time.monotonic()) > 0.0:
-                self._no_request_runs.wait(left)
+            while (remaining_seconds := self._work_resumes_at(until) - time.monotonic()) > 0.0:
+                self._no_request_runs.wait(remaining_seconds)
         now = time.monotonic()
         worked = began - getattr(thread, "ended", began)
         thread.owed = max(0.0, getattr(thread, "owed", 0.0) - worked) + WORK_SHARE * (now - began)
@@ -129,22 +129,22 @@ class Breaks:
         """
         if self._stopped():
             raise Interrupted
-        spent = time.monotonic() - self._began
+        worked_seconds = time.monotonic() - self._began
         waiting = self._requests.running_seconds()
-        if waiting is None and spent < WORK_SECONDS:
+        if waiting is None and worked_seconds < WORK_SECONDS:
             return
-        self._before += spent
+        self._before += worked_seconds
         if waiting is not None:
-            self._woken(min(waiting, spent))
+            self._woken(min(waiting, worked_seconds))
             self._let_pass()
         else:
-            self._rest(spent)
+            self._rest(worked_seconds)
         self._began = time.monotonic()
 
     def _rest(self, seconds: float) -> None:
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and not self._stopped():
-            time.sleep(min(left, LOOK_SECONDS))
+        while (remaining_seconds := until - time.monotonic()) > 0 and not self._stopped():
+            time.sleep(min(remaining_seconds, LOOK_SECONDS))
 
     def _let_pass(self) -> None:
         while self._requests.idle_seconds() < QUIET_SECONDS:

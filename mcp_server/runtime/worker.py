@@ -178,14 +178,19 @@ class Worker:
             thread.start()
 
     def _work(self) -> None:
-        while (taken := self._next()) is not None:
-            name, job = taken
-            again = self._step(name, job)
+        while (due_job := self._next()) is not None:
+            name, job = due_job
+            next_seconds = self._step(name, job)
             with self._condition:
                 self._idle += 1
-                wanted = self._running.pop(name)
-                if again is not None and wanted and name not in self._due and not self._stopped:
-                    self._schedule(name, job, again)
+                may_repeat = self._running.pop(name)
+                if (
+                    next_seconds is not None
+                    and may_repeat
+                    and name not in self._due
+                    and not self._stopped
+                ):
+                    self._schedule(name, job, next_seconds)
                 self._condition.notify_all()
 
     def _next(self) -> tuple[str, Job] | None:
@@ -193,13 +198,14 @@ class Worker:
         with self._condition:
             try:
                 while not self._stopped:
-                    free = [(at, name) for name, (at, _) in self._due.items()]
-                    at, name = min((e for e in free if e[1] not in self._running), default=(0, ""))
-                    left = at - time.monotonic()
-                    if name and left <= 0:
+                    due = [(at, name) for name, (at, _) in self._due.items()]
+                    idle = (entry for entry in due if entry[1] not in self._running)
+                    at, name = min(idle, default=(0, ""))
+                    remaining_seconds = at - time.monotonic()
+                    if name and remaining_seconds <= 0:
                         self._running[name] = True
                         return name, self._due.pop(name)[1]
-                    self._condition.wait(left if name else None)
+                    self._condition.wait(remaining_seconds if name else None)
                 return None
             finally:
                 self._idle -= 1

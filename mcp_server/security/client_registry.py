@@ -82,9 +82,9 @@ class ClientRegistry:
         """
         now = time.time()
         self.clients.pop(client_id, None)
-        name, known = shown_name(info.get("client_name")), self.names()
-        numbered = (name, *(f"{name[:50]} ({number})" for number in range(2, len(known) + 3)))
-        distinct = next(name for name in numbered if lookalike_key(name) not in known)
+        name, taken_names = shown_name(info.get("client_name")), self.names()
+        numbered = (name, *(f"{name[:50]} ({number})" for number in range(2, len(taken_names) + 3)))
+        distinct = next(name for name in numbered if lookalike_key(name) not in taken_names)
         self.clients[client_id] = ApprovedClient({**info, "client_name": distinct}, now, now)
         self._write()
 

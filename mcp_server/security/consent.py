@@ -178,8 +178,8 @@ def _day(moment: float) -> str:
 
 
 def _page(title: str, body: Markup, *, refresh: bool = False, status: int = 200) -> Response:
-    again = Markup('<meta http-equiv="refresh" content="{}">').format(_REFRESH_SECONDS)
+    refresh_tag = Markup('<meta http-equiv="refresh" content="{}">').format(_REFRESH_SECONDS)
     html = _PAGE.format(
-        title=title, style=Markup(_STYLE), body=body, refresh=again if refresh else ""
+        title=title, style=Markup(_STYLE), body=body, refresh=refresh_tag if refresh else ""
     )
     return HTMLResponse(str(html), status_code=status, headers=PAGE_HEADERS)

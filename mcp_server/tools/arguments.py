@@ -132,9 +132,9 @@ def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
     }
 
 
-def _converted(text: str, part: Mapping[str, Any]) -> Any:
-    choices = [part, *part.get("anyOf", [])]
-    kinds = {"object" if "$ref" in each else each.get("type") for each in choices}
+def _converted(text: str, schema: Mapping[str, Any]) -> Any:
+    choices = [schema, *schema.get("anyOf", [])]
+    kinds = {"object" if "$ref" in choice else choice.get("type") for choice in choices}
     if "string" in kinds or kinds.isdisjoint({"object", "array"}):
         return text
     with suppress(ValueError):
@@ -149,24 +149,26 @@ def lean_output(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "required": schema.get("required", [])}
 
 
-def _lean(part: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]:
-    choices = [each for each in part.get("anyOf", []) if each.get("type") != "null"]
-    kept = {key: value for key, value in part.items() if key != "anyOf"}
+def _lean(schema: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]:
+    choices = [choice for choice in schema.get("anyOf", []) if choice.get("type") != "null"]
+    merged = {key: value for key, value in schema.items() if key != "anyOf"}
     if len(choices) == 1:
-        kept = {**choices[0], **kept}
-        if "enum" in kept and "description" not in part:
-            kept.pop("description", None)  # an enumeration's docstring, not about the argument
+        merged = {**choices[0], **merged}
+        if "enum" in merged and "description" not in schema:
+            merged.pop("description", None)  # an enumeration's docstring, not about the argument
     elif choices:
-        kept["anyOf"] = [_lean(each) for each in choices]
+        merged["anyOf"] = [_lean(choice) for choice in choices]
     lean = {
         key: value
-        for key, value in kept.items()
+        for key, value in merged.items()
         if (key not in _TEXT_LIMITS or (limited and key == "minLength"))
         and (key not in ("maxLength", "maxItems") or limited)
         and not (key == "default" and value is None)
     }
     if "properties" in lean:
-        lean["properties"] = {name: _lean(each) for name, each in lean["properties"].items()}
+        lean["properties"] = {
+            name: _lean(property_schema) for name, property_schema in lean["properties"].items()
+        }
         lean.pop("additionalProperties", None)
     if "items" in lean:
         lean["items"] = _lean(lean["items"])

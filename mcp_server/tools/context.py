@@ -127,14 +127,14 @@ class CitationTools(Tools):
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
         expansions = [self._expansion(tag, level, include_neighbors) for tag in citation_tags]
-        ids = [each.id for each in expansions if each.id is not None]
+        ids = [expansion.id for expansion in expansions if expansion.id is not None]
         if not ids:
             raise InvalidParams(
                 f"No citation tag could be resolved: {expansions[0].error}",
                 citation_tags=citation_tags,
             )
         self._box.record_read(session, ids, cited=True)
-        contents = [each.raw_content for each in expansions if each.raw_content]
+        contents = [expansion.raw_content for expansion in expansions if expansion.raw_content]
         return CitationsAnswer(
             expansions=expansions,
             tokens_used=sum(self._box.container.embedder.tokens.count_all(contents)),
@@ -147,22 +147,24 @@ class CitationTools(Tools):
         memory = catalogue.by_id(ids[0]) if ids and len(ids) == 1 else None
         if memory is None:
             return ExpansionShape(citation_tag=tag, error=_unresolved(tag, ids))
-        named = ExpansionShape.of(
+        without_text = ExpansionShape.of(
             memory,
             citation_tag=tag,
             agent_id=self._box.container.activity.of(memory.id).agent_id,
             neighbors=self._neighbours(memory) if neighbours else None,
         )
         if level is VerbosityLevel.RAW_ONLY:
-            return named
+            return without_text
         limit = None if level is VerbosityLevel.FULL_INSIGHTS else SHOWN_CHARS
         try:
             data = self._box.container.guarded.read(memory.path)
         except (NoteNotFound, StorageError) as error:
             return ExpansionShape(citation_tag=tag, error=error.message)
         content = data.decode("utf-8", errors="replace")
-        shown, last, more = head(content, limit)
-        return named.model_copy(update={"raw_content": shown, "lines": [1, last], "more": more})
+        text, last_line, is_cut = head(content, limit)
+        return without_text.model_copy(
+            update={"raw_content": text, "lines": [1, last_line], "more": is_cut}
+        )
 
     def _neighbours(self, memory: Memory) -> list[NeighbourShape] | None:
         try:
@@ -170,9 +172,9 @@ class CitationTools(Tools):
         except (StoreUnavailable, GraphQueryError):
             return None
         return [
-            NeighbourShape.of(each)
-            for each in neighborhood.get(memory.id, ())
-            if each.node.path is not None and each.distance == 1
+            NeighbourShape.of(neighbour)
+            for neighbour in neighborhood.get(memory.id, ())
+            if neighbour.node.path is not None and neighbour.distance == 1
         ]
 
 

@@ -92,8 +92,8 @@ class CurationTools(Tools):
         why = why_of(rationale, reason)
         check_permanent(not soft_delete, reason)
         container = self._box.container
-        found = container.actions.target(target)
-        notice, note = None, found.note
+        concept = container.actions.target(target)
+        notice, note = None, concept.note
         if note is not None:
             check_writable(note.path)
             container.curator.stage().read(note.path)  # raises NoteNotFound if it was just deleted
@@ -112,13 +112,13 @@ class CurationTools(Tools):
                 reason=_OF_OTHERS,
             )  # fmt: skip
         if preview or notice:
-            return self._preview_answer(found, notice, at_once=not soft_delete, preview=preview)
-        change = container.actions.forget([found], why, permanent=not soft_delete)
+            return self._preview_answer(concept, notice, at_once=not soft_delete, preview=preview)
+        change = container.actions.forget([concept], why, permanent=not soft_delete)
         (tombstone,) = change.forgot
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
-            name=found.name,
-            node_ids=list(found.node_ids),
+            name=concept.name,
+            node_ids=list(concept.node_ids),
             paths=[tombstone.path] if tombstone.path else [],
             preview=False,
             restorable_until=until,
@@ -165,23 +165,23 @@ class CurationTools(Tools):
         )
 
     def _preview_answer(
-        self, found: Target, notice: str | None, *, at_once: bool, preview: bool
+        self, concept: Target, notice: str | None, *, at_once: bool, preview: bool
     ) -> ForgottenAnswer:
         """The answer of a preview, or of a call that waits for the person, which has a
         ``notice``."""
         container = self._box.container
-        ids = set(found.node_ids)
+        ids = set(concept.node_ids)
         naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
-        known = (container.live.catalogue.by_id(source) for source in naming - ids)
-        paths = sorted(memory.path for memory in known if memory is not None)
+        namers = (container.live.catalogue.by_id(source) for source in naming - ids)
+        paths = sorted(memory.path for memory in namers if memory is not None)
         deletion: Literal["done", "proposed"] = "proposed" if notice else "done"
         return ForgottenAnswer(
-            name=found.name,
-            node_ids=list(found.node_ids) if preview else [],
-            paths=[found.note.path] if found.note and preview else [],
+            name=concept.name,
+            node_ids=list(concept.node_ids) if preview else [],
+            paths=[concept.note.path] if concept.note and preview else [],
             preview=preview,
             linked_from=paths[:MAX_LINKS],
-            deletion=deletion if at_once and found.note else None,
+            deletion=deletion if at_once and concept.note else None,
             notice=notice,
             pulse=self._box.meter.of_vault(),
         )
@@ -242,9 +242,9 @@ class ManifestTools(Tools):
         container = self._box.container
         why = why_of(rationale)
         _check_manifest(container.vault, manifest_path)
-        found = container.manifest().preview()
-        errors = [str(fault) for fault in found.faults]
-        notice = None if errors else self._wait_for_person(found, why, preview=preview)
+        edits_preview = container.manifest().preview()
+        errors = [str(fault) for fault in edits_preview.faults]
+        notice = None if errors else self._wait_for_person(edits_preview, why, preview=preview)
         change = None
         if not (preview or errors or notice):
             try:
@@ -255,38 +255,38 @@ class ManifestTools(Tools):
             path=MANIFEST,
             preview=preview,
             notice=notice,
-            changes_detected=_shapes(found),
-            changes_total=len(found.wanted),
+            changes_detected=_shapes(edits_preview),
+            changes_total=len(edits_preview.edits),
             applied=change is not None,
             errors=errors,
-            confirm_needed=None if change else found.asks,
+            confirm_needed=None if change else edits_preview.confirmation_reason,
             reversal_hash=change.reversal_hash if change else None,
             pulse=self._box.meter.of_vault(),
         )
 
     def _wait_for_person(
-        self, found: ManifestPreview, why: Attribution, *, preview: bool
+        self, edits_preview: ManifestPreview, why: Attribution, *, preview: bool
     ) -> str | None:
         """Propose the call to the person if a client's edits would trash notes of theirs; returns
         the notice that says so, or None."""
-        note = next((note for note in found.trashed if self._box.is_persons(note)), None)
+        note = next((note for note in edits_preview.trashed if self._box.is_persons(note)), None)
         if note is None:
             return None
-        paths = [note.path for note in found.trashed]
-        call = TaskAction.by("reload_manifest", digest=found.digest, notes=paths)
+        paths = [note.path for note in edits_preview.trashed]
+        call = TaskAction.by("reload_manifest", digest=edits_preview.digest, notes=paths)
         about = (note.id, note.path)
         return self._box.propose(ProposalKind.MANIFEST, call, about, why, preview=preview)
 
 
-def _shapes(found: ManifestPreview) -> list[ManifestChangeShape]:
-    touched = [*found.touched, *[()] * (len(found.wanted) - len(found.touched))]
-    pairs = list(zip(found.wanted, touched, strict=True))[:MAX_CHANGES]
-    return [_shape(wanted, notes) for wanted, notes in pairs]
+def _shapes(preview: ManifestPreview) -> list[ManifestChangeShape]:
+    touched = [*preview.touched, *[()] * (len(preview.edits) - len(preview.touched))]
+    pairs = list(zip(preview.edits, touched, strict=True))[:MAX_CHANGES]
+    return [_shape(edit, notes) for edit, notes in pairs]
 
 
-def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestChangeShape:
+def _shape(edit: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestChangeShape:
     return ManifestChangeShape.of(
-        wanted,
+        edit,
         notes=[TouchedShape.of(note, lines=note.lines[:MAX_LINES]) for note in notes[:MAX_NOTES]],
     )
 
@@ -299,8 +299,8 @@ def _check_manifest(vault: Vault, path: str | None) -> None:
     """
     if path is None:
         return
-    wanted = path.strip().replace("\\", "/").removeprefix("./")
-    if vault.relative(vault.root / wanted) != MANIFEST:
+    manifest = path.strip().replace("\\", "/").removeprefix("./")
+    if vault.relative(vault.root / manifest) != MANIFEST:
         raise OutsideVault(
             f"{path!r} is not this vault's manifest: only {MANIFEST} in the vault's folder is "
             "applied, which the person edits; leave manifest_path out",

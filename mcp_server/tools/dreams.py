@@ -45,12 +45,12 @@ class DreamTools(Tools):
         waiting = dreaming.waiting()
         return DreamAnswer(
             running=dreaming.running,
-            phases=[DreamPhaseShape.of(each) for each in dreaming.record.reports()[before:]],
+            phases=[DreamPhaseShape.of(report) for report in dreaming.record.reports()[before:]],
             proposals=[
                 ProposalShape.of(
-                    each, title="" if each.kind is DiscoveryKind.ANSWER else each.title
+                    proposal, title="" if proposal.kind is DiscoveryKind.ANSWER else proposal.title
                 )
-                for each in waiting
+                for proposal in waiting
             ],
             pulse=self._box.meter.of_vault(),
         )

@@ -94,20 +94,20 @@ class HistoryTools(Tools):
             changes = history.lineage(node_id, depth, memory.path)
         all_changes = history.changes(node_id=node_id, limit=None)
         active = [change for change in all_changes if change.undone_by is None]
-        paths = {memory.path} if memory else {p for each in changes for p in each.paths}
+        paths = {memory.path} if memory else {p for change in changes for p in change.paths}
         with_texts = include_content_diffs and memory is not None
         return LineageAnswer(
             notice=NO_NOTE if include_content_diffs and memory is None else None,
             node_id=node_id,
             current_content=self._box.lookup.text_of(memory) if memory else "",
             lineage=[
-                self._entry(each, node_id, paths, with_content=with_texts) for each in changes
+                self._entry(change, node_id, paths, with_content=with_texts) for change in changes
             ],
             merged_from=_distinct(
-                key for each in active if node_id in each.node_ids for key in each.merged_from
+                key for change in active if node_id in change.node_ids for key in change.merged_from
             ),
             forked_to=_distinct(
-                key for each in active if node_id in each.merged_from for key in each.node_ids
+                key for change in active if node_id in change.merged_from for key in change.node_ids
             ),
             pulse=self._box.meter.of_vault(),
         )
@@ -133,34 +133,34 @@ class HistoryTools(Tools):
         changes = self._box.container.curator.history.changes(
             node_id=node_id, since=start, limit=None
         )
-        wanted = None if log_type == "all" else _ACTIONS[log_type]
-        found = [
-            (each, action)
-            for each in changes
-            for action in _actions(each)
-            if wanted is None or action == wanted
+        wanted_action = None if log_type == "all" else _ACTIONS[log_type]
+        logged = [
+            (change, action)
+            for change in changes
+            for action in _actions(change)
+            if wanted_action is None or action == wanted_action
         ][:limit]
-        entries = [self._safe_entry(_log_entry(each, action, now)) for each, action in found]
-        held = [
-            each
-            for each in self._box.container.guarded.held()
-            if each.at >= start and node_id in (None, each.note_id)
+        entries = [self._safe_entry(_log_entry(change, action, now)) for change, action in logged]
+        held_texts = [
+            text
+            for text in self._box.container.guarded.held_texts()
+            if text.at >= start and node_id in (None, text.note_id)
         ]
-        blocked = [self._safe_entry(_held_entry(each, wanted)) for each in held]
-        entries += [each for each in blocked if wanted in (None, each.action)]
-        if wanted in (None, "dream_consolidation"):
+        blocked = [self._safe_entry(_held_entry(text, wanted_action)) for text in held_texts]
+        entries += [entry for entry in blocked if wanted_action in (None, entry.action)]
+        if wanted_action in (None, "dream_consolidation"):
             reports = self._box.container.dreaming.record.reports()
-            dreams = [_dream_entry(each) for each in reports if each.at >= start]
-            entries += [each for each in dreams if node_id is None or node_id in each.node_ids]
+            dreams = [_dream_entry(report) for report in reports if report.at >= start]
+            entries += [entry for entry in dreams if node_id is None or node_id in entry.node_ids]
         entries.sort(key=lambda entry: entry.timestamp, reverse=True)
-        lists_quarantine = wanted in (None, "quarantine", "adversarial_block")
+        lists_quarantine = wanted_action in (None, "quarantine", "adversarial_block")
         return LogsAnswer(
             entries=entries[:limit],
             explanation_for_user=self._safe(
                 explanation(
-                    list({each.reversal_hash: each for each, _ in found}.values()),
+                    list({change.reversal_hash: change for change, _ in logged}.values()),
                     start,
-                    len(held) if lists_quarantine else 0,
+                    len(held_texts) if lists_quarantine else 0,
                 )
             ),
             pulse=self._box.meter.of_vault(),
@@ -201,19 +201,19 @@ class HistoryTools(Tools):
             return None, None  # the person hid it, and the index does not know yet
         if any(container.guarded.held_at(path) is not None for path in paths):
             return None, None  # in quarantine
-        if any(paths & {each.path} for each in container.curator.forgotten.kept()):
+        if any(paths & {tombstone.path} for tombstone in container.curator.forgotten.kept()):
             return None, None  # forgotten: no tool shows it any more
         history = container.curator.history
-        file = next((each for each in change.files if paths & set(each.paths)), None)
+        file = next((file for file in change.files if paths & set(file.paths)), None)
         if file is None:
             return None, None
-        versions = (file.before, file.left)
-        found = [None if key is None else history.content(key) for key in versions]
+        versions = (file.before, file.final_hash)
+        kept_versions = [None if key is None else history.content(key) for key in versions]
         texts = [
             data.decode("utf-8", "replace")
             if data is not None and _id_in_frontmatter(data) in (None, node_id)
             else None  # of another note, which had this path before
-            for data in found
+            for data in kept_versions
         ]
         before, after = (None if text is None else text[:MAX_CONTENT_CHARS] for text in texts)
         return before, after
@@ -226,7 +226,7 @@ def _id_in_frontmatter(data: bytes) -> str | None:
 
 
 def _type_of(change: Change, node_id: str) -> ChangeType:
-    if any(node_id in each.node_ids for each in change.forgot):
+    if any(node_id in tombstone.node_ids for tombstone in change.forgot):
         return "pruned"
     if change.merged_from:
         return "merged"
@@ -235,25 +235,25 @@ def _type_of(change: Change, node_id: str) -> ChangeType:
 
 def _actions(change: Change) -> list[Action]:
     """The actions that the log lists for a change; none if it only adds."""
-    found: list[Action] = []
+    actions: list[Action] = []
     if change.forgot or change.kind is ChangeKind.PURGED:
-        found.append("prune")
+        actions.append("prune")
     if change.merged_from:
-        found.append("merge")
+        actions.append("merge")
     if change.kind is ChangeKind.DREAMED:
-        found.append("dream_consolidation")
-    return found
+        actions.append("dream_consolidation")
+    return actions
 
 
-def _held_entry(held: QuarantinedText, wanted: Action | None) -> LogEntry:
+def _held_entry(text: QuarantinedText, wanted_action: Action | None) -> LogEntry:
     """The entry of a text in quarantine: a whole note, or lines added to a note of the person."""
-    as_block = wanted == "adversarial_block" or not held.whole
+    as_block = wanted_action == "adversarial_block" or not text.whole
     return LogEntry.of(
-        held,
+        text,
         action="adversarial_block" if as_block else "quarantine",
-        node_ids=[held.note_id] if held.note_id else [],
-        reason=f"It looks like orders to an AI model: {', '.join(held.kinds)}",
-        details=f"{held.path}, written by {held.origin}. Nothing is deleted; the person can "
+        node_ids=[text.note_id] if text.note_id else [],
+        reason=f"It looks like orders to an AI model: {', '.join(text.kinds)}",
+        details=f"{text.path}, written by {text.origin}. Nothing is deleted; the person can "
         "release it on the Curate page.",
         recoverable=True,
         recovery_tool=None,
@@ -261,12 +261,12 @@ def _held_entry(held: QuarantinedText, wanted: Action | None) -> LogEntry:
 
 
 def _dream_entry(report: PhaseReport) -> LogEntry:
-    found = Counter(str(each.kind).replace("_", " ") for each in report.found)
-    proposed = ", ".join(f"{count} {kind}" for kind, count in found.items()) or "nothing"
+    counts = Counter(str(proposal.kind).replace("_", " ") for proposal in report.found)
+    proposed = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing"
     return LogEntry.of(
         report,
         action="dream_consolidation",
-        node_ids=list(dict.fromkeys(key for each in report.found for key in each.notes)),
+        node_ids=list(dict.fromkeys(key for proposal in report.found for key in proposal.notes)),
         reason=f"{report.phase.upper()} phase of a dream",
         details=f"replayed {report.replayed} memories, asked {report.queries} questions, "
         f"proposed {proposed}; nothing was changed",
@@ -276,7 +276,9 @@ def _dream_entry(report: PhaseReport) -> LogEntry:
 
 
 def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:
-    in_time = all(each.restorable(now) for each in change.forgot) if change.forgot else True
+    in_time = (
+        all(tombstone.restorable(now) for tombstone in change.forgot) if change.forgot else True
+    )
     recoverable = change.undoable and change.undone_by is None and in_time
     is_forgotten = change.kind is ChangeKind.FORGOTTEN
     tool_name = "restore_concept" if is_forgotten else "undo_change"

@@ -99,7 +99,7 @@ _ADVICE = {
 
 def _breakdown(rewards: Sequence[Reward]) -> RewardBreakdown:
     def total(*kinds: SignalKind, positive: bool) -> float:
-        of_kind = (each.value for each in rewards if each.kind in kinds)
+        of_kind = (reward.value for reward in rewards if reward.kind in kinds)
         return sum(value for value in of_kind if (value > 0.0) is positive)
 
     judged = (
@@ -120,16 +120,18 @@ def _breakdown(rewards: Sequence[Reward]) -> RewardBreakdown:
 
 def _recommendations(rewards: Sequence[Reward]) -> list[str]:
     """Advice for the client, the greatest loss first."""
-    lost = {
-        kind: sum(each.value for each in rewards if each.kind is kind and each.value < 0.0)
+    losses = {
+        kind: sum(reward.value for reward in rewards if reward.kind is kind and reward.value < 0.0)
         for kind in _ADVICE
     }
-    advice = [_ADVICE[kind] for kind in sorted(lost, key=lambda kind: lost[kind]) if lost[kind]]
+    advice = [
+        _ADVICE[kind] for kind in sorted(losses, key=lambda kind: losses[kind]) if losses[kind]
+    ]
     if advice:
         return advice
     if not rewards:
         return ["Nothing was rewarded or penalised yet."]
-    if fmean(each.value for each in rewards) >= TARGET:
+    if fmean(reward.value for reward in rewards) >= TARGET:
         return ["Go on: what you store is used and kept."]
     return ["What you store is used little: store decisions and facts that will be asked for."]
 
@@ -151,12 +153,12 @@ class LearningTools(Tools):
         """
         self._box.touch(session_id)
         container = self._box.container
-        within = timedelta(hours=window) if window is not None else None
-        found = container.learning.learnt.rewards(client_name() or UNNAMED, within)
+        period = timedelta(hours=window) if window is not None else None
+        all_rewards = container.learning.learnt.rewards(client_name() or UNNAMED, period)
         if session_id is not None:
-            found = [each for each in found if each.session == session_id]
-        rewards = found[-lookback_count:] if within is None else found
-        values = [each.value for each in rewards]
+            all_rewards = [reward for reward in all_rewards if reward.session == session_id]
+        rewards = all_rewards[-lookback_count:] if period is None else all_rewards
+        values = [reward.value for reward in rewards]
         scores = _scores(rewards)
         return SteeringAnswer(
             cumulative_dopamine=sum(values),
@@ -165,10 +167,10 @@ class LearningTools(Tools):
             reward_breakdown=_breakdown(rewards),
             penalised=[
                 PenaltyShape(
-                    at=each.at, kind=each.kind, reward=each.value, why=_WHY[each.kind],
-                    title=memory.title if (memory := self._known(each.memory)) else None,
+                    at=reward.at, kind=reward.kind, reward=reward.value, why=_WHY[reward.kind],
+                    title=memory.title if (memory := self._memory_of(reward.memory)) else None,
                 )
-                for each in reversed(rewards) if each.value < 0.0 and each.kind in _WHY
+                for reward in reversed(rewards) if reward.value < 0.0 and reward.kind in _WHY
             ][:MAX_PENALTIES],
             gardener_score=scores[0],
             curator_score=scores[1],
@@ -179,7 +181,7 @@ class LearningTools(Tools):
             pulse=self._box.meter.of_vault(),
         )  # fmt: skip
 
-    def _known(self, memory_id: str) -> Memory | None:
+    def _memory_of(self, memory_id: str) -> Memory | None:
         return self._box.container.live.catalogue.by_id(memory_id)
 
     @tool(annotations=READS, tags=FULL, title="Score a signal")
@@ -192,9 +194,9 @@ class LearningTools(Tools):
         expected = expected_value
         if expected is None:
             expected = self._box.container.learning.modulation.expected(session.id)
-        found = prediction_error(signal.actual_value, expected, conflict=signal.conflict)
+        error = prediction_error(signal.actual_value, expected, conflict=signal.conflict)
         return ScoredAnswer(
-            reward=RewardShape.of(found),
+            reward=RewardShape.of(error),
             expected_value=expected,
             pulse=self._box.meter.of_vault(),
         )
@@ -272,11 +274,11 @@ def _scores(rewards: Sequence[Reward]) -> list[float | None]:
     """Mean rewards of use, of storing, and of the person's judgement; None for those without
     any."""
     groups: tuple[list[float], list[float], list[float]] = ([], [], [])
-    for each in rewards:
-        if each.kind in USES or each.kind in (SignalKind.IGNORED, SignalKind.EMITTED):
-            groups[0].append(each.value)
-        elif each.kind in OF_STORING:
-            groups[1].append(each.value)
+    for reward in rewards:
+        if reward.kind in USES or reward.kind in (SignalKind.IGNORED, SignalKind.EMITTED):
+            groups[0].append(reward.value)
+        elif reward.kind in OF_STORING:
+            groups[1].append(reward.value)
         else:
-            groups[2].append(each.value)
+            groups[2].append(reward.value)
     return [fmean(group) if group else None for group in groups]

@@ -61,10 +61,10 @@ class ListTools(Tools):
         All given conditions must hold. To find what answers a question, use recall_memory.
         """
         self._box.touch(session_id)
-        spelled = self._box.scope(project).project
-        wanted = NoteFilter(
+        project_name = self._box.scope(project).project
+        note_filter = NoteFilter(
             folder or "",
-            spelled,
+            project_name,
             Filters(
                 types=None if type is None else [type],
                 tags=tags,
@@ -76,7 +76,7 @@ class ListTools(Tools):
             changed_before,
             {key: _text(value) for key, value in (properties or {}).items()},
         )
-        page = list_notes(self._box.container.live.catalogue.listed(), wanted, limit, cursor)
+        page = list_notes(self._box.container.live.catalogue.listed(), note_filter, limit, cursor)
         return ListAnswer.of(
             page,
             memories=[ListedShape.of(note) for note in page.notes],

@@ -73,7 +73,7 @@ class MemoryPresenter:
         ]
 
     def insights(
-        self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
+        self, ids: Sequence[str], aspects: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
     ) -> Insights:
         """Causes, entailment, neighbours and conflicts of these memories, best first.
 
@@ -83,7 +83,7 @@ class MemoryPresenter:
             ids,
             self._container().live.graph_view,
             self._memory_of,
-            wanted,
+            aspects,
             near=near,
             lead_of=self._lead_sentences.of,
         )
@@ -98,11 +98,13 @@ class MemoryPresenter:
         try:
             answer = answer.model_copy(update=conclusions(self.insights(ids, CONCLUDED)))
             budget = TokenBudget(container.embedder.tokens, container.live.catalogue)
-            left = ANSWER_TOKENS[level] - budget.of(answer)
-            if left <= 0:
+            remaining_tokens = ANSWER_TOKENS[level] - budget.of(answer)
+            if remaining_tokens <= 0:
                 return answer
             around = self.insights(ids, AROUND, near=MAX_NEAR).neighborhood
-            fields: dict[str, object] = {"neighborhood": budget.surroundings(around, left)}
+            fields: dict[str, object] = {
+                "neighborhood": budget.surroundings(around, remaining_tokens)
+            }
         except (StoreUnavailable, GraphQueryError):
             fields = {"notice": answer.notice or NO_CONCLUSIONS}
         return answer.model_copy(update=fields)

@@ -87,7 +87,7 @@ class MoveTools(Tools):
         actions = self._box.container.actions
         planned = actions.archive_project(project, why_of(rationale), preview=True)
         notes = map(self._box.container.live.catalogue.by_path, planned.result)
-        note = next((each for each in notes if self._box.is_persons(each)), None)
+        note = next((memory for memory in notes if self._box.is_persons(memory)), None)
         if note is not None:
             call = TaskAction.by("archive_project", project=project)
             notice = self._box.propose(

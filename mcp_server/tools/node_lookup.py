@@ -58,11 +58,11 @@ class NodeLookup:
             AmbiguousTarget: several notes have this name; the message has their paths.
         """
         catalogue = self._container().live.indexer.catalogue
-        wanted = name.strip().lstrip("/")
+        path_or_name = name.strip().lstrip("/")
         with suppress(NoteNotFound):
-            return resolve_note(wanted, catalogue)
-        self.raise_if_quarantined(wanted)
-        nearest = nearest_names(wanted, catalogue)
+            return resolve_note(path_or_name, catalogue)
+        self.raise_if_quarantined(path_or_name)
+        nearest = nearest_names(path_or_name, catalogue)
         hint = f"the nearest are {', '.join(nearest)}" if nearest else "search for what it says"
         raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
 
@@ -92,11 +92,11 @@ class NodeLookup:
 
     def raise_if_quarantined(self, name: str) -> None:
         """Raises NoteQuarantined: the note with this id or path is in quarantine."""
-        for held in self._container().guarded.held():
-            if held.whole and name in (held.note_id, held.path):
+        for text in self._container().guarded.held_texts():
+            if text.whole and name in (text.note_id, text.path):
                 raise NoteQuarantined(
-                    f"{held.path} is in quarantine: it contains what looks like orders to an AI "
-                    f"model ({', '.join(held.kinds)}). The person can release it on the Curate "
+                    f"{text.path} is in quarantine: it contains what looks like orders to an AI "
+                    f"model ({', '.join(text.kinds)}). The person can release it on the Curate "
                     "page.",
-                    path=held.path,
+                    path=text.path,
                 )

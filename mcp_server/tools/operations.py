@@ -109,9 +109,9 @@ class OperationTools(Tools):
                 "edit_memory", target=note.id, operation=operation, content=content,
                 property=property,
             )  # fmt: skip
-            now = note.project or ""
+            project = note.project or ""
             return EditedAnswer(
-                node_id=note.id, path=note.path, before=now, after=now, preview=preview,
+                node_id=note.id, path=note.path, before=project, after=project, preview=preview,
                 notice=self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview),
                 pulse=self._box.meter.of_vault(),
             )  # fmt: skip
@@ -130,7 +130,7 @@ class OperationTools(Tools):
             node_id=node_id,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
-            contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
+            contradicts=[ContradictedShape.of(memory) for memory in contradicted] or None,
             notice=hint,
             pulse=self._box.meter.of_vault(),
         )
@@ -156,11 +156,11 @@ class OperationTools(Tools):
         actions = self._box.container.actions
         done = actions.merge(sources, target, why_of(rationale), preview=True)
         target_id = done.result.node_ids[0]
-        trashed = (path for path, to in done.plan.moves if is_in_trash(to))
+        trashed = (path for path, new_path in done.plan.moves if is_in_trash(new_path))
         notes = map(self._box.container.live.catalogue.by_path, trashed)
-        note = next((each for each in notes if self._box.is_persons(each)), None)
+        note = next((memory for memory in notes if self._box.is_persons(memory)), None)
         if note is not None:
-            ids = [actions.target(each).node_ids[0] for each in sources]
+            ids = [actions.target(source).node_ids[0] for source in sources]
             call = TaskAction.by("merge_concepts", sources=ids, target=target_id)
             notice = self._propose(ProposalKind.MERGED, call, note, rationale, preview=preview)
             merged = (

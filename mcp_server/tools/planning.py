@@ -67,12 +67,12 @@ class QuestionTools(Tools):
         with self._lock:
             last = self._last_questions.pop(session.id, None)
         container.curation.wait(PATIENCE_SECONDS)
-        found = open_questions(
+        questions = open_questions(
             container.curation.tasks(),
             list(container.live.catalogue.all()),
             container.live.graph_view,
         )
-        question = found[0] if found else None
+        question = questions[0] if questions else None
         if question is not None:
             with self._lock:
                 self._last_questions[session.id] = question
@@ -83,8 +83,8 @@ class QuestionTools(Tools):
             reason=question.reason if question else None,
             settles=self._settles(question) if question else [],
             entropy_before=question.entropy if question else None,
-            open_questions=len(found),
-            last=_compared(last, found),
+            open_questions=len(questions),
+            last=_compared(last, questions),
             pulse=self._box.meter.of_vault(),
         )
 
@@ -116,16 +116,16 @@ class QuestionTools(Tools):
 
     def _settles(self, question: OpenQuestion) -> list[SettlesShape]:
         by_id = self._box.container.live.catalogue.by_id
-        found = (by_id(key) for key in question.settles)
-        return [SettlesShape.of(memory) for memory in found if memory is not None]
+        memories = (by_id(key) for key in question.settles)
+        return [SettlesShape.of(memory) for memory in memories if memory is not None]
 
 
-def _compared(last: OpenQuestion | None, found: Sequence[OpenQuestion]) -> SettledShape | None:
+def _compared(last: OpenQuestion | None, questions: Sequence[OpenQuestion]) -> SettledShape | None:
     """The effect of the session's last question; None if it is still the first to ask."""
-    if last is None or (found and found[0].key == last.key):
+    if last is None or (questions and questions[0].key == last.key):
         return None
-    now = next((each.entropy for each in found if each.key == last.key), 0.0)
-    return SettledShape(question=last.text, entropy_before=last.entropy, entropy_after=now)
+    entropy = next((question.entropy for question in questions if question.key == last.key), 0.0)
+    return SettledShape(question=last.text, entropy_before=last.entropy, entropy_after=entropy)
 
 
 GOAL_MEMORIES = 10  # that show what is known about a goal
@@ -159,10 +159,10 @@ class _EntropyMeter:
         )
         return self._box.pulse_of(hits).entropy
 
-    def entropy_of(self, found: Sequence[FoundMemory]) -> float:
+    def entropy_of(self, memories: Sequence[FoundMemory]) -> float:
         """The entropy of these memories, weighted by relevance."""
-        ids = [each.memory.id for each in found]
-        return self._box.meter.of(ids, [each.relevance for each in found]).entropy
+        ids = [hit.memory.id for hit in memories]
+        return self._box.meter.of(ids, [hit.relevance for hit in memories]).entropy
 
 
 class PlanningTools(Tools):
@@ -182,13 +182,13 @@ class PlanningTools(Tools):
         """
         self._box.touch(session_id)
         now = datetime.now(UTC)
-        read = self._reader().read(goal, Calendar.of(self._box.container.settings.calendar))
-        found = self._found(goal, GOAL_MEMORIES, read.project)
-        pulse = self._box.pulse_of(found)
+        goal_read = self._reader().read(goal, Calendar.of(self._box.container.settings.calendar))
+        hits = self._recalled(goal, GOAL_MEMORIES, goal_read.project)
+        pulse = self._box.pulse_of(hits)
         result = plan(
-            read,
+            goal_read,
             pulse,
-            [_named(hit.memory) for hit in found],
+            [_named(hit.memory) for hit in hits],
             tools=self._box.offered,
             max_steps=max_steps,
             now=now,
@@ -217,14 +217,14 @@ class PlanningTools(Tools):
         """
         self._box.touch(session_id)
         project = self._box.scope(project).project
-        read = self._reader(project).read(query, Calendar.of(self._box.container.settings.calendar))
-        found = self._found(query, SPLIT_MEMORIES, read.project)
-        pulse = self._box.pulse_of(found)
+        goal = self._reader(project).read(query, Calendar.of(self._box.container.settings.calendar))
+        hits = self._recalled(query, SPLIT_MEMORIES, goal.project)
+        pulse = self._box.pulse_of(hits)
         edges, notice = self._edges()
         vague = trigger_of(pulse) is not Trigger.BALANCED
         steps = search_plan(
-            read,
-            [FoundMemory(hit.memory, hit.relevance, hit.heading) for hit in found],
+            goal,
+            [FoundMemory(hit.memory, hit.relevance, hit.heading) for hit in hits],
             _EntropyMeter(self._box),
             edges,
             max_queries,
@@ -261,7 +261,7 @@ class PlanningTools(Tools):
             self._types_cache = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
         return self._types_cache[1]
 
-    def _found(self, query: str, top_k: int, project: str | None) -> list[Hit]:
+    def _recalled(self, query: str, top_k: int, project: str | None) -> list[Hit]:
         return self._box.container.live.searcher.find(query, top_k, Scope(None, project))
 
     def _edges(self) -> tuple[GraphView | None, str | None]:

@@ -139,21 +139,21 @@ class ReasoningTools(Tools):
         probability_query = ProbabilityQuery(
             query or "", target_id, self._truths(evidence, scope), self._truths(do, scope), scope
         )
-        found = container.live.reasoner.ask(probability_query)
+        result = container.live.reasoner.ask(probability_query)
         level = session.level(verbosity_level)
-        used = _shown(found.evidence, level)
-        ids = list(dict.fromkeys(each.memory_id for each in used))
+        used = _shown(result.evidence, level)
+        ids = list(dict.fromkeys(statement.memory_id for statement in used))
         self._box.record_shown(session, ids)
         return ProbabilityAnswer(
-            target=found.target,
-            distribution={each.value: each.probability for each in found.outcomes},
-            interval={each.value: [each.low, each.high] for each in found.outcomes},
-            evidence_used=[_evidence(each, level) for each in used],
-            evidence_total=len(found.evidence) if len(found.evidence) > len(used) else None,
-            approximate=found.approximate,
-            given=_by_name(found.given),
-            done=_by_name(found.done),
-            notice=found.notice,
+            target=result.target,
+            distribution={outcome.value: outcome.probability for outcome in result.outcomes},
+            interval={outcome.value: [outcome.low, outcome.high] for outcome in result.outcomes},
+            evidence_used=[_evidence(statement, level) for statement in used],
+            evidence_total=len(result.evidence) if len(result.evidence) > len(used) else None,
+            approximate=result.approximate,
+            given=_by_name(result.given),
+            done=_by_name(result.done),
+            notice=result.notice,
             pulse=self._box.meter.of(ids),
         )
 
@@ -173,14 +173,18 @@ class ReasoningTools(Tools):
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
         action_node = self._node(action, scope)
-        found = self._effects().of(action_node.id, direction, max_depth, scope)
+        consequences = self._effects().of(action_node.id, direction, max_depth, scope)
         level = session.level(verbosity_level)
-        ids = [key for key in (action_node.id, *(c.node.id for c in found)) if self._is_note(key)]
+        ids = [
+            key
+            for key in (action_node.id, *(c.node.id for c in consequences))
+            if self._is_note(key)
+        ]
         self._box.record_shown(session, ids)
         return CausalAnswer(
             action=NodeNameShape.of(action_node),
-            consequences=[self._consequence(each, level) for each in found],
-            approximate=any(each.approximate for each in found),
+            consequences=[self._consequence(consequence, level) for consequence in consequences],
+            approximate=any(consequence.approximate for consequence in consequences),
             pulse=self._box.meter.of(ids),
         )
 
@@ -198,14 +202,14 @@ class ReasoningTools(Tools):
         strongest first."""
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
-        found = self._node(node, scope)
-        chains = self._effects().chains(found.id, max_depth, scope)
+        start = self._node(node, scope)
+        chains = self._effects().chains(start.id, max_depth, scope)
         level = session.level(verbosity_level)
         ids = list(dict.fromkeys(k for c in chains for k in c.nodes if self._is_note(k)))
         self._box.record_shown(session, ids)
         return ChainsAnswer(
-            node=NodeNameShape.of(found),
-            chains=[self._chain(each, level) for each in chains],
+            node=NodeNameShape.of(start),
+            chains=[self._chain(chain, level) for chain in chains],
             pulse=self._box.meter.of(ids),
         )
 
@@ -226,16 +230,18 @@ class ReasoningTools(Tools):
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
         clamped = {
-            self._node(each.node_id, scope).id: self._probability(each, scope)
-            for each in clamped_nodes
+            self._node(clamped_node.node_id, scope).id: self._probability(clamped_node, scope)
+            for clamped_node in clamped_nodes
         }
-        wanted = [self._node(name, scope).id for name in predict_nodes or ()]
+        target_ids = [self._node(name, scope).id for name in predict_nodes or ()]
         container = self._box.container
         inference = OmniInference(container.live.reasoner, container.live.graph_view)
-        found = inference.infer(query_type, clamped, wanted, max_iterations, scope)
-        ids = [each.key for each in found.predictions if self._is_note(each.key)]
+        inferred = inference.infer(query_type, clamped, target_ids, max_iterations, scope)
+        ids = [
+            prediction.key for prediction in inferred.predictions if self._is_note(prediction.key)
+        ]
         self._box.record_shown(session, ids)
-        return self._inference(found, query_type, ids)
+        return self._inference(inferred, query_type, ids)
 
     # -- arguments ------------------------------------------------------------------------------
 
@@ -252,13 +258,13 @@ class ReasoningTools(Tools):
 
     def _probability(self, clamped: Clamped, scope: Scope) -> float:
         """The probability that a clamped node is true, in [0, 1]."""
-        value, where = clamped.clamp_value, "Invalid params: clamped_nodes.clamp_value - "
+        value, invalid = clamped.clamp_value, "Invalid params: clamped_nodes.clamp_value - "
         if clamped.clamp_type == "semantic":
             if not isinstance(value, list):
-                raise InvalidParams(where + "a semantic clamp needs an embedding")
+                raise InvalidParams(invalid + "a semantic clamp needs an embedding")
             return self._similarity(self._node(clamped.node_id, scope).id, value)
         if isinstance(value, list) or not 0.0 <= float(value) <= 1.0:
-            raise InvalidParams(where + "must be true, false or a number from 0 to 1")
+            raise InvalidParams(invalid + "must be true, false or a number from 0 to 1")
         return float(value) if clamped.clamp_type == "scalar" else float(value >= 0.5)
 
     def _similarity(self, key: str, vector: list[float]) -> float:
@@ -287,25 +293,27 @@ class ReasoningTools(Tools):
     def _links(self, links: Iterable[Influence], level: VerbosityLevel) -> list[LinkShape] | None:
         if level is VerbosityLevel.RAW_ONLY:
             return None
-        return [self._link(each, level) for each in links]
+        return [self._link(influence, level) for influence in links]
 
-    def _link(self, each: Influence, level: VerbosityLevel) -> LinkShape:
-        stated, name_of = each.stated[0], self._box.container.live.reasoner.name_of
+    def _link(self, influence: Influence, level: VerbosityLevel) -> LinkShape:
+        stated, name_of = influence.stated[0], self._box.container.live.reasoner.name_of
         memory = self._box.container.live.catalogue.by_id(stated.memory_id)
         full = level is VerbosityLevel.FULL_INSIGHTS
         return LinkShape.of(
-            each,
-            cause=name_of(each.cause),
-            effect=name_of(each.effect),
+            influence,
+            cause=name_of(influence.cause),
+            effect=name_of(influence.effect),
             relation=stated.relation,
             path=memory.path if memory is not None else None,
             line=stated.line if memory is not None else None,
             sentence=stated.sentence if full else brief(stated.sentence),
         )
 
-    def _consequence(self, each: Consequence, level: VerbosityLevel) -> ConsequenceShape:
+    def _consequence(self, consequence: Consequence, level: VerbosityLevel) -> ConsequenceShape:
         return ConsequenceShape.of(
-            each, depth=len(each.chain.links), chain=self._links(each.chain.links, level)
+            consequence,
+            depth=len(consequence.chain.links),
+            chain=self._links(consequence.chain.links, level),
         )
 
     def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
@@ -315,23 +323,23 @@ class ReasoningTools(Tools):
             links=self._links(chain.links, level),
         )
 
-    def _inference(self, found: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
+    def _inference(self, inferred: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
         container = self._box.container
         name_of, by_id = container.live.reasoner.name_of, container.live.catalogue.by_id
         notice = None
-        if not found.predictions:
+        if not inferred.predictions:
             notice = "No note states a relation of this kind to the known nodes."
         return InferenceAnswer.of(
-            found,
+            inferred,
             predictions=[
                 PredictionShape.of(
-                    each,
-                    node_content=name_of(each.key),
-                    path=memory.path if (memory := by_id(each.key)) is not None else None,
+                    prediction,
+                    node_content=name_of(prediction.key),
+                    path=memory.path if (memory := by_id(prediction.key)) is not None else None,
                 )
-                for each in found.predictions
+                for prediction in inferred.predictions
             ],
-            inference_path=[name_of(key) for key in found.path_nodes]
+            inference_path=[name_of(key) for key in inferred.path_nodes]
             if kind is Inference.BRIDGE
             else None,
             notice=notice,
@@ -345,16 +353,18 @@ def _by_name(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
 
 def _shown(evidence: Sequence[EvidenceUsed], level: VerbosityLevel) -> Sequence[EvidenceUsed]:
     if level is VerbosityLevel.RAW_ONLY:  # which lists each note once, without its sentences
-        evidence = list({each.memory_id: each for each in reversed(evidence)}.values())[::-1]
+        evidence = list(
+            {statement.memory_id: statement for statement in reversed(evidence)}.values()
+        )[::-1]
     return evidence[: SHOWN[level]]
 
 
-def _evidence(each: EvidenceUsed, level: VerbosityLevel) -> EvidenceShape:
-    shape = EvidenceShape.of(each)
+def _evidence(statement: EvidenceUsed, level: VerbosityLevel) -> EvidenceShape:
+    shape = EvidenceShape.of(statement)
     match level:
         case VerbosityLevel.RAW_ONLY:
             return shape.model_copy(update=dict.fromkeys(("lines", "sentence", "bearing")))
         case VerbosityLevel.TEXT_AND_IDS:
-            return shape.model_copy(update={"sentence": brief(each.sentence) or None})
+            return shape.model_copy(update={"sentence": brief(statement.sentence) or None})
         case VerbosityLevel.FULL_INSIGHTS:
             return shape

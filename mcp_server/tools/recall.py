@@ -109,8 +109,8 @@ class NoteTools(Tools):
     def _path_titled(self, name: str) -> str | None:
         """The path of the note with this title, to which links do not lead: they follow names of
         files."""
-        found = self._box.container.live.indexer.names.lookup(name)
-        return found.path if found is not None and found.rank is NameRank.TITLE else None
+        entry = self._box.container.live.indexer.names.lookup(name)
+        return entry.path if entry is not None and entry.rank is NameRank.TITLE else None
 
 
 RESULTS = 10
@@ -247,14 +247,16 @@ class RecallTools(Tools):
             ids = passing([memory for _, memory in pairs]) if passing else ()
             return [pair for pair in pairs if pair[1].id in ids]
 
-        found = widened(search_memories, keep_passing, top_k) if passing else search_memories(top_k)
-        shown = found[:top_k]
+        found_pairs = (
+            widened(search_memories, keep_passing, top_k) if passing else search_memories(top_k)
+        )
+        shown_pairs = found_pairs[:top_k]
         best: dict[str, float] = {}
-        for hit, memory in shown:
+        for hit, memory in shown_pairs:
             best.setdefault(memory.id, hit.score)
         self._box.record_shown(session, list(best))
         result = self._box.container.live.searcher.check(
-            query, [_hit(hit, memory) for hit, memory in shown], scope,
+            query, [_hit(hit, memory) for hit, memory in shown_pairs], scope,
             allow_unverified=allow_unverified,
         )  # fmt: skip
         self._box.log_claims(query, result)

@@ -97,7 +97,7 @@ class NavigationTools(Tools):
             memory = by_id(key)
             return memory is None or in_scope(memory, scope)
 
-        found = neighbours(
+        near = neighbours(
             centre.id,
             edges,
             hops=hops,
@@ -105,7 +105,7 @@ class NavigationTools(Tools):
             relevance=lambda keys: self._similarity(centre.id, keys),
             allowed=in_project if project is not None else lambda _: True,
         )
-        memories = [each.node.id for each in found if each.node.path is not None]
+        memories = [neighbour.node.id for neighbour in near if neighbour.node.path is not None]
         own_id = [centre.id] if centre.path is not None else []
         self._box.record_shown(session, [*own_id, *memories])
         level = session.level(verbosity_level)
@@ -113,7 +113,7 @@ class NavigationTools(Tools):
             id=centre.id,
             title=centre.name,
             path=centre.path,
-            neighbors=[_neighbour(each, level) for each in found],
+            neighbors=[_neighbour(neighbour, level) for neighbour in near],
             total=len(edges.of(centre.id)),
             pulse=self._box.meter.of([*own_id, *memories]),
         )
@@ -144,54 +144,54 @@ class NavigationTools(Tools):
         if project is not None:
             records = [record for record in records if in_scope(record.memory, scope)]
         accessed = {key: used.last_accessed for key, used in activity.items() if used.last_accessed}
-        found = recent(records, accessed, start, limit, used_here)
+        recent_activity = recent(records, accessed, start, limit, used_here)
         return RecentAnswer(
             since=start,
-            projects=_by_project(found.first, activity, session.level(verbosity_level)),
-            total=found.total,
-            pulse=self._box.meter.of([each.memory.id for each in found.first]),
+            projects=_by_project(recent_activity.first, activity, session.level(verbosity_level)),
+            total=recent_activity.total,
+            pulse=self._box.meter.of([event.memory.id for event in recent_activity.first]),
         )
 
     def _similarity(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
         """The cosine of each memory's text with the centre's, in [0, 1], by id."""
         vectors = self._box.meter.similarity_index.vectors([centre, *keys])
         centre_vector = vectors.pop(centre, None)
-        known = {key: vector for key, vector in vectors.items() if vector is not None}
-        if centre_vector is None or not known:
+        with_vector = {key: vector for key, vector in vectors.items() if vector is not None}
+        if centre_vector is None or not with_vector:
             return {}
-        cosines = np.clip(np.stack(list(known.values())) @ centre_vector, 0.0, 1.0)
-        return dict(zip(known, cosines.tolist(), strict=True))
+        cosines = np.clip(np.stack(list(with_vector.values())) @ centre_vector, 0.0, 1.0)
+        return dict(zip(with_vector, cosines.tolist(), strict=True))
 
 
-def _neighbour(each: Neighbour, level: VerbosityLevel) -> NeighbourShape:
+def _neighbour(neighbour: Neighbour, level: VerbosityLevel) -> NeighbourShape:
     """A neighbour with the fields of this level; the others are None."""
     hidden = {"outgoing", "relevance"} if level is not VerbosityLevel.FULL_INSIGHTS else set()
     if level is VerbosityLevel.RAW_ONLY:
         hidden |= {"kind", "via", "sentence", "stated_in", "line"}
-    elif each.distance == 1:
+    elif neighbour.distance == 1:
         hidden.add("via")
-    shape = NeighbourShape.of(each).model_copy(update=dict.fromkeys(hidden))
+    shape = NeighbourShape.of(neighbour).model_copy(update=dict.fromkeys(hidden))
     if level is VerbosityLevel.TEXT_AND_IDS:
-        return shape.model_copy(update={"sentence": brief(each.source.sentence)})
+        return shape.model_copy(update={"sentence": brief(neighbour.source.sentence)})
     return shape
 
 
 def _by_project(
-    found: list[RecentEvent], activity: Mapping[str, MemoryActivity], level: VerbosityLevel
+    events: list[RecentEvent], activity: Mapping[str, MemoryActivity], level: VerbosityLevel
 ) -> list[RecentProject]:
     groups: dict[str | None, list[RecentShape]] = {}
-    for each in found:
-        used = activity.get(each.memory.id)
-        shape = _recent(each, used.access_count if used else 0, level)
-        groups.setdefault(each.memory.project, []).append(shape)
+    for event in events:
+        used = activity.get(event.memory.id)
+        shape = _recent(event, used.access_count if used else 0, level)
+        groups.setdefault(event.memory.project, []).append(shape)
     return [RecentProject(project=project, memories=shapes) for project, shapes in groups.items()]
 
 
-def _recent(each: RecentEvent, access_count: int, level: VerbosityLevel) -> RecentShape:
+def _recent(event: RecentEvent, access_count: int, level: VerbosityLevel) -> RecentShape:
     full = level is VerbosityLevel.FULL_INSIGHTS
     shape = RecentShape.of(
-        each,
-        working_set=each.in_working_set or None,
+        event,
+        working_set=event.in_working_set or None,
         access_count=access_count if full else None,
     )
     if level is VerbosityLevel.RAW_ONLY:
@@ -233,7 +233,9 @@ class SessionTools(Tools):
         session = self._box.touch(session_id)
         return InstructionsAnswer(
             system_prompt_fragment=FRAGMENT,
-            critical_behaviors=[each for each in BEHAVIOURS if self._box.offers(each.tool)],
+            critical_behaviors=[
+                behaviour for behaviour in BEHAVIOURS if self._box.offers(behaviour.tool)
+            ],
             antipatterns=ANTIPATTERNS,
             session=SessionShape.of(session),
             pulse=self._box.meter.of_vault(),

@@ -65,13 +65,13 @@ class PreferenceTools(Tools):
         Call this before you choose a language, style or format. Without a key, ask recall_memory.
         """
         store = self._box.container.live.stores.keyvalue
-        found = get_preference(store, key, self._is_persons)
+        preference = get_preference(store, key, self._is_persons)
         return PreferenceAnswer(
-            key=found.key if found else key,
-            value=found.value if found else None,
-            path=found.path if found else None,
-            line=found.line if found else None,
-            keys=[] if found else preference_keys(store)[:MAX_KEYS],
+            key=preference.key if preference else key,
+            value=preference.value if preference else None,
+            path=preference.path if preference else None,
+            line=preference.line if preference else None,
+            keys=[] if preference else preference_keys(store)[:MAX_KEYS],
             pulse=self._box.meter.of_vault(),
         )
 
@@ -210,25 +210,25 @@ class StoreTools(Tools):
             kind = ProposalKind.PERMANENT
             container.proposals.propose(kind, memory, why.actor, why.rationale)
 
-    def _quarantined(self, held: QuarantinedText) -> StoredAnswer:
+    def _quarantined(self, text: QuarantinedText) -> StoredAnswer:
         return StoredAnswer(
-            node_id=held.note_id,
-            path=held.path,
-            created_at=held.at,
+            node_id=text.note_id,
+            path=text.path,
+            created_at=text.at,
             johari_quadrant=JohariQuadrant.UNKNOWN,
             utl_state=UTLState(),
             pulse=self._box.meter.of_vault(),
             notice="Kept as a note, but in quarantine: it contains what looks like orders to an "
-            f"AI model ({', '.join(held.kinds)}). No tool returns it until the person releases it "
+            f"AI model ({', '.join(text.kinds)}). No tool returns it until the person releases it "
             "on the Curate page.",
         )
 
     def _answer(
         self, stored: StoredMemory, contradicted: Sequence[Contradiction], related: Sequence[Memory]
     ) -> StoredAnswer:
-        held = self._box.container.guarded.held_at(stored.path)
-        if held is not None and held.whole:
-            return self._quarantined(held)
+        quarantined = self._box.container.guarded.held_at(stored.path)
+        if quarantined is not None and quarantined.whole:
+            return self._quarantined(quarantined)
         meter, catalogue = self._box.meter, self._box.container.live.catalogue
         memory = catalogue.by_path(stored.path) or self._box.lookup.memory_on_disk(stored.path)
 
@@ -239,8 +239,8 @@ class StoreTools(Tools):
         # A session that hooks captured holds the sentence that a client stores from it.
         new = learned_memory(meter, memory.id, apart_from=is_session)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
-        named = {memory.id, *(each.memory.id for each in contradicted)}
-        related = [each for each in related if each.id not in named]
+        mentioned = {memory.id, *(contradiction.memory.id for contradiction in contradicted)}
+        related = [other_memory for other_memory in related if other_memory.id not in mentioned]
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,
@@ -248,8 +248,9 @@ class StoreTools(Tools):
             johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
             utl_state=new.state,
             reversal_hash=stored.change.reversal_hash if stored.change else None,
-            contradicts=[ContradictedShape.of(each) for each in contradicted] or None,
-            related=[RelatedShape.of(each) for each in related],
+            contradicts=[ContradictedShape.of(contradiction) for contradiction in contradicted]
+            or None,
+            related=[RelatedShape.of(related_memory) for related_memory in related],
             notice=self._notice(stored, memory, contradicted, _near_duplicate(new, related)),
             pulse=meter.of([memory.id, *new.among]),
         )
@@ -291,15 +292,15 @@ class StoreTools(Tools):
 
     def _same_title(self, memory: Memory) -> list[str]:
         """The notice that other notes have the title of the new one already."""
-        others = namesakes(memory, self._box.container.live.catalogue)[:MAX_NAMESAKES]
-        if not others:
+        same_titled = namesakes(memory, self._box.container.live.catalogue)[:MAX_NAMESAKES]
+        if not same_titled:
             return []
-        paths = " and ".join(each.path for each in others)
+        paths = " and ".join(note.path for note in same_titled)
         merge = ", or merge_concepts" if self._box.offers("merge_concepts") else ""
         return [
             f"The title already exists: {paths}. The new note is {memory.path}. To change the "
             "existing note instead: undo_change with this reversal_hash, then edit_memory with "
-            f"target={others[0].path!r}{merge}."
+            f"target={same_titled[0].path!r}{merge}."
         ]
 
 
@@ -315,4 +316,4 @@ def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | N
     """The related memory that is a near-duplicate of the new one, or None."""
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
-    return next((each for each in related if each.id == new.among[0]), None)
+    return next((memory for memory in related if memory.id == new.among[0]), None)

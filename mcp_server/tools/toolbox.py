@@ -203,17 +203,17 @@ class Toolbox:
 
     def supersede_hint(self, memory: Memory, contradicted: Sequence[Contradiction]) -> str:
         """The notice for a client whose text in this note contradicts other memories."""
-        link = self.link_to(memory, [each.memory for each in contradicted])
+        link = self.link_to(memory, [contradiction.memory for contradiction in contradicted])
         return (
             "An older memory says otherwise (contradicts). Ask the person which is right; to "
             "supersede the older one: edit_memory with operation=append and "
             f"content='Superseded by: {link}'."
         )
 
-    def link_to(self, memory: Memory, others: Sequence[Memory]) -> str:
+    def link_to(self, memory: Memory, memories: Sequence[Memory]) -> str:
         """A wikilink that leads to this memory's note from each of the other notes."""
         links = self.container.live.indexer.links
-        return wikilink_from_all(memory.path, [each.path for each in others], links)
+        return wikilink_from_all(memory.path, [other.path for other in memories], links)
 
     def related(self, text: str | None, project: str | None) -> list[Memory]:
         """As `Critic.related_to_new`; none while a store does not answer."""
@@ -233,10 +233,10 @@ class Toolbox:
         if project is None or spelling is not None:
             return Scope(filters, spelling)
         names = sorted(catalogue.projects())
-        known = f"Known projects: {', '.join(names)}" if names else "No note has a project"
+        known_projects = f"Known projects: {', '.join(names)}" if names else "No note has a project"
         raise InvalidParams(
-            f"No note belongs to a project {project!r}. {known}. Correct the name, or leave "
-            "project out to search everything.",
+            f"No note belongs to a project {project!r}. {known_projects}. Correct the name, or "
+            "leave project out to search everything.",
             projects=names,
         )
 

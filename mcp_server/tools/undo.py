@@ -64,14 +64,17 @@ class UndoTools(Tools):
         notice = None if repeated else self._wait_for_person(undone, why, preview=preview)
         if not (preview or notice or undone.change):
             undone = actions.undo(hashes, why)
-        moves = undone.plan.moves if preview or not notice else []
+        is_shown = preview or not notice
+        moves = undone.plan.moves if is_shown else []
         return UndoneAnswer(
             notice=notice,
-            undone=[done_shape(each) for each in undone.undone] if preview or not notice else [],
+            undone=[done_shape(change) for change in undone.undone] if is_shown else [],
             conflicts=[
-                ConflictShape.of(each, lines=each.lines[:MAX_LINES]) for each in undone.conflicts
+                ConflictShape.of(conflict, lines=conflict.lines[:MAX_LINES])
+                for conflict in undone.conflicts
             ],
-            moved=[MovedShape(path=path, to=to) for path, to in moves[:MAX_MOVES]] or None,
+            moved=[MovedShape(path=path, to=new_path) for path, new_path in moves[:MAX_MOVES]]
+            or None,
             more_moved=max(0, len(moves) - MAX_MOVES) or None,
             **operated(undone, self._box.meter.of_vault(), preview=preview),
         )
@@ -84,15 +87,20 @@ class UndoTools(Tools):
         if is_person():
             return None
         actors = [(change, change.actor) for change in planned.undone]
-        others = [each for each, by in actors if by.kind == "client" and by.name != why.client]
-        of_person = next((each for each, by in actors if by.kind == "person"), None)
+        of_others = [
+            change
+            for change, actor in actors
+            if actor.kind == "client" and actor.name != why.client
+        ]
+        of_person = next((change for change, actor in actors if actor.kind == "person"), None)
         reason = ""
-        if of_person is None and others:
-            of_person = others[0]
+        if of_person is None and of_others:
+            of_person = of_others[0]
             reason = "{} was changed by another client, whose changes only they undo"
         if of_person is None:
             return None
-        call = TaskAction.by("undo_change", changes=[each.reversal_hash for each in planned.undone])
+        hashes = [change.reversal_hash for change in planned.undone]
+        call = TaskAction.by("undo_change", changes=hashes)
         about = (
             (*of_person.node_ids, of_person.reversal_hash)[0],
             (*of_person.paths, *of_person.names, "a note")[0],

@@ -64,18 +64,24 @@ class VerificationTools(Tools):
         """
         session = self._box.touch(session_id)
         focal = [self._box.lookup.memory(key).id for key in focal_nodes or ()]
-        found, advice = self._box.container.live.critic.critique(
+        contradictions, advice = self._box.container.live.critic.critique(
             reasoning_summary, focal, contradiction_threshold
         )
-        ids = [each.memory.id for each in found]
+        ids = [contradiction.memory.id for contradiction in contradictions]
         self._box.record_shown(session, ids)
         return CritiqueAnswer(
-            contradictions_found=bool(found),
-            contradiction_count=len(found),
-            contradicting_nodes=[ContradictionShape.of(each) for each in found],
+            contradictions_found=bool(contradictions),
+            contradiction_count=len(contradictions),
+            contradicting_nodes=[
+                ContradictionShape.of(contradiction) for contradiction in contradictions
+            ],
             suggested_action=advice,
-            notice=None if found else "No memory contradicts this, which does not confirm it.",
-            pulse=self._box.meter.of(ids, [each.confidence for each in found]),
+            notice=None
+            if contradictions
+            else "No memory contradicts this, which does not confirm it.",
+            pulse=self._box.meter.of(
+                ids, [contradiction.confidence for contradiction in contradictions]
+            ),
         )
 
 
@@ -103,23 +109,23 @@ class ImmunityTools(Tools):
         if node_id is not None:
             place, title = self._place(node_id)
             content = container.vault.read(place).decode("utf-8", "replace")
-        found = container.immunity.check(content or "", title)
+        finding = container.immunity.check(content or "", title)
         return AdversarialAnswer(
-            adversarial=found.adversarial,
-            kinds=list(found.kinds) if found.adversarial else [],
-            evidence=[AdversarialEvidence.of(each) for each in found.evidence]
-            if found.adversarial
+            adversarial=finding.adversarial,
+            kinds=list(finding.kinds) if finding.adversarial else [],
+            evidence=[AdversarialEvidence.of(evidence) for evidence in finding.evidence]
+            if finding.adversarial
             else [],
-            action=found.action,
-            score=found.score,
+            action=finding.action,
+            score=finding.score,
             pulse=self._box.meter.of_vault(),
         )
 
     def _place(self, node_id: str) -> tuple[str, str]:
         """Path and title of a memory, in quarantine or not."""
-        held = self._box.container.guarded.held()
-        known = next((each for each in held if each.note_id == node_id), None)
-        if known is not None:
-            return known.path, ""
+        held_texts = self._box.container.guarded.held_texts()
+        held_text = next((text for text in held_texts if text.note_id == node_id), None)
+        if held_text is not None:
+            return held_text.path, ""
         memory = self._box.lookup.memory(node_id)
         return memory.path, memory.title

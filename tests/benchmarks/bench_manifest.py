@@ -69,7 +69,7 @@ def measure(container: Container) -> list[Figure]:
     writing = timed(keeper.write, 3, warm_up=0)
     edit(container.vault.root / "manifest.md", count)
     previews = timed(keeper.preview, 5, warm_up=0)
-    changes = len(keeper.preview().wanted)
+    changes = len(keeper.preview().edits)
     began = time.perf_counter()
     container.apply_manifest(Attribution("", "a benchmark", kind="person"), confirm=True)
     applying = (time.perf_counter() - began) * 1e3

@@ -332,7 +332,7 @@ def test_a_summary_that_would_look_like_an_order_puts_no_note_in_quarantine(worl
     world.save(path, TEXT.replace("## Outcome", f"- {order} {odd}\n\n## Outcome\n\n{order}"))
     world.days(31)
     assert world.stage(path) == "summary" and "evil" not in world.read(path)
-    assert world.container.quarantine.held() == []
+    assert world.container.quarantine.held_texts() == []
     assert not [each for each in world.container.indexing.doctor() if each.severity == "error"]
     world.container.actions.reconstruct(path, ME)
     assert order in world.read(path)

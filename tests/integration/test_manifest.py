@@ -312,11 +312,11 @@ def test_the_template_comes_with_the_manifest_that_would_be_written_for_it(tmp_p
         text = (TEMPLATE / "manifest.md").read_text(encoding="utf-8")
         assert container.manifest().write().waiting == 0
         assert (container.vault.root / "manifest.md").read_text(encoding="utf-8") == text
-        assert container.manifest().preview().wanted == ()
+        assert container.manifest().preview().edits == ()
         edited = without(text, "- Keep seeds in paper envelopes")
         (container.vault.root / "manifest.md").write_text(edited, encoding="utf-8")
-        [wanted] = container.manifest().preview().wanted
-        assert wanted.concepts == ("Keep seeds in paper envelopes",)
+        [edit] = container.manifest().preview().edits
+        assert edit.concepts == ("Keep seeds in paper envelopes",)
     finally:
         container.close()
 

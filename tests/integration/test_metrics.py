@@ -122,7 +122,7 @@ def test_what_looks_like_an_attack_is_counted_until_it_is_released(scraped: Scra
     scraped.call("store_memory", content=attack, rationale="Found on a page.")
     assert scraped.value("immune_nodes_quarantined") == 1
     assert scraped.value("immune_health_score") < 1
-    [held] = scraped.container.guarded.held()
+    [held] = scraped.container.guarded.held_texts()
     kind = held.kinds[0]
     assert scraped.value("immune_attacks_detected_total", type=kind) == 1
     assert scraped.value("immune_attacks_blocked_total", type=kind) == 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.engine_log import trim_log
-from memvault.model.errors import VaultMissing
+from memvault.model.errors import StorageError, VaultMissing
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
 from tests.waiting import until
@@ -105,6 +106,33 @@ def test_an_engine_that_started_without_the_vault_knows_when_it_has_read_it(tmp_
         assert any("missing from" in each.what for each in again.indexing.doctor())
     finally:
         again.close()
+
+
+def test_a_journal_that_cannot_be_read_is_named_and_nothing_is_changed(writer: Caller) -> None:
+    journal = writer.container.vault.root / ".memvault" / "journal"
+    writer.ok("store_memory", content="Low tide is at six.", rationale=WHY)
+    journal.rename(journal.with_name("away"))
+    journal.write_text("a sync tool put a file here")
+    refused = writer.error("store_memory", content="High tide is at noon.", rationale=WHY)
+    assert ".memvault/journal cannot be read" in refused["message"]
+    (finding,) = writer.container.indexing.doctor(fix=True)
+    assert finding.severity == "error" and ".memvault/journal cannot be read" in finding.what
+    assert finding.what in writer.container.status()["problems"]
+    journal.unlink()
+    journal.with_name("away").rename(journal)
+    writer.ok("store_memory", content="High tide is at noon.", rationale=WHY)
+    assert all(found.severity == "note" for found in writer.container.indexing.doctor())
+
+
+def test_an_engine_does_not_start_without_the_journal(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    first.close()
+    journal = first.vault.root / ".memvault" / "journal"
+    shutil.rmtree(journal, ignore_errors=True)
+    journal.parent.mkdir(exist_ok=True)
+    journal.write_text("a sync tool put a file here")
+    with pytest.raises(StorageError, match=r"\.memvault/journal cannot be read"):
+        Container(first.vault.root, first.settings, first.state)
 
 
 def test_the_log_stays_within_bounds(writer: Caller) -> None:

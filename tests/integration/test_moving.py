@@ -160,10 +160,10 @@ def test_a_note_in_quarantine_is_not_moved_and_one_that_was_released_stays_relea
             "move_memory", target=stored["path"], destination="sea", rationale=WHY
         )
         assert "quarantine" in error["message"] and (root / stored["path"]).exists()
-        (held,) = container.guarded.held()
+        (held,) = container.guarded.held_texts()
         container.quarantine.release(held.key, container.curator.history.changes()[0].actor)
         container.indexing.index_written([held.path])
         for place in ("sea", "sea/low", "/"):
             caller.person.ok("move_memory", target="Held", destination=place, rationale=WHY)
         assert until(lambda: caller.ok("get_memory", path="Held.md"))["path"] == "Held.md"
-        assert container.guarded.held() == []
+        assert container.guarded.held_texts() == []

@@ -57,7 +57,7 @@ def paths(indexer: Indexer) -> set[str]:
 
 def is_true(indexer: Indexer) -> bool:
     differing = indexer.comparison.differing()
-    return not differing.changed and not differing.gone
+    return not differing.changed and not differing.deleted
 
 
 def assert_as_built_anew(live: Indexer, open_indexer: Open) -> None:

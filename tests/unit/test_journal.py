@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from memvault.model.errors import OutsideVault
+from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from tests.forks import forks_of
 from tests.integration.change_child import stepping
 
+posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -126,6 +130,48 @@ def test_a_journal_folder_that_links_out_of_the_vault_is_refused(tmp_path: Path)
     with pytest.raises(OutsideVault):
         Journal(Vault(vault)).append(entry())
     assert list(outside.rglob("*.jsonl")) == []
+
+
+def test_a_journal_whose_folder_is_a_file_is_neither_empty_nor_written(tmp_path: Path) -> None:
+    (tmp_path / ".memvault").mkdir()
+    (tmp_path / ".memvault" / "journal").write_text("not a folder")
+    journal = Journal(Vault(tmp_path))
+    for use in (
+        lambda: list(journal.entries()),
+        lambda: journal.entries_after({}),
+        lambda: journal.append(entry()),
+    ):
+        with pytest.raises(StorageError, match=r"\.memvault/journal"):
+            use()
+
+
+@posix_only
+@pytest.mark.parametrize("closed", ["journal", "journal/2026-03.jsonl"])
+def test_a_journal_that_may_be_written_but_not_read_takes_no_entry(closed: str) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from tests.unit.test_journal import *\n"
+        "os.getuid() or os.setuid(65534)\n"
+        "journal = Journal(Vault(Path(sys.argv[1])))\n"
+        "for use in (lambda: list(journal.entries()), lambda: journal.entries_after({}),\n"
+        "            lambda: journal.append(entry(2))):\n"
+        "    try: use()\n"
+        "    except StorageError as error: print(error.message.partition(':')[0])\n"
+    )
+    # Not in tmp_path: another pytest that starts closes its parent folder to other users again.
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        Journal(Vault(root)).append(entry(1))
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o777)
+        (root / ".memvault" / closed).chmod(0o333)
+        try:
+            out = subprocess.run(
+                [sys.executable, "-c", code, folder], capture_output=True, text=True, check=False
+            )
+        finally:
+            (root / ".memvault" / closed).chmod(0o777)
+        assert out.stdout.count(".memvault/journal") == 3, out.stdout + out.stderr
+        assert [each.data["n"] for each in Journal(Vault(root)).entries()] == [1]
 
 
 def test_a_time_without_a_zone_is_refused() -> None:

@@ -90,7 +90,7 @@ def test_remarks_stay_where_they_stood_whatever_comes_and_goes(
         assume((is_remark(remark) and not remark.startswith("#")) or remark == "### Mine")
         lines.insert(min(place, len(lines)), remark + "\n")
     edited = "".join(lines)
-    written = write_manifest(edited, after, STATE, gone=lambda key: key in before)
+    written = write_manifest(edited, after, STATE, is_gone=lambda key: key in before)
     assert names_in(written) == {key: concept.name for key, concept in after.items()}
     added = [
         line.raw for line in read_lines(edited) if line.kind is LineKind.REMARK and line.raw.strip()
@@ -125,7 +125,7 @@ def test_a_group_whose_last_concept_has_gone_goes_with_it() -> None:
     mill = Concept("Mill", "project", ("m",), ("Mill.md",))
     runa = Concept("Runa", "person", ("r",), ("Runa.md",))
     both = write_manifest("", {each.key: each for each in (mill, runa)}, STATE)
-    one = write_manifest(both, {mill.key: mill}, STATE, gone=lambda key: key == runa.key)
+    one = write_manifest(both, {mill.key: mill}, STATE, is_gone=lambda key: key == runa.key)
     assert one == write_manifest("", {mill.key: mill}, STATE)
 
 

@@ -290,7 +290,7 @@ def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:
         found = np.asarray(rows, np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
-    facts = key_facts([memory("a.md"), memory("b.md")], notes.__getitem__, embed, most=2)
+    facts = key_facts([memory("a.md"), memory("b.md")], notes.__getitem__, embed, limit=2)
     assert all("gauge" in fact.text for fact in facts[:1])
     assert {(fact.memory.path, fact.line) for fact in facts} <= {("a.md", 3), ("a.md", 4),
                                                                  ("b.md", 4)}  # fmt: skip

@@ -329,7 +329,7 @@ def test_orders_of_a_client_are_kept_from_answers_until_the_person_releases_them
     with pytest.raises(NoteQuarantined):
         desk.guarded.read(path)
     assert ORDER in desk.vault.read(path).decode()
-    held = desk.guarded.held()[0]
+    held = desk.guarded.held_texts()[0]
     assert held.path == path
     assert held.whole
     desk.quarantine.release(held.key, Actor(kind="person"))
@@ -351,7 +351,7 @@ def test_only_the_clients_lines_are_kept_back_in_the_persons_note(desk: Desk, en
 def test_the_persons_own_note_is_never_kept_back(desk: Desk) -> None:
     desk.write("Injection.md", f"{ORDER}\n<!-- {ORDER} -->\n")
     assert desk.guarded.read("Injection.md") == desk.vault.read("Injection.md")
-    assert not desk.guarded.held()
+    assert not desk.guarded.held_texts()
 
 
 def test_a_new_process_holds_the_same(desk: Desk) -> None:
@@ -359,7 +359,7 @@ def test_a_new_process_holds_the_same(desk: Desk) -> None:
     with pytest.raises(NoteQuarantined):
         desk.guarded.read(path)
     other = Desk(desk.vault.root)
-    assert [each.path for each in other.guarded.held()] == [path]
+    assert [each.path for each in other.guarded.held_texts()] == [path]
     with pytest.raises(NoteQuarantined):
         other.guarded.read(path)
 

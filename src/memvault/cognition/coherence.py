@@ -130,14 +130,14 @@ def coherences(
         kernels: (groups, n, n).
         share: (n,), the shares by which the memories of each group count.
     """
-    part: list[float] = share.tolist()
+    weights: list[float] = share.tolist()
     values = []
     for ids, cosines in zip(groups, kernels.tolist(), strict=True):
         surroundings = [around.get(key, _ALONE) for key in ids]
-        whole = _mean_hold(ids, cosines, surroundings, part) * (
-            1.0 - _opposed_share(ids, surroundings, part)
+        group_coherence = _mean_hold(ids, cosines, surroundings, weights) * (
+            1.0 - _opposed_share(ids, surroundings, weights)
         )
-        values.append(min(max(whole, 0.0), 1.0))
+        values.append(min(max(group_coherence, 0.0), 1.0))
     return values
 
 
@@ -145,27 +145,27 @@ def _mean_hold(
     ids: Sequence[str],
     cosines: Sequence[Sequence[float]],
     surroundings: Sequence[Surroundings],
-    part: Sequence[float],
+    weights: Sequence[float],
 ) -> float:
     """The weighted mean of ``hold`` over all pairs; 1 without pairs."""
-    held = total = 0.0
+    held_weight = total = 0.0
     for row, key in enumerate(ids):
         make_way()
         neighbours = surroundings[row].neighbours
         for column in range(row):
             other_neighbours = surroundings[column].neighbours
-            weight = part[row] * part[column]
+            weight = weights[row] * weights[column]
             total += weight
             if key in other_neighbours or ids[column] in neighbours:
-                held += weight
+                held_weight += weight
                 continue
             distance = 1.0 - min(max(cosines[row][column], 0.0), 1.0)
             if not neighbours.isdisjoint(other_neighbours):
                 distance *= 1.0 - len(neighbours & other_neighbours) / sqrt(
                     len(neighbours) * len(other_neighbours)
                 )
-            held += weight * (1.0 - distance)
-    return held / total if total > 0.0 else 1.0
+            held_weight += weight * (1.0 - distance)
+    return held_weight / total if total > 0.0 else 1.0
 
 
 def _opposed_share(

@@ -120,7 +120,7 @@ class PulseMeter:
         background: Callable[[], Background | None] = lambda: None,
     ) -> None:
         self._similarity_index = similarity_index
-        self._seen: SimilarityIndex | None = None
+        self._measured_index: SimilarityIndex | None = None
         self._tasks = tasks
         self._offers = offers
         self._vault: _Vault | None = None
@@ -137,11 +137,15 @@ class PulseMeter:
     def similarity_index(self) -> SimilarityIndex:
         """The similarity index of the live generation."""
         similarity_index = self._similarity_index()
-        if similarity_index is not self._seen:
+        if similarity_index is not self._measured_index:
             with self._lock:
-                if similarity_index is not self._seen:
+                if similarity_index is not self._measured_index:
                     similarity_index.on_change.append(self._forget)
-                    self._seen, self._states, self._unrelated = similarity_index, {}, set()
+                    self._measured_index, self._states, self._unrelated = (
+                        similarity_index,
+                        {},
+                        set(),
+                    )
                     self._answers.clear()
                     self._keeps_all = False
                     self._changes += 1
@@ -169,7 +173,7 @@ class PulseMeter:
         The first call measures it in the calling thread. If the index changed since, the last pulse
         is returned and measured again in the background.
         """
-        return self._pulse(self._whole().state, None)
+        return self._pulse(self._vault_measures().state, None)
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories.
@@ -178,7 +182,7 @@ class PulseMeter:
         then on, changed memories are measured again there.
         """
         measured = self.measures(ids)
-        median = self._whole().median
+        median = self._vault_measures().median
         return {key: state.on_scale(median) for key, state in measured.items()}
 
     def measures(self, ids: Sequence[str]) -> dict[str, MemoryState]:
@@ -251,7 +255,7 @@ class PulseMeter:
         if self._keeps_all:
             self._measure_soon(ids, SETTLE_SECONDS)
 
-    def _whole(self) -> _Vault:
+    def _vault_measures(self) -> _Vault:
         """The last measures of the vault.
 
         The first call measures in the calling thread. If the index changed since, the vault is
@@ -364,5 +368,5 @@ def _states(
     # plain entropy is above 0.5 if cosines are below 0.73, which is nearly always so.
     effective = np.exp(entropies(kernels, share) * np.log(count))
     spread = ((effective - 1.0) / (count - 1.0)).tolist()
-    joined = coherences(groups, np.zeros_like(kernels), around, share)
-    return [MemoryState(*measures) for measures in zip(spread, joined, strict=True)]
+    coherence_values = coherences(groups, np.zeros_like(kernels), around, share)
+    return [MemoryState(*measures) for measures in zip(spread, coherence_values, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from memvault.vault.journal import Journal, JournalEntry
 KIND = "pulse_measured"
 MIN_INTERVAL = timedelta(hours=1)
 VISIBLE = 0.001  # least difference that an answer shows
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +32,8 @@ class PulseLog:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
-        self._points: list[PulsePoint] = []
-        try:
-            points = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
-        except OSError as error:
-            logger.error("the journal cannot be read: %s", error.strerror)
-            points = []
-        self._points = sorted(points, key=lambda pulse: pulse.at)
+        points = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
+        self._points = sorted(points, key=lambda point: point.at)
 
     def points(self, since: datetime) -> Sequence[PulsePoint]:
         """The points since a moment, and the last one before it, oldest first."""

@@ -163,7 +163,7 @@ class Sessions:
                 raise _not_found(session_id)
             return session
 
-    def recent(self, most: int) -> list[Session]:
+    def recent(self, limit: int) -> list[Session]:
         """The most recently active sessions that have not expired, latest first."""
         with self._lock:
             now = self._clock()
@@ -172,7 +172,7 @@ class Sessions:
                 for session in self._sessions.values()
                 if not self._has_expired(session, now)
             ]
-        return list(reversed(live))[:most]
+        return list(reversed(live))[:limit]
 
     def _has_expired(self, session: Session, now: datetime) -> bool:
         return now - session.last_activity > self._expiry

@@ -75,13 +75,13 @@ class SimilarityIndex:
 
     def vectors(self, ids: Iterable[str]) -> dict[str, Vector | None]:
         """The vector of each memory's whole text; None for a memory without text."""
-        wanted = list(ids)
+        requested = list(ids)
         with self._lock:
-            vectors = {key: self._rows.get(key) for key in wanted if key in self._rows}
-        missing = [key for key in wanted if key not in vectors and self.is_memory(key)]
+            vectors = {key: self._rows.get(key) for key in requested if key in self._rows}
+        missing = [key for key in requested if key not in vectors and self.is_memory(key)]
         if missing:
             vectors.update(self._look_up(missing))
-        return {key: vectors.get(key) for key in wanted}
+        return {key: vectors.get(key) for key in requested}
 
     def rows(self, ids: Sequence[str]) -> Rows:
         """The vectors of these memories as one matrix, without memories that have none."""
@@ -100,14 +100,14 @@ class SimilarityIndex:
 
     def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
         """The surroundings of each node, from links in either direction."""
-        wanted = list(ids)
+        requested = list(ids)
         try:
-            return {key: surroundings(key, self._view.touching(key)) for key in wanted}
+            return {key: surroundings(key, self._view.touching(key)) for key in requested}
         except _FAULTS as error:
             logger.warning("the graph does not answer; the pulse has no links: %s", error.message)
-            return dict.fromkeys(wanted, Surroundings())
+            return dict.fromkeys(requested, Surroundings())
 
-    def related(self, memory_id: str, most: int) -> list[str]:
+    def related(self, memory_id: str, limit: int) -> list[str]:
         """The memories related to a memory, strongest first.
 
         They count by the weights of direct links, and by entities and tags that both link to or
@@ -117,7 +117,7 @@ class SimilarityIndex:
             weights = self._weights(memory_id)
         except _FAULTS:
             return []
-        return sorted(weights, key=lambda key: (-weights[key], key))[:most]
+        return sorted(weights, key=lambda key: (-weights[key], key))[:limit]
 
     def _weights(self, memory_id: str) -> dict[str, float]:
         unrelated: dict[str, float] = {}  # the product of 1 - weight, by memory
@@ -164,11 +164,11 @@ class SimilarityIndex:
         if self._loaded:
             return
         for batch in batched(self.memory_ids(), READ_AT_ONCE):
-            read = self._store.vectors(batch, ChunkSize.NOTE)
+            vectors = self._store.vectors(batch, ChunkSize.NOTE)
             with self._lock:
                 for key in batch:
                     if key not in self._rows and self.is_memory(key):  # not newer, not removed
-                        self._rows.put(key, mean_vector(read.get(key, ())))
+                        self._rows.put(key, mean_vector(vectors.get(key, ())))
         self._loaded = True
 
     def _apply(self, change: GraphChange) -> None:
@@ -200,11 +200,11 @@ class SimilarityIndex:
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, Vector | None]:
         try:
-            read = self._store.vectors(ids, ChunkSize.NOTE)
+            vectors = self._store.vectors(ids, ChunkSize.NOTE)
         except _FAULTS as error:
             logger.warning("the pulse has no vectors: %s", error.message)
             return dict.fromkeys(ids)
-        return {key: mean_vector(read.get(key, ())) for key in ids}
+        return {key: mean_vector(vectors.get(key, ())) for key in ids}
 
 
 @lru_cache(maxsize=4_096)

@@ -29,8 +29,8 @@ class VectorRows:
     32 bits. If it is full, further vectors are not kept.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._row_of: dict[str, int] = {}  # _NONE if the memory has no vector
         self._free: list[int] = []
         self._rows: npt.NDArray[np.float16] | None = None
@@ -55,7 +55,7 @@ class VectorRows:
 
     def put(self, key: str, vector: Vector | None) -> None:
         self.forget(key)
-        if len(self._row_of) >= self._most:
+        if len(self._row_of) >= self._capacity:
             return
         if vector is None:
             self._row_of[key] = _NONE

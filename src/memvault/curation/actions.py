@@ -6,11 +6,11 @@ updates the indexes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal
 
-from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.forgetting import (
     Restored,
     is_clients_own,
@@ -20,6 +20,7 @@ from memvault.curation.changes.forgetting import (
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import UndoResult
+from memvault.curation.indexed_changes import IndexedChanges, Result
 from memvault.curation.link_targets import LinkTargets, find_link_targets
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
@@ -31,7 +32,7 @@ from memvault.curation.operations.fade import (
     stage_fading,
     stage_reconstruction,
 )
-from memvault.curation.operations.merge import MergeIndex, MergeResult, stage_merge
+from memvault.curation.operations.merge import MergeResult, stage_merge
 from memvault.curation.operations.move import (
     Move,
     archive_paths,
@@ -49,26 +50,14 @@ from memvault.curation.operations.properties import (
     stage_verification,
 )
 from memvault.curation.operations.remember import remember, secrets_in
-from memvault.curation.targets import Target, resolve
+from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.memory import Lifecycle
 from memvault.model.moments import day_of
-from memvault.stores.graph import GraphStore
-from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.compose import compose_note
 from memvault.vault.file_names import safe_name
 
-Result = TypeVar("Result")
 Described = tuple[Result, tuple[str, ...], tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedVault:
-    """The vault as it is indexed now."""
-
-    notes: MergeIndex
-    graph: GraphStore
-    keyvalue: KeyValueStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,33 +75,11 @@ class StoredMemory:
     secrets: tuple[str, ...]
 
 
-class Actions:
+class Actions(IndexedChanges):
     """Changes the vault and updates the indexes. Thread-safe.
 
     Every method raises MemvaultError if it fails, and then nothing was changed.
-
-    Args:
-        indexed: gives the current indexes.
-        written: updates the indexes for these paths.
     """
-
-    def __init__(
-        self,
-        curator: Curator,
-        indexed: Callable[[], IndexedVault],
-        written: Callable[[Collection[str]], object],
-    ) -> None:
-        self._curator = curator
-        self._indexed = indexed
-        self._written = written
-
-    def target(self, name: str) -> Target:
-        """Find the note or concept with this id, path, file name, title or alias.
-
-        Raises NoteNotFound, AmbiguousTarget.
-        """
-        indexed = self._indexed()
-        return resolve(name, indexed.notes.memories, indexed.graph)
 
     # -- new notes ------------------------------------------------------------------------------
 
@@ -135,7 +102,7 @@ class Actions:
             links=indexed.notes.links,
             kind=kind,
         )
-        self._written([done.result.path])
+        self._update_indexes([done.result.path])
         secrets = tuple(sorted(set(secrets_in(draft).values())))
         return StoredMemory(done.result.path, done.change, targets, secrets)
 
@@ -166,7 +133,7 @@ class Actions:
         present = get_preference(self._indexed().keyvalue, key)
         path = present.path if present else None
         done = set_preference(self._curator, key, value, why, path=path)
-        self._written([done.result.path])
+        self._update_indexes([done.result.path])
         return done
 
     # -- existing notes -------------------------------------------------------------------------
@@ -224,7 +191,7 @@ class Actions:
                 target,
                 importance=importance,
                 delta=delta,
-                known=history.importance_of(target.node_ids),
+                concept_importance=history.importance_of(target.node_ids),
             )
 
         return self._change(name, ChangeKind.BOOSTED, stage, why, preview=preview)
@@ -377,40 +344,5 @@ class Actions:
     ) -> UndoResult:
         undone = self._curator.undo(reversal_hashes, why, preview=preview)
         if undone.change is not None:
-            self._written(undone.change.paths)
+            self._update_indexes(undone.change.paths)
         return undone
-
-    # -- performing -----------------------------------------------------------------------------
-
-    def _change(
-        self,
-        name: str,
-        kind: ChangeKind,
-        stage: Callable[[Staging, Target], Result],
-        why: Attribution,
-        *,
-        preview: bool = False,
-    ) -> ChangeResult[Result]:
-        target = self.target(name)
-        return self._perform(
-            lambda staging: stage(staging, target),
-            kind, (target.name,), target.node_ids, why, preview=preview,
-        )  # fmt: skip
-
-    def _perform(
-        self,
-        stage: Callable[[Staging], Result],
-        kind: ChangeKind,
-        names: tuple[str, ...],
-        node_ids: tuple[str, ...],
-        why: Attribution,
-        *,
-        preview: bool = False,
-    ) -> ChangeResult[Result]:
-        done = self._curator.perform(stage, kind, names, node_ids, why, preview=preview)
-        return self._indexed_after(done)
-
-    def _indexed_after(self, done: ChangeResult[Result]) -> ChangeResult[Result]:
-        if done.change is not None:
-            self._written(done.change.paths)
-        return done

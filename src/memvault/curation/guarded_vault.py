@@ -29,6 +29,7 @@ from memvault.vault.walk import NoteStat
 from memvault.verification.immunity import Finding, Immunity
 
 MAX_EVIDENCE = 5
+MAX_FINDINGS = 10_000  # that are cached
 _PDF_FILE = Origin(kind=OriginKind.IMPORT, name="PDF file")
 
 
@@ -59,9 +60,9 @@ class GuardedVault(Vault):
     def walk(self) -> Iterator[NoteStat]:
         """Like `Vault.walk`, without the notes that are known to be held as a whole."""
         for stat in super().walk():
-            known = self._hidden.get(stat.path)
-            is_held = known is not None and known[:2] == (stat.size, stat.mtime_ns)
-            if known is None or not is_held or self._quarantine.is_released(known[2]):
+            held_file = self._hidden.get(stat.path)
+            is_held = held_file is not None and held_file[:2] == (stat.size, stat.mtime_ns)
+            if held_file is None or not is_held or self._quarantine.is_released(held_file[2]):
                 yield stat
 
     def read(self, path: str) -> bytes:
@@ -122,7 +123,7 @@ class GuardedVault(Vault):
                 continue
             provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
             before, after = list(units(edit.before)), list(units(edit.after))
-            known = {unit.written for unit in before}
+            old_sentences = {unit.written for unit in before}
             remaining = {unit.written for unit in after}
             own_words = f" {provenance.own} "
             rewrites = any(
@@ -132,8 +133,8 @@ class GuardedVault(Vault):
                 if unit.is_body
             )
             rewrites = rewrites or bool(reframed(edit.before, edit.after).digests)
-            new = "\n".join(unit.text for unit in after if unit.written not in known)
-            if rewrites and new and self._immunity.check(new).adversarial:
+            added_text = "\n".join(unit.text for unit in after if unit.written not in old_sentences)
+            if rewrites and added_text and self._immunity.check(added_text).adversarial:
                 raise NoteQuarantined(
                     f"What would replace the person's words in {edit.path} looks like orders to an "
                     "AI model. Nothing was changed.",
@@ -154,30 +155,30 @@ class GuardedVault(Vault):
         stamps = self._provenances.stamps(zip(paths, stated, strict=True))
         return [stamp + mark for stamp, mark in zip(stamps, marks, strict=True)]
 
-    def held(self) -> list[QuarantinedText]:
+    def held_texts(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""
-        return [text for text in self._quarantine.held() if self.stat(text.path) is not None]
+        return [text for text in self._quarantine.held_texts() if self.stat(text.path) is not None]
 
     def held_at(self, path: str) -> QuarantinedText | None:
         """The held text of the note at this path, as the note is now."""
         with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
             self.examined(path)
-        return next((text for text in self._quarantine.held() if text.path == path), None)
+        return next((text for text in self._quarantine.held_texts() if text.path == path), None)
 
     def _is_released(self, path: str, text: str) -> bool:
         """Whether the person released this text, here or where the note was before."""
         paths = (path, *self._moved.former(path))
-        return any(self._quarantine.is_released(_key(each, text)) for each in paths)
+        return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
     def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
         title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
         key = f"{title}\0{text}"
-        found = self._findings.get(key)
-        if found is None:
-            if len(self._findings) > 10_000:
+        finding = self._findings.get(key)
+        if finding is None:
+            if len(self._findings) > MAX_FINDINGS:
                 self._findings.clear()
-            found = self._findings[key] = self._immunity.check(text, title)
-        return found
+            finding = self._findings[key] = self._immunity.check(text, title)
+        return finding
 
 
 def _key(path: str, text: str) -> str:

@@ -52,7 +52,7 @@ class MovedPaths:
         entries, self._marks = self._journal.entries_after(self._marks)
         if not entries:
             return
-        known = len(self._begun), len(self._done & self._begun.keys())
+        former_counts = len(self._begun), len(self._done & self._begun.keys())
         for entry in entries:
             if entry.kind == JournalPhase.DONE:
                 self._done.add(str(entry.data.get("reversal_hash")))
@@ -61,7 +61,7 @@ class MovedPaths:
                 if change is not None:
                     self._begun[change.reversal_hash] = change
         done = self._done & self._begun.keys()
-        if known != (len(self._begun), len(done)):
+        if former_counts != (len(self._begun), len(done)):
             changes = (self._begun[key] for key in done)
             self._former = _folded(sorted(changes, key=lambda c: (c.order, c.reversal_hash)))
             self._ids = {path: id_of_path(former[0]) for path, former in self._former.items()}

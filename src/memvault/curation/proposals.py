@@ -119,10 +119,10 @@ class Proposals:
         """
         with self._lock:
             self._refresh()
-            found = list(self._open.values())
+            open_proposals = list(self._open.values())
         waiting = [
             proposal
-            for proposal in found
+            for proposal in open_proposals
             if not _is_settled(proposal, memory_of(proposal.note_id), is_undone)
         ]
         return sorted(waiting, key=lambda proposal: proposal.at, reverse=True)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from memvault.curation.note_provenance import note_provenance
 from memvault.curation.sentence_digests import VERIFIED_DIGESTS, Unit, units
 from memvault.curation.sentence_origins import SentenceOrigins
 from memvault.model.change import Actor, Change, ChangeKind, FileChange
@@ -26,7 +27,6 @@ from memvault.model.provenance import (
     SPOKEN_BY_PERSON,
     Origin,
     OriginKind,
-    OriginSpan,
     Provenance,
 )
 from memvault.vault.files import Vault
@@ -38,8 +38,9 @@ SPOKEN = "spoken"  # for an import: digests of the person's sentences in the con
 WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
-_FINGERPRINT_SHARE = 0.5  # of its `fingerprint` that a renamed note must have
-# Of the others' sentences, for a note that had none of the person's.
+# The share of a former note's sentences by which a renamed note is recognised: of the person's, or,
+# if it had none of those, of the others'.
+_OWN_SHARE = 0.5
 _FOREIGN_SHARE = 0.5
 # A copy of a note that is still there must have more: notes of one template share some.
 _COPY_SHARE, _COPY_SENTENCES = 0.9, 3
@@ -71,13 +72,14 @@ class Provenances:
         # Path of a note with foreign sentences → how it is recognised after a rename.
         self._recognitions: dict[str, _Recognition] = {}
         # Digest of a foreign sentence → paths of these notes that have it.
-        self._places: dict[str, set[str]] = defaultdict(set)
+        self._paths_of_foreign: dict[str, set[str]] = defaultdict(set)
         self._marks: dict[str, int] = {}
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
-        self._saved: dict[str, int] = {}
-        self._claims: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
-        self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
-        self._reframed: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
+        self._first_saved: dict[str, int] = {}
+        # Path or id of a note → the origins of its sentences.
+        self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
+        self._adopted_by: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
+        self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
@@ -94,8 +96,8 @@ class Provenances:
         """When the note was saved before memvault first changed it, in ns; None if it did not."""
         with self._lock:
             self._refresh()
-            known = (self._saved.get(key) for key in _keys(path, note_id))
-            return min((saved for saved in known if saved is not None), default=None)
+            moments = (self._first_saved.get(key) for key in _keys(path, note_id))
+            return min((saved for saved in moments if saved is not None), default=None)
 
     def both(self, path: str, note_id: str, data: bytes) -> tuple[Provenance, Provenance]:
         """The provenance of a note, and that by who first wrote each sentence.
@@ -104,28 +106,30 @@ class Provenances:
         """
         with self._lock:
             self._refresh()
-            known = [c for key in _keys(path, note_id) if (c := self._claims.get(key))]
-            stamp = _stamp(known)
-            if not known and not self._places:
+            records = [record for key in _keys(path, note_id) if (record := self._records.get(key))]
+            stamp = _stamp(records)
+            if not records and not self._paths_of_foreign:
                 return Provenance(), Provenance()
-            found = list(units(data))
-            known += self._claims_of_former_path(found, known)
-            if not known:
+            sentences = list(units(data))
+            records += self._records_of_former_path(sentences, records)
+            if not records:
                 return Provenance(), Provenance()
-            judged = [(unit, _origin(unit, known)) for unit in found]
+            judged = [(unit, _origin(unit, records)) for unit in sentences]
             is_late = any(
-                claims.is_late(unit)
+                record.is_late(unit)
                 for unit, origin in judged
                 if not origin.is_person
-                for claims in known
+                for record in records
             )
-            has_reframed = any(claims.is_reframed(unit) for claims in known for unit in found)
-            written = [(u, _origin(u, known, reframed=False)) for u in found if has_reframed]
-        provenance = _provenance(judged, stamp, verifiable=not is_late)
+            has_reframed = any(record.is_reframed(unit) for record in records for unit in sentences)
+            first_written = [
+                (unit, _origin(unit, records, reframed=False)) for unit in sentences if has_reframed
+            ]
+        provenance = note_provenance(judged, stamp, verifiable=not is_late)
         if not has_reframed:
             return provenance, provenance
         provenance = provenance.model_copy(update={"has_reframed": True})
-        return provenance, _provenance(written, stamp, verifiable=not is_late)
+        return provenance, note_provenance(first_written, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the journal has a new entry about this note."""
@@ -136,38 +140,35 @@ class Provenances:
         with self._lock:
             self._refresh()
             return [
-                _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
+                _stamp(filter(None, map(self._records.get, _keys(path, note_id))))
                 for path, note_id in notes
             ]
 
-    def _claims_of_former_path(
-        self, found: Iterable[Unit], known: Sequence[SentenceOrigins]
+    def _records_of_former_path(
+        self, sentences: Iterable[Unit], records: Sequence[SentenceOrigins]
     ) -> list[SentenceOrigins]:
-        """The claims of the path from which this note was renamed or copied.
+        """The records of the path from which this note was renamed or copied.
 
         Foreign sentences and most of the person's sentences of that path occur in this note. If the
         path had none of the person's, most of the foreign ones.
         """
-        digests = {digest for unit in found for digest in unit.digests}
-        paths = {path for digest in digests for path in self._places.get(digest, ())}
-        claims = {
-            path: self._claims.get(f"path:{path}")
-            for path in paths
-            if self._is_recognised(path, digests)
-        }
-        return [former for former in claims.values() if former is not None and former not in known]
+        digests = {digest for unit in sentences for digest in unit.digests}
+        paths = {path for digest in digests for path in self._paths_of_foreign.get(digest, ())}
+        former_paths = [path for path in paths if self._is_recognised(path, digests)]
+        former = (self._records.get(f"path:{path}") for path in former_paths)
+        return [record for record in former if record is not None and record not in records]
 
     def _is_recognised(self, path: str, digests: set[str]) -> bool:
-        known = self._recognitions.get(path)
-        if known is None:
+        recognition = self._recognitions.get(path)
+        if recognition is None:
             return False
-        own = known.own
+        total, shared = len(recognition.own), len(recognition.own & digests)
         if self._vault.stat(path) is not None:
-            return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
-        if own:
-            return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
-        foreign = len(known.foreign & digests)
-        return not path.startswith(".") and foreign >= _FOREIGN_SHARE * len(known.foreign)
+            return total >= _COPY_SENTENCES and shared >= _COPY_SHARE * total
+        if total:
+            return shared >= _OWN_SHARE * total
+        foreign, shared = len(recognition.foreign), len(recognition.foreign & digests)
+        return not path.startswith(".") and shared >= _FOREIGN_SHARE * foreign
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
@@ -181,10 +182,10 @@ class Provenances:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
         for key in _keys(entry.path or "", entry.note_id or ""):
-            self._claims[key].add(digests, origin)
+            self._records[key].add(digests, origin)
             if spoken := entry.data.get(SPOKEN):
                 speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
-                self._claims[key].add(spoken, speaker)
+                self._records[key].add(spoken, speaker)
 
     def _apply_change(self, entry: JournalEntry) -> None:
         try:
@@ -195,7 +196,7 @@ class Provenances:
         is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
-        sources = [found for key in keys if (found := self._claims.get(key))]
+        source_records = [record for key in keys if (record := self._records.get(key))]
         ids = _note_ids(change)
         for file in change.files:
             self._follow_file(file)
@@ -206,71 +207,98 @@ class Provenances:
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
                 self._adopt(file, change)
                 continue
-            by_origin: dict[Origin, list[str]] = defaultdict(list)
-            by_origin[origin].extend(file.added)
-            for digest in file.carried:
-                by_origin[_origin_of_digest(digest, sources)].append(digest)
-            keys = _keys(file.place, file.note_id or "") if file.relinked else []
-            own = [found for key in keys if (found := self._claims.get(key))]
-            for digest, earlier in file.relinked.items():
-                by_origin[_origin_of_digest(earlier, own)].append(digest)
-            if spoken := change.memo.get(spoken_key(file.path), "").split():
-                by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
+            by_origin = self._digests_by_origin(file, change, origin, source_records)
             for key in _keys(file.place, file.note_id or ids.get(file.path, "")):
-                claims = self._claims[key]
-                says_more = change.kind is not ChangeKind.FADED
-                if file.was_verified and says_more and not origin.is_person:
-                    claims.late.update(file.added)
-                for written_by, digests in by_origin.items():
-                    claims.add(digests, written_by)
-                if file.reframed and not origin.is_person:
-                    claims.reframe(file, change.reversal_hash, origin)
-                    self._reframed.setdefault(change.reversal_hash, []).append(claims)
-            self._remember_sentences(file, self._claims[f"path:{file.place}"])
+                self._record_change(self._records[key], file, change, origin, by_origin)
+            self._remember_sentences(file, self._records[f"path:{file.place}"])
+
+    def _digests_by_origin(
+        self,
+        file: FileChange,
+        change: Change,
+        origin: Origin,
+        source_records: Sequence[SentenceOrigins],
+    ) -> Mapping[Origin, Iterable[str]]:
+        """The sentences that a change wrote into a file, by who wrote them first.
+
+        Args:
+            origin: the origin of the change.
+            source_records: of the files that the change may have copied sentences from.
+        """
+        by_origin: dict[Origin, list[str]] = defaultdict(list)
+        by_origin[origin].extend(file.added)
+        for digest in file.carried:
+            by_origin[_origin_of_digest(digest, source_records)].append(digest)
+        keys = _keys(file.place, file.note_id or "") if file.relinked else []
+        note_records = [record for key in keys if (record := self._records.get(key))]
+        for digest, earlier in file.relinked.items():
+            by_origin[_origin_of_digest(earlier, note_records)].append(digest)
+        if spoken := change.memo.get(spoken_key(file.path), "").split():
+            by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
+        return by_origin
+
+    def _record_change(
+        self,
+        record: SentenceOrigins,
+        file: FileChange,
+        change: Change,
+        origin: Origin,
+        by_origin: Mapping[Origin, Iterable[str]],
+    ) -> None:
+        says_more = change.kind is not ChangeKind.FADED
+        if file.was_verified and says_more and not origin.is_person:
+            record.late.update(file.added)
+        for written_by, digests in by_origin.items():
+            record.add(digests, written_by)
+        if file.reframed and not origin.is_person:
+            record.reframe(file, change.reversal_hash, origin)
+            self._reframed_by.setdefault(change.reversal_hash, []).append(record)
 
     def _remember_time(self, file: FileChange) -> None:
         """Keep the earliest time at which a note was saved, also under its new path."""
         if file.mtime_ns is not None:
             for key in _keys(file.path, file.note_id or ""):
-                self._saved.setdefault(key, file.mtime_ns)
-        if file.moved_to is not None and (saved := self._saved.get(f"path:{file.path}")):
-            self._saved[f"path:{file.moved_to}"] = saved
+                self._first_saved.setdefault(key, file.mtime_ns)
+        if file.moved_to is not None and (moment := self._first_saved.get(f"path:{file.path}")):
+            self._first_saved[f"path:{file.moved_to}"] = moment
         if file.after is None:
-            self._saved.pop(f"path:{file.path}", None)
+            self._first_saved.pop(f"path:{file.path}", None)
 
     def _follow_file(self, file: FileChange) -> None:
         """Move what is known of a file that the change moved; forget a deleted one."""
         is_gone = file.after is None or file.moved_to is not None
-        known = self._recognitions.pop(file.path, None) if is_gone else None
-        if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
-            self._claims[f"path:{file.moved_to}"] = gone
-            if known is not None:
-                self._recognise(file.moved_to, known)
+        recognition = self._recognitions.pop(file.path, None) if is_gone else None
+        if file.moved_to is not None and (record := self._records.pop(f"path:{file.path}", None)):
+            self._records[f"path:{file.moved_to}"] = record
+            if recognition is not None:
+                self._recognise(file.moved_to, recognition)
 
-    def _remember_sentences(self, file: FileChange, claims: SentenceOrigins) -> None:
+    def _remember_sentences(self, file: FileChange, record: SentenceOrigins) -> None:
         """Remember the sentences of others in the note, and the person's among the earlier ones.
 
         A note without the person's sentences is recognised by its id, if it has one.
         """
-        own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
-        others = frozenset(claims.foreign_digests)
-        if others and (own or file.note_id == ""):
-            self._recognise(file.place, _Recognition(own, others))
+        own_digests = frozenset(
+            digest for digest in file.beside if record.of_digest(digest).is_person
+        )
+        foreign_digests = frozenset(record.foreign_digests)
+        if foreign_digests and (own_digests or file.note_id == ""):
+            self._recognise(file.place, _Recognition(own_digests, foreign_digests))
 
-    def _recognise(self, path: str, known: _Recognition) -> None:
-        self._recognitions[path] = known
-        for digest in known.foreign:
-            self._places[digest].add(path)
+    def _recognise(self, path: str, recognition: _Recognition) -> None:
+        self._recognitions[path] = recognition
+        for digest in recognition.foreign:
+            self._paths_of_foreign[digest].add(path)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
         if VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
-        for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
-            if note in self._claims:
-                self._claims[note].adopt(key)
-                self._adopters.setdefault(key, []).append(self._claims[note])
+        for note_key in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
+            if note_key in self._records:
+                self._records[note_key].adopt(key)
+                self._adopted_by.setdefault(key, []).append(self._records[note_key])
 
     def _apply_undo(self, change: Change) -> bool:
         """Update the verifications and reframings that this undo undoes or redoes.
@@ -291,13 +319,13 @@ class Provenances:
 
     def _set_adoptions_valid(self, keys: Iterable[str], *, valid: bool) -> None:
         for key in keys:
-            for claims in self._adopters.get(key, ()):
-                claims.set_valid(key, valid=valid)
+            for record in self._adopted_by.get(key, ()):
+                record.set_valid(key, valid=valid)
 
     def _set_reframings_valid(self, changes: Iterable[str], *, valid: bool) -> None:
         for change in changes:
-            for claims in self._reframed.get(change, ()):
-                claims.set_reframing_valid(change, valid=valid)
+            for record in self._reframed_by.get(change, ()):
+                record.set_reframing_valid(change, valid=valid)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
@@ -325,76 +353,16 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
-def _origin(unit: Unit, known: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
-    """The origin of a sentence: the person, unless a claim of the note names somebody else."""
-    origins = (claims.of(unit, reframed=reframed) for claims in known)
+def _origin(unit: Unit, records: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
+    """The origin of a sentence: the person, unless a record of the note names somebody else."""
+    origins = (record.of(unit, reframed=reframed) for record in records)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
-    origins = (claims.of_digest(digest) for claims in known)
+def _origin_of_digest(digest: str, records: Iterable[SentenceOrigins]) -> Origin:
+    origins = (record.of_digest(digest) for record in records)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _stamp(known: Iterable[SentenceOrigins]) -> str:
-    return ".".join(str(claims.entries) for claims in known)
-
-
-def _provenance(judged: list[tuple[Unit, Origin]], stamp: str, *, verifiable: bool) -> Provenance:
-    lines: dict[int, Origin] = {}
-    share: dict[Origin, int] = defaultdict(int)
-    own: list[str] = []
-    spoken: list[str] = []
-    properties: list[str] = []
-    foreign = {unit.words for unit, origin in judged if not origin.is_person}
-    for unit, origin in judged:
-        if not origin.is_person:
-            known = lines.get(unit.line)
-            if known is None or origin.trust < known.trust:
-                lines[unit.line] = origin
-        if unit.is_body:
-            share[origin] += len(unit.words)
-            if origin.is_person and unit.words not in foreign:
-                own.append(unit.words)
-            elif origin.is_spoken:
-                spoken.append(unit.words)
-        elif origin.is_person:
-            properties.append(unit.words)
-    if not lines:
-        return Provenance(stamp=stamp)
-    return Provenance(
-        origin=max(share, key=lambda origin: share[origin], default=PERSON),
-        spans=tuple(_spans(lines)),
-        own=" ".join(own),
-        spoken=" ".join(spoken),
-        own_properties=tuple(properties),
-        own_parts=tuple(_own_parts(judged, lines)),
-        verifiable=verifiable,
-        stamp=stamp,
-    )
-
-
-def _own_parts(
-    judged: Iterable[tuple[Unit, Origin]], lines: Mapping[int, Origin]
-) -> Iterator[tuple[int, str]]:
-    parts: dict[int, str] = defaultdict(str)
-    for unit, origin in judged:
-        if unit.is_body and unit.line in lines and origin.is_person:
-            parts[unit.line] += unit.text
-    return ((line, text.rstrip()) for line, text in parts.items())
-
-
-def _spans(lines: Mapping[int, Origin]) -> Iterator[OriginSpan]:
-    """The spans of neighbouring lines with the same origin."""
-    first = last = 0
-    origin = PERSON
-    for line in sorted(lines):
-        if first and line == last + 1 and lines[line] == origin:
-            last = line
-            continue
-        if first:
-            yield OriginSpan(first, last, origin)
-        first = last = line
-        origin = lines[line]
-    if first:
-        yield OriginSpan(first, last, origin)
+def _stamp(records: Iterable[SentenceOrigins]) -> str:
+    return ".".join(str(record.entries) for record in records)

@@ -48,12 +48,12 @@ class Quarantine:
             self._refresh()
             return key in self._released
 
-    def held(self) -> list[QuarantinedText]:
+    def held_texts(self) -> list[QuarantinedText]:
         """All held texts, newest first, including those of notes that no longer exist."""
         with self._lock:
             self._refresh()
-            found = [text for key, text in self._held.items() if key not in self._released]
-        return sorted(found, key=lambda text: text.at, reverse=True)
+            texts = [text for key, text in self._held.items() if key not in self._released]
+        return sorted(texts, key=lambda text: text.at, reverse=True)
 
     def ever_held(self) -> tuple[list[QuarantinedText], int]:
         """All texts that were ever held, and how many of them are released."""
@@ -67,7 +67,7 @@ class Quarantine:
             self._refresh()
             return next((self._held.get(key) for key in reversed(self._released)), None)
 
-    def hold(self, held: QuarantinedText) -> None:
+    def hold(self, text: QuarantinedText) -> None:
         """Record that a text is held, unless that is recorded already.
 
         Raises:
@@ -75,18 +75,18 @@ class Quarantine:
         """
         with self._lock:
             self._refresh()
-            if held.key in self._held:
+            if text.key in self._held:
                 return
             self._journal.append(
                 JournalEntry(
-                    ts=held.at,
+                    ts=text.at,
                     kind=HELD,
                     actor=SYSTEM,
-                    note_id=held.note_id or None,
-                    path=held.path,
+                    note_id=text.note_id or None,
+                    path=text.path,
                     data={
-                        "key": held.key, "origin": held.origin, "kinds": list(held.kinds),
-                        "evidence": list(held.evidence), "whole": held.whole,
+                        "key": text.key, "origin": text.origin, "kinds": list(text.kinds),
+                        "evidence": list(text.evidence), "whole": text.whole,
                     },
                 )
             )  # fmt: skip
@@ -100,16 +100,16 @@ class Quarantine:
         """
         with self._lock:
             self._refresh()
-            held = self._held.get(key)
-            if held is None:
+            text = self._held.get(key)
+            if text is None:
                 raise NoteNotFound(f"Nothing is in quarantine under {key!r}", key=key)
             self._journal.append(
                 JournalEntry(
-                    ts=datetime.now(UTC), kind=RELEASED, actor=actor, path=held.path,
-                    note_id=held.note_id or None, data={"key": key, "back": back},
+                    ts=datetime.now(UTC), kind=RELEASED, actor=actor, path=text.path,
+                    note_id=text.note_id or None, data={"key": key, "back": back},
                 )
             )  # fmt: skip
-            return held
+            return text
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)

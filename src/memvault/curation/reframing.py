@@ -42,40 +42,44 @@ def reframed(before: bytes | None, after: bytes | None) -> Reframed:
     if not before or not after or b"\0" in after[:SNIFFED]:
         return Reframed()
     old, new = list(units_and_marks(before)), list(units_and_marks(after))
-    known = {unit.written for unit in old if unit.says_something}
-    changed = [new[at] for at in _changed(old, new) if new[at].written in known]
+    old_forms = {unit.written for unit in old if unit.says_something}
+    changed = [new[index] for index in _changed(old, new) if new[index].written in old_forms]
     if not changed:
         return Reframed()
-    written = {unit.written for unit in changed}
-    taken = {place for unit in changed for place in unit.places}
-    left = [unit for unit in (*old, *new) if unit.written in written]
-    own = {place for unit in left for place in unit.places} - taken
+    changed_forms = {unit.written for unit in changed}
+    changed_places = {place for unit in changed for place in unit.places}
+    remaining = [unit for unit in (*old, *new) if unit.written in changed_forms]
+    own_places = {place for unit in remaining for place in unit.places} - changed_places
     return Reframed(
         tuple(dict.fromkeys(unit.digest for unit in changed)),
-        tuple(sorted(own)),
-        tuple(sorted(taken)),
+        tuple(sorted(own_places)),
+        tuple(sorted(changed_places)),
     )
 
 
 def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
     """The places of the new sentences that are not kept, or in a block that lost a sentence."""
-    kept, corrected = _alignment(old, new)
-    staying = {unit for unit, _ in kept} | corrected.keys()
-    lost = {unit.block for at, unit in enumerate(old) if at not in staying and not _is_rule(unit)}
+    kept_pairs, corrected = _alignment(old, new)
+    staying = {unit for unit, _ in kept_pairs} | corrected.keys()
+    shortened_blocks = {
+        unit.block for index, unit in enumerate(old) if index not in staying and not _is_rule(unit)
+    }
     cut = _cut_sections(old, new, staying, corrected)
-    places = {at: was for was, at in kept}
-    opened = {
+    old_index_of = {index: old_index for old_index, index in kept_pairs}
+    opened_blocks = {
         unit.block
-        for at, unit in enumerate(new)
-        if at not in places and not _is_rule(unit) and (unit.opens_mark or not unit.says_something)
+        for index, unit in enumerate(new)
+        if index not in old_index_of
+        and not _is_rule(unit)
+        and (unit.opens_mark or not unit.says_something)
     }
     return [
-        at
-        for at, unit in enumerate(new)
-        if at not in places
-        or old[places[at]].block in lost
-        or (unit.is_body and old[places[at]].section in cut)
-        or unit.block in opened
+        index
+        for index, unit in enumerate(new)
+        if index not in old_index_of
+        or old[old_index_of[index]].block in shortened_blocks
+        or (unit.is_body and old[old_index_of[index]].section in cut)
+        or unit.block in opened_blocks
     ]
 
 
@@ -86,9 +90,10 @@ def _cut_sections(
     remaining = {unit.written for unit in new}
     return {
         unit.section
-        for at, unit in enumerate(old)
+        for index, unit in enumerate(old)
         if unit.is_prose and unit.says_something and unit.written not in remaining
-        if at not in staying or (at in corrected and not _keeps_words(unit, new[corrected[at]]))
+        if index not in staying
+        or (index in corrected and not _keeps_words(unit, new[corrected[index]]))
     }
 
 
@@ -99,39 +104,47 @@ def _alignment(
 
     A patience diff: sentences that both versions have once divide the text, and so on in each part.
     """
-    kept: list[tuple[int, int]] = []
+    kept_pairs: list[tuple[int, int]] = []
     corrected: dict[int, int] = {}
     parts = [(0, len(old), 0, len(new))]
     while parts:
         start, end, first, last = parts.pop()
         while start < end and first < last and old[start].framed == new[first].framed:
-            kept.append((start, first))
+            kept_pairs.append((start, first))
             start, first = start + 1, first + 1
         while start < end and first < last and old[end - 1].framed == new[last - 1].framed:
             end, last = end - 1, last - 1
-            kept.append((end, last))
+            kept_pairs.append((end, last))
         anchors = _anchors(old[start:end], new[first:last])
         if anchors:
-            bounds = [(start + was, first + at) for was, at in anchors]
+            bounds = [(start + old_index, first + new_index) for old_index, new_index in anchors]
             ends = zip([(start, first), *bounds], [*bounds, (end, last)], strict=True)
             parts += [(a, a_end, b, b_end) for (a, b), (a_end, b_end) in ends]
         elif end - start == last - first:
             pairs = zip(range(start, end), range(first, last), strict=True)
-            corrected |= {was: at for was, at in pairs if _is_correction(old[was], new[at])}
-    return kept, corrected
+            corrected |= {
+                old_index: new_index
+                for old_index, new_index in pairs
+                if _is_correction(old[old_index], new[new_index])
+            }
+    return kept_pairs, corrected
 
 
 def _anchors(old: Sequence[Unit], new: Sequence[Unit]) -> list[tuple[int, int]]:
     """The places of the sentences that both versions have once, without those that moved."""
     places, new_places = _single(old), _single(new)
-    both = sorted((at, places[key]) for key, at in new_places.items() if key in places)
-    staying = increasing([was for _, was in both])
-    return [(was, at) for k, (at, was) in enumerate(both) if k in staying]
+    shared = sorted(
+        (new_place, places[key]) for key, new_place in new_places.items() if key in places
+    )
+    staying = increasing([old_place for _, old_place in shared])
+    return [
+        (old_place, new_place) for k, (new_place, old_place) in enumerate(shared) if k in staying
+    ]
 
 
 def _single(units: Sequence[Unit]) -> dict[tuple[str, str], int]:
     counts = Counter(unit.framed for unit in units)
-    return {unit.framed: at for at, unit in enumerate(units) if counts[unit.framed] == 1}
+    return {unit.framed: index for index, unit in enumerate(units) if counts[unit.framed] == 1}
 
 
 def _is_correction(old: Unit, new: Unit) -> bool:
@@ -146,14 +159,14 @@ def _keeps_words(old: Unit, new: Unit) -> bool:
     """Whether a correction changes only numbers, names and spellings: no denial is one of them."""
     before, after = (Counter(_WORD.findall(unit.text)[1:]) for unit in (old, new))
     first, new_first = ((_WORD.findall(unit.text) or [""])[0] for unit in (old, new))
-    gone, come = list((before - after).elements()), list((after - before).elements())
+    removed, added = list((before - after).elements()), list((after - before).elements())
     if first.casefold() != new_first.casefold():
-        gone, come = [*gone, first.casefold()], [*come, new_first.casefold()]
-    if len(gone) + len(come) > _MAX_CHANGED:  # and else the time would be quadratic
+        removed, added = [*removed, first.casefold()], [*added, new_first.casefold()]
+    if len(removed) + len(added) > _MAX_CHANGED:  # and else the time would be quadratic
         return False
     return all(
-        _is_value(word) or any(_is_respelt(word, other) for other in others)
-        for words, others in ((gone, come), (come, gone))
+        _is_value(word) or any(_is_respelt(word, other) for other in other_words)
+        for words, other_words in ((removed, added), (added, removed))
         for word in words
     )
 

@@ -173,14 +173,14 @@ def added(before: bytes | None, after: bytes) -> list[str]:
     if b"\0" in after[:SNIFFED]:
         return []
     old, new = list(units(before)) if before else [], list(units(after))
-    known = {unit.written for unit in old}
-    fresh = [unit for unit in new if unit.written not in known]
-    found = [unit.digest for unit in fresh]
-    if linked := [unit.unlinked for unit in fresh if unit.unlinked]:
+    old_sentences = {unit.written for unit in old}
+    new_sentences = [unit for unit in new if unit.written not in old_sentences]
+    digests = [unit.digest for unit in new_sentences]
+    if linked := [unit.unlinked for unit in new_sentences if unit.unlinked]:
         known_unlinked = {unit.unlinked for unit in old}
-        found += [_digest(unlinked) for unlinked in linked if unlinked not in known_unlinked]
-    found += [unit.digests[1] for unit in _moved(old, new)]
-    return list(dict.fromkeys(found))
+        digests += [_digest(unlinked) for unlinked in linked if unlinked not in known_unlinked]
+    digests += [unit.digests[1] for unit in _moved(old, new)]
+    return list(dict.fromkeys(digests))
 
 
 def relinked(before: bytes, after: bytes) -> dict[str, str]:
@@ -189,14 +189,14 @@ def relinked(before: bytes, after: bytes) -> dict[str, str]:
     Empty if the sentences with links cannot be paired, as after any other edit of one.
     """
     old, new = list(units(before)), list(units(after))
-    known, kept = {unit.written for unit in old}, {unit.written for unit in new}
-    gone = [unit for unit in old if unit.written not in kept and _has_link(unit)]
-    fresh = [unit for unit in new if unit.written not in known and _has_link(unit)]
-    if len(gone) != len(fresh):
+    old_sentences, new_sentences = {unit.written for unit in old}, {unit.written for unit in new}
+    removed = [unit for unit in old if unit.written not in new_sentences and _has_link(unit)]
+    changed = [unit for unit in new if unit.written not in old_sentences and _has_link(unit)]
+    if len(removed) != len(changed):
         return {}
     return {
         digest: earlier.digest
-        for unit, earlier in zip(fresh, gone, strict=True)
+        for unit, earlier in zip(changed, removed, strict=True)
         for digest in (unit.digest, *([_digest(unit.unlinked)] if unit.unlinked else []))
         if digest != earlier.digest
     }
@@ -223,17 +223,17 @@ def increasing(numbers: Sequence[int]) -> set[int]:
         length = bisect_left(tops, number)
         tops[length : length + 1] = [number]
         lengths.append(length)
-    found, length = set(), len(tops) - 1
-    for at in range(len(numbers) - 1, -1, -1):
-        if lengths[at] == length:
+    places, length = set(), len(tops) - 1
+    for index in range(len(numbers) - 1, -1, -1):
+        if lengths[index] == length:
             length -= 1
-            found.add(at)
-    return found
+            places.add(index)
+    return places
 
 
 def fingerprint(before: bytes, after: bytes) -> tuple[str, ...]:
     """The digests of the longest sentences that a change keeps: they identify a renamed note."""
-    kept = {unit.written for unit in units(after)}
-    found = (unit for unit in units(before) if unit.is_body and unit.written in kept)
-    longest = sorted(found, key=lambda unit: -len(unit.words))
+    remaining = {unit.written for unit in units(after)}
+    kept_units = (unit for unit in units(before) if unit.is_body and unit.written in remaining)
+    longest = sorted(kept_units, key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]

@@ -48,12 +48,12 @@ class Line(NamedTuple):
 def frames(lines: Sequence[str], head: int) -> list[Line]:
     """The frame and block of each line; the first ``head`` lines are the frontmatter."""
     reader = _Reader()
-    found = [reader.property_line(line) for line in lines[:head]]
+    framed_lines = [reader.property_line(line) for line in lines[:head]]
     reader.end_block()
     for number, line in enumerate(lines[head:], head):
         following = lines[number + 1] if number + 1 < len(lines) else ""
-        found.append(reader.body_line(line, following))
-    return found
+        framed_lines.append(reader.body_line(line, following))
+    return framed_lines
 
 
 class _Reader:
@@ -122,13 +122,13 @@ class _Reader:
                 self._items.pop()
         is_prose = not (self._items or item or is_code or "|" in text)
         line = self._framed(["code"] if is_code else [], is_prose=is_prose)
-        written = written_form(text)
+        plain_line = written_form(text)
         if item:
-            self._items.append((indent, _CHECKBOX.sub("", written)))
+            self._items.append((indent, _CHECKBOX.sub("", plain_line)))
         elif "|" in text and "|" in following and _TABLE_RULE.fullmatch(following):
-            self._columns, self._columns_block = written, self._block
-        elif written.endswith((":", "：")) or _BOLD_LINE.fullmatch(text):
-            self._lead, self._lead_block = written, self._block
+            self._columns, self._columns_block = plain_line, self._block
+        elif plain_line.endswith((":", "：")) or _BOLD_LINE.fullmatch(text):
+            self._lead, self._lead_block = plain_line, self._block
         self._scan(text)
         return line
 
@@ -152,25 +152,25 @@ class _Reader:
         if not is_same:
             self._block += 1
 
-    def _framed(self, more: Sequence[str], *, is_prose: bool = False) -> Line:
+    def _framed(self, added: Sequence[str], *, is_prose: bool = False) -> Line:
         is_led = bool(self._lead) and self._block <= self._lead_block + 1
         parts = [f"{level} {heading}" for level, heading in self._headings]
         parts += [f"> {self._quotes}", f": {self._lead if is_led else ''}"]
         parts += [f"| {self._columns}"] if self._block == self._columns_block else []
         parts += [f"- {text}" for _, text in self._items]
         parts += [f"{mark} {count}" for mark, count in sorted(self._open.items()) if count]
-        frame = "\n".join([*parts, *more])
+        frame = "\n".join([*parts, *added])
         return Line(frame, self._block, self._section, is_prose)
 
     def _scan(self, text: str) -> None:
         """Follow the marks of comments, formulas and HTML that the line opens or closes."""
-        for found in _MARK.finditer(_SPAN.sub(" ", text)):
-            mark = found[0].lower()
+        for match in _MARK.finditer(_SPAN.sub(" ", text)):
+            mark = match[0].lower()
             if mark in ("%%", "$$"):
                 self._open[mark] = 1 - self._open.get(mark, 0)
             elif mark in ("<!--", "-->"):
                 self._open["<!--"] = int(mark == "<!--")
             else:
-                name = found[2].lower()
-                change = -1 if found[1] else 1
+                name = match[2].lower()
+                change = -1 if match[1] else 1
                 self._open[name] = max(0, self._open.get(name, 0) + change)

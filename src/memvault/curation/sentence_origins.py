@@ -61,7 +61,9 @@ class SentenceOrigins:
     def adopt(self, key: str) -> None:
         """Count all current sentences as the person's, who verified the note."""
         self.entries += 1
-        changes = {found.change for several in self.reframings.values() for found in several}
+        changes = {
+            reframing.change for reframings in self.reframings.values() for reframing in reframings
+        }
         self.adoptions[key] = Adoption(set(self.origins), self.whole is not None, changes)
 
     def set_valid(self, key: str, *, valid: bool) -> None:
@@ -98,29 +100,29 @@ class SentenceOrigins:
     def set_reframing_valid(self, change: str, *, valid: bool) -> None:
         """Count a change's reframing, or no longer while the change is undone."""
         self.entries += 1
-        for several in self.reframings.values():
-            for reframing in several:
+        for reframings in self.reframings.values():
+            for reframing in reframings:
                 if reframing.change == change:
                     reframing.is_valid = valid
 
     def of(self, unit: Unit, *, reframed: bool = True) -> Origin:
         """The origin of a sentence; ``reframed`` is False for that of its first writer."""
-        found = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
-        origins = [self._of_added(digest) for digest in found]
+        digests = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
+        origins = [self._of_added(digest) for digest in digests]
         if reframed:
             origins += [reframing.origin for reframing in self._reframings_of(unit)]
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
     def of_digest(self, digest: str) -> Origin:
         """The origin of a sentence wherever it is."""
-        found = [self._of_added(digest), *(r.origin for r in self._valid_reframings(digest))]
-        return next((origin for origin in found if not origin.is_person), PERSON)
+        origins = [self._of_added(digest), *(r.origin for r in self._valid_reframings(digest))]
+        return next((origin for origin in origins if not origin.is_person), PERSON)
 
     @property
     def foreign_digests(self) -> list[str]:
         """The digests of the sentences that are not the person's."""
-        known = dict.fromkeys((*self.origins, *self.reframings))
-        return [digest for digest in known if not self.of_digest(digest).is_person]
+        digests = dict.fromkeys((*self.origins, *self.reframings))
+        return [digest for digest in digests if not self.of_digest(digest).is_person]
 
     def is_late(self, unit: Unit) -> bool:
         """Whether the sentence was added or reframed after the person had verified the note."""
@@ -138,23 +140,24 @@ class SentenceOrigins:
 
     def _reframings_of(self, unit: Unit) -> list[Reframing]:
         """The changes that moved or reframed this sentence; none where it is as it was."""
-        found = self._valid_reframings(unit.digest) if self.reframings else []
-        own = set(found[0].own_places) if found else set()
-        for reframing in found:
-            own -= reframing.new_places
-        return [] if own.intersection(unit.places) else found
+        reframings = self._valid_reframings(unit.digest) if self.reframings else []
+        own_places = set(reframings[0].own_places) if reframings else set()
+        for reframing in reframings:
+            own_places -= reframing.new_places
+        return [] if own_places.intersection(unit.places) else reframings
 
     def _valid_reframings(self, digest: str) -> list[Reframing]:
         adopted = [adoption.reframings for adoption in self.adoptions.values() if adoption.is_valid]
         return [
             reframing
             for reframing in self.reframings.get(digest, ())
-            if reframing.is_valid and not any(reframing.change in known for known in adopted)
+            if reframing.is_valid
+            and not any(reframing.change in adopted_changes for adopted_changes in adopted)
         ]
 
     def _is_adopted(self, digest: str) -> bool:
-        known = digest in self.origins
+        has_digest = digest in self.origins
         return any(
-            adoption.is_valid and (digest in adoption.digests if known else adoption.whole)
+            adoption.is_valid and (digest in adoption.digests if has_digest else adoption.whole)
             for adoption in self.adoptions.values()
         )

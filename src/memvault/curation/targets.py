@@ -17,6 +17,8 @@ from memvault.text.words import composed, name_key, without_accents
 from memvault.vault.ignore import NOTE_SUFFIXES
 
 MAX_NEAREST = 3
+MIN_SIMILARITY = 0.6  # of a name to the one looked for (difflib)
+MAX_CANDIDATES = 10  # that an error lists
 # Kinds that a plain name cannot mean: tags are named ``#tag``, and forgetting the note of a day
 # does not forget the day.
 _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
@@ -55,8 +57,8 @@ def resolve(target: str, memories: MemoryLookup, graph: GraphStore) -> Target:
     node = graph.nodes([target]).get(target)
     if node is not None:
         return _concept(node, graph)
-    found = _matching(target, memories, graph)
-    return _only(found, target, memories)
+    candidates = _matching(target, memories, graph)
+    return _only(candidates, target, memories)
 
 
 def resolve_note(target: str, memories: MemoryLookup) -> Memory:
@@ -72,18 +74,18 @@ def resolve_note(target: str, memories: MemoryLookup) -> Memory:
     return note
 
 
-def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
-    if len(found) == 1:
-        return found[0]
-    if found:
+def _only(candidates: list[Target], target: str, memories: MemoryLookup) -> Target:
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
         choices = ", ".join(
             candidate.note.path if candidate.note else candidate.node_ids[0]
-            for candidate in found[:10]
+            for candidate in candidates[:MAX_CANDIDATES]
         )
         raise AmbiguousTarget(
-            f"{len(found)} memories or concepts are named {target!r}; give the path or id of one: "
-            f"{choices}{', …' * (len(found) > 10)}",
-            candidates=[_candidate(each) for each in found],
+            f"{len(candidates)} memories or concepts are named {target!r}; give the path or id of "
+            f"one: {choices}{', …' * (len(candidates) > MAX_CANDIDATES)}",
+            candidates=[_candidate(candidate) for candidate in candidates],
         )
     nearest = nearest_names(target, memories)
     hint = "search for what it says"
@@ -138,9 +140,9 @@ def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
         for spelled in names_of_memory(memory)
         if (key := name_key(spelled))
     }
-    wanted = name_key(name)
-    containing = [key for key in names if wanted and f" {wanted} " in f" {key} "]
-    similar = get_close_matches(wanted, names, MAX_NEAREST, cutoff=0.6)
+    wanted_key = name_key(name)
+    containing = [key for key in names if wanted_key and f" {wanted_key} " in f" {key} "]
+    similar = get_close_matches(wanted_key, names, MAX_NEAREST, MIN_SIMILARITY)
     keys = dict.fromkeys([*sorted(containing, key=lambda key: (len(key), key)), *similar])
     return [names[key] for key in keys][:MAX_NEAREST]
 
@@ -166,31 +168,31 @@ def _notes_named(target: str, memories: MemoryLookup) -> list[Target]:
     if not key:
         return []
     names = [(note, {name_key(name) for name in names_of_memory(note)}) for note in memories.all()]
-    found = [note for note, keys in names if key in keys]
-    if not found:  # as people type it: "algebra linear" for "Álgebra linear"
-        bare = without_accents(key)
-        found = [note for note, keys in names if bare in map(without_accents, keys)]
-    return [Target(note.title, note) for note in found]
+    notes = [note for note, keys in names if key in keys]
+    if not notes:  # as people type it: "algebra linear" for "Álgebra linear"
+        unaccented = without_accents(key)
+        notes = [note for note, keys in names if unaccented in map(without_accents, keys)]
+    return [Target(note.title, note) for note in notes]
 
 
 def _concept_named(target: str, graph: GraphStore) -> list[Target]:
     nodes = graph.nodes(concept_ids([target]))
-    named = tuple(node for _, node in sorted(nodes.items()) if node.path is None)
-    return [Target(named[0].name, nodes=named)] if named else []
+    same_named = tuple(node for _, node in sorted(nodes.items()) if node.path is None)
+    return [Target(same_named[0].name, nodes=same_named)] if same_named else []
 
 
 def _tag(target: str, graph: GraphStore) -> list[Target]:
     levels = tag_levels(target.removeprefix("#"))
-    found = graph.nodes([levels[-1][0]]) if levels else {}
-    return [Target("#" + node.name, nodes=(node,)) for node in found.values()]
+    tags = graph.nodes([levels[-1][0]]) if levels else {}
+    return [Target("#" + node.name, nodes=(node,)) for node in tags.values()]
 
 
 def _concept(node: GraphNode, graph: GraphStore) -> Target:
     """The target with all nodes of this node's name: to a person they are one concept."""
     if node.kind == NodeKind.TAG:
         return Target("#" + node.name, nodes=(node,))
-    others = graph.nodes(concept_ids([node.name])).values()
-    nodes = {other.id: other for other in (node, *others) if other.path is None}
+    same_named = graph.nodes(concept_ids([node.name])).values()
+    nodes = {same_node.id: same_node for same_node in (node, *same_named) if same_node.path is None}
     return Target(node.name, nodes=tuple(nodes[key] for key in sorted(nodes)))
 
 

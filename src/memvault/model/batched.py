@@ -11,6 +11,6 @@ Item = TypeVar("Item")
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """The items in lists of at most this size, like `itertools.batched` of Python 3.12."""
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
         yield batch

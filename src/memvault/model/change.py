@@ -90,7 +90,7 @@ class FileChange(BaseModel):
         return self.moved_to or self.path
 
     @property
-    def left(self) -> str | None:
+    def final_hash(self) -> str | None:
         """The hash of the bytes that the change left; None if it deleted the file."""
         return self.after or (self.before if self.moved_to else None)
 

@@ -45,11 +45,11 @@ class StorageFormat:
                 version (EC-CORE-018).
             SerializationFailed: the bytes are not such a value (ERR-CORE-008).
         """
-        number, _, rest = data.partition(b" ")
+        number, _, content = data.partition(b" ")
         if not number.isdigit():
             raise _unreadable(self.name, id)
         try:
-            fields = from_json(rest)
+            fields = from_json(content)
         except ValueError as error:
             raise _unreadable(self.name, id) from error
         return self.migrated(model, int(number), fields, id)

@@ -366,8 +366,8 @@ def _memory_node_from_1(fields: Fields) -> Fields:
     """Format 1 stored the four numbers of the learning state as separate fields."""
     names = ("delta_s", "delta_c", "w_e", "phi")
     state = {name: fields[name] for name in names}
-    rest = {key: value for key, value in fields.items() if key not in names}
-    return rest | {"utl_state": state}
+    other_fields = {key: value for key, value in fields.items() if key not in names}
+    return other_fields | {"utl_state": state}
 
 
 NODE_FORMAT = StorageFormat("memory", (_memory_node_from_1,))

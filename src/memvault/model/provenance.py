@@ -123,18 +123,20 @@ class Provenance(BaseModel):
     @property
     def kinds(self) -> frozenset[OriginKind]:
         """The kinds of origins that the note has words of."""
-        others = {span.origin.kind for span in self.spans}
-        return frozenset(others | ({OriginKind.PERSON} if self.own or not others else set()))
+        foreign_kinds = {span.origin.kind for span in self.spans}
+        return frozenset(
+            foreign_kinds | ({OriginKind.PERSON} if self.own or not foreign_kinds else set())
+        )
 
     def of_lines(self, lines: LineRange) -> Origin:
         """The origin of these lines: the person if no other wrote in them, else the least trusted.
 
         In a note without the person's words, lines without words are not theirs either.
         """
-        found = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]
-        if not found and not self.own and not self.own_properties:
-            found = [span.origin for span in self.spans]
-        return min(found, key=lambda origin: origin.trust, default=PERSON)
+        origins = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]
+        if not origins and not self.own and not self.own_properties:
+            origins = [span.origin for span in self.spans]
+        return min(origins, key=lambda origin: origin.trust, default=PERSON)
 
     def covers(self, lines: LineRange) -> bool:
         """Whether others wrote in each of these lines."""
@@ -142,15 +144,15 @@ class Provenance(BaseModel):
 
     def of_sentence(self, sentence: str, lines: LineRange) -> Origin:
         """The origin of a sentence in these lines."""
-        found = self.of_lines(lines)
-        if found.is_person:
-            return found
+        origin = self.of_lines(lines)
+        if origin.is_person:
+            return origin
         words = plain_words(sentence)
         if _holds(self.own, words):
             return PERSON
         if _holds(self.spoken, words):
-            return Origin(kind=OriginKind.IMPORT, name=found.name, session=SPOKEN_BY_PERSON)
-        return found
+            return Origin(kind=OriginKind.IMPORT, name=origin.name, session=SPOKEN_BY_PERSON)
+        return origin
 
     def own_heading(self, heading: str) -> str:
         """A heading's path, or "" if others wrote part of it in the person's note.

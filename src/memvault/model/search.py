@@ -152,12 +152,12 @@ class Filters(BaseModel):
         if not isinstance(given, Mapping):
             return given
         lists = {name.removesuffix("s"): name for name in cls.model_fields if name.endswith("s")}
-        named = {lists.get(name, name): value for name, value in given.items()}
-        if len(named) < len(given):
+        in_plural = {lists.get(name, name): value for name, value in given.items()}
+        if len(in_plural) < len(given):
             return given  # both forms of one name
         return {
             name: [value] if name in lists.values() and isinstance(value, str) else value
-            for name, value in named.items()
+            for name, value in in_plural.items()
         }
 
 
@@ -198,10 +198,10 @@ class Ranking:
     scores: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, found: Sequence[tuple[float, int, tuple[str, int]]]) -> Ranking:
+    def of(cls, scored: Sequence[tuple[float, int, tuple[str, int]]]) -> Ranking:
         """The ranking of chunks, each given as score, id, and (note id, bits of its sizes)."""
-        scores, chunk_ids, headers = zip(*found, strict=True) if found else ((), (), ())
-        note_ids, sizes = zip(*headers, strict=True) if found else ((), ())
+        scores, chunk_ids, headers = zip(*scored, strict=True) if scored else ((), (), ())
+        note_ids, sizes = zip(*headers, strict=True) if scored else ((), ())
         return cls(chunk_ids, note_ids, np.array(sizes, np.uint8), np.array(scores, np.float64))
 
 
@@ -291,15 +291,16 @@ class Verification:
         """The notes that supersede the memory, unless only another's claim says so of the person's
         words."""
         return tuple(
-            each
-            for each in self.contradicted_by
-            if each.said == ConflictKind.SUPERSESSION and not (each.is_claim and self.by_person)
+            evidence
+            for evidence in self.contradicted_by
+            if evidence.said == ConflictKind.SUPERSESSION
+            and not (evidence.is_claim and self.by_person)
         )
 
     @property
     def superseded_by(self) -> str | None:
         """The title of the first of `superseding`."""
-        return next((each.title for each in self.superseding), None)
+        return next((evidence.title for evidence in self.superseding), None)
 
 
 FIRST_LINE = LineRange(1, 1)

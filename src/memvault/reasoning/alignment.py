@@ -38,7 +38,9 @@ _OCCASIONS = stems_of(
     "decides decided decision discuss discusses discussed speak speaks spoke talk talks talked "
     "tell tells told"
 )
-_CONFIDENCE = {"word": 0.6, "name": 0.8}  # of differing words and names; values have 0.9
+_CONFIDENCE = {"word": 0.6, "name": 0.8}  # of differing words and names
+_VALUE_CONFIDENCE = 0.9  # of differing values
+_OPPOSITE_BONUS = 0.1  # in the confidence that an opposite word contradicts
 
 
 class Relation(StrEnum):
@@ -102,7 +104,7 @@ def align(
         return _agreement(overlap, Relation.DENIES if reversed_terms else Relation.SUPPORTS)
     opposite = opposite_word(overlap)
     if opposite is not None:
-        return _replaced_word(overlap, *opposite, bonus=0.1)
+        return _replaced_word(overlap, *opposite, bonus=_OPPOSITE_BONUS)
     if len(overlap.missing) <= (1 if len(statement.keys("word")) > 2 else 0):
         relation = _support_or_denial(overlap)
         if relation is not None:
@@ -119,10 +121,10 @@ def _has_same_topic(overlap: WordOverlap) -> bool:
     The sentence itself must have one of them: common values, such as a month, are not enough, nor
     that both say with whom and when something was decided.
     """
-    stems, said = overlap.statement.stems(), overlap.statement.keys("word") - LIGHT
+    stems, content_words = overlap.statement.stems(), overlap.statement.keys("word") - LIGHT
     if not stems - LIGHT or not (stems & overlap.sentence.stems() or overlap.synonyms):
         return False
-    if said and said <= _OCCASIONS:
+    if content_words and content_words <= _OCCASIONS:
         return False
     return overlap.share >= (COVERED if not overlap.missing_names else _COVERED_BUT_NAME)
 
@@ -184,7 +186,7 @@ def _other_value(overlap: WordOverlap, difference: Difference | None) -> Alignme
     statement, sentence = overlap.statement, overlap.sentence
     return Alignment(
         Relation.OTHER_VALUE,
-        overlap.share * _CONFIDENCE.get(kind, 0.9),
+        overlap.share * _CONFIDENCE.get(kind, _VALUE_CONFIDENCE),
         overlap.share,
         overlap.own_share,
         kind,

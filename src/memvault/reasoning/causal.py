@@ -42,7 +42,7 @@ def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]
     Links between two of the nodes come first, then those of the first ids.
     """
     order = {key: place for place, key in enumerate(ids)}
-    found: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
+    ranked_links: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
     for key in ids:
         for edge in _edges_about(key, edges):
             link = causal_link(edge, edges)
@@ -50,10 +50,10 @@ def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]
                 continue
             ends = [order[end.id] for end in (link.cause, link.effect) if end.id in order]
             rank = (-len(ends), min(ends, default=len(ids)), -edge.effective_weight())
-            known = (link.cause.id, link.effect.id, relation_name(link.relation))
-            if known not in found or rank < found[known][0]:
-                found[known] = (rank, link)
-    best = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+            link_key = (link.cause.id, link.effect.id, relation_name(link.relation))
+            if link_key not in ranked_links or rank < ranked_links[link_key][0]:
+                ranked_links[link_key] = (rank, link)
+    best = sorted(ranked_links.items(), key=lambda item: (item[1][0], item[0]))
     return tuple(link for _, (_, link) in best[:MAX_LINKS])
 
 
@@ -65,9 +65,10 @@ def _edges_about(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
     )
     naming = (e for e in touching if e.target == node_id and e.origin not in GIVEN)
     for edge in islice(naming, MAX_SENTENCES):
-        for other in edges.stated_by(edge.source):
-            if other.line == edge.line and other.place > edge.place and other is not edge:
-                yield other
+        for following in edges.stated_by(edge.source):
+            is_after = following.line == edge.line and following.place > edge.place
+            if is_after and following is not edge:
+                yield following
 
 
 def causal_link(edge: GraphEdge, edges: GraphView) -> CausalLink | None:
@@ -111,18 +112,18 @@ def _cue(phrase: str) -> str | None:
 
     A single word counts only if it is alone ("blocks [[X]]", not "building blocks [[X]]").
     """
-    parts = phrase.split()
-    for first in range(len(parts)):
-        cue = " ".join(parts[first:])
+    words = phrase.split()
+    for start in range(len(words)):
+        cue = " ".join(words[start:])
         if cue in CAUSING or cue in CAUSED:
-            alone = len(parts) - first > 1 or all(word in AROUND_VERBS for word in parts[:first])
+            alone = len(words) - start > 1 or all(word in AROUND_VERBS for word in words[:start])
             return cue if alone else None
     return None
 
 
 def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
     """The entity named directly before the verb ("[[A]] was caused by [[B]]"), or None."""
-    before = [
+    preceding = [
         other
         for other in stated
         if other.line == edge.line
@@ -130,11 +131,12 @@ def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
         and 0 <= other.place < edge.place
         and other.relation != edge.relation
     ]
-    nearest = max(before, key=lambda other: other.place + other.length, default=None)
+    nearest = max(preceding, key=lambda other: other.place + other.length, default=None)
     if nearest is None:
         return None
     between = edge.sentence[nearest.place + nearest.length : edge.place]
     words = relation_name(between)
     cue = _cue(relation_name(edge.relation)) or ""
-    before_cue = words.removesuffix(cue).split() if words.endswith(cue) else None
-    return nearest.target if before_cue is not None and set(before_cue) <= AROUND_VERBS else None
+    words_before_cue = words.removesuffix(cue).split() if words.endswith(cue) else None
+    is_subject = words_before_cue is not None and set(words_before_cue) <= AROUND_VERBS
+    return nearest.target if is_subject else None

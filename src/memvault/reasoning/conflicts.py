@@ -31,6 +31,7 @@ from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
 _NOTE_IS_SUBJECT = re.compile(r"(?:^|[,;:] )\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?$")
+MAX_CONFLICTS = 20
 MAX_VALUE_CHARS = 80  # longer is prose
 
 
@@ -51,22 +52,22 @@ class Statement:
 
 
 def conflicts(
-    ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, most: int = 20
+    ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, limit: int = MAX_CONFLICTS
 ) -> tuple[Conflict, ...]:
     """The conflicts of these memories: stated ones first, then differing values."""
-    found: dict[tuple[str, ...], Conflict] = {}
+    by_ends: dict[tuple[str, ...], Conflict] = {}
     for key in ids:
         for edge in edges.of(key):
             conflict = stated_conflict(edge, edges)
             if conflict is not None:
                 ends = sorted((edge.source, edge.target))
-                found.setdefault((conflict.kind, *ends), conflict)
+                by_ends.setdefault((conflict.kind, *ends), conflict)
     memories = [memory for key in ids if (memory := memory_of(key)) is not None]
-    statements = (each for memory in memories for each in statements_of(memory, edges))
+    statements = (statement for memory in memories for statement in statements_of(memory, edges))
     for conflict in different_values(statements, edges, memory_of):
         ends = sorted(side.node.id for side in conflict.sides)
-        found.setdefault((conflict.kind, conflict.about, *ends), conflict)
-    return tuple(found.values())[:most]
+        by_ends.setdefault((conflict.kind, conflict.about, *ends), conflict)
+    return tuple(by_ends.values())[:limit]
 
 
 def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
@@ -83,11 +84,11 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
     stating = ConflictSide(
         node_ref(edge.source, edges), edge.sentence, node.path if node else None, edge.line
     )
-    other = node_ref(edge.target, edges)
-    named = ConflictSide(other, other.name, other.path, None)
+    target = node_ref(edge.target, edges)
+    opposed = ConflictSide(target, target.name, target.path, None)
     if name in OPPOSING:
-        return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, named))
-    sides = (named, stating) if name in SUPERSEDED else (stating, named)
+        return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, opposed))
+    sides = (opposed, stating) if name in SUPERSEDED else (stating, opposed)
     return Conflict(ConflictKind.SUPERSESSION, edge.relation, sides)
 
 
@@ -103,8 +104,8 @@ def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
     try:
         # An edge between two of the memories touches both.
         touching = dict.fromkeys(edge for key in ids for edge in edges.touching(key))
-        found = (stated_conflict(edge, edges) for edge in touching)
-        return [conflict for conflict in found if conflict is not None]
+        stated = (stated_conflict(edge, edges) for edge in touching)
+        return [conflict for conflict in stated if conflict is not None]
     except (StoreUnavailable, GraphQueryError):
         return []
 
@@ -131,9 +132,9 @@ def statements_of(memory: Memory, edges: GraphView) -> Iterator[Statement]:
             values[relation][name_key(text)] = Statement(
                 memory.id, "", relation, text, f"{key}: {text}", None
             )
-    for relation, given in values.items():
-        if len(given) == 1:  # two values in one note: this field may hold several
-            only = next(iter(given.values()))
+    for relation, values_of_field in values.items():
+        if len(values_of_field) == 1:  # two values in one note: this field may hold several
+            only = next(iter(values_of_field.values()))
             for subject in subjects:
                 yield Statement(memory.id, subject, relation, only.value, only.text, only.line)
 
@@ -150,18 +151,22 @@ def different_values(
     for statement in statements:
         key = (statement.subject, statement.relation)
         groups[key].setdefault(statement.memory_id, statement)
-    seen: set[tuple[str, str, str]] = set()
+    reported: set[tuple[str, str, str]] = set()
     for (_, relation), group in groups.items():
-        for first, second in combinations(group.values(), 2):
-            pair = (relation, *sorted((first.memory_id, second.memory_id)))
-            if name_key(first.value) == name_key(second.value) or pair in seen:
+        for statement, other in combinations(group.values(), 2):
+            pair = (relation, *sorted((statement.memory_id, other.memory_id)))
+            if name_key(statement.value) == name_key(other.value) or pair in reported:
                 continue
-            memory, other = memory_of(first.memory_id), memory_of(second.memory_id)
-            if memory is None or other is None or not _have_same_subject(memory, other, edges):
+            first_memory, second_memory = memory_of(statement.memory_id), memory_of(other.memory_id)
+            if (
+                first_memory is None
+                or second_memory is None
+                or not _have_same_subject(first_memory, second_memory, edges)
+            ):
                 continue
-            seen.add((pair[0], pair[1], pair[2]))
+            reported.add((pair[0], pair[1], pair[2]))
             newer, older = sorted(
-                (first, second), key=lambda s: _moment(memory_of, s), reverse=True
+                (statement, other), key=lambda s: _moment(memory_of, s), reverse=True
             )
             yield Conflict(
                 ConflictKind.DIFFERENT_VALUES,

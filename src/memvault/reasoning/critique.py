@@ -81,8 +81,8 @@ def _first_sentences(text: str) -> str:
     A row of a table is no sentence without the heads of its columns.
     """
     prose = "\n".join(line for line in bare_lines(text) if not line.lstrip().startswith("|"))
-    first = " ".join(sentences(prose)[:NEW_SENTENCES])
-    return first if len(first) <= NEW_CHARS else ""
+    opening = " ".join(sentences(prose)[:NEW_SENTENCES])
+    return opening if len(opening) <= NEW_CHARS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +129,15 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        stated = [readable(s) for s in sentences(reasoning)][:MAX_SENTENCES]
-        found: dict[str, Contradiction] = {}
-        for contradiction in self._contradictions(stated, focal, exclude):
+        statements = [readable(s) for s in sentences(reasoning)][:MAX_SENTENCES]
+        strongest: dict[str, Contradiction] = {}
+        for contradiction in self._contradictions(statements, focal, exclude):
             if contradiction.confidence < threshold:
                 continue
-            known = found.get(contradiction.memory.id)
-            if known is None or contradiction.confidence > known.confidence:
-                found[contradiction.memory.id] = contradiction
-        ranked = sorted(found.values(), key=lambda c: (-c.confidence, c.memory.path))
+            earlier = strongest.get(contradiction.memory.id)
+            if earlier is None or contradiction.confidence > earlier.confidence:
+                strongest[contradiction.memory.id] = contradiction
+        ranked = sorted(strongest.values(), key=lambda c: (-c.confidence, c.memory.path))
         return ranked, self._advice(ranked)
 
     def contradicted_by_new(self, text: str, exclude: str | None = None) -> list[Contradiction]:
@@ -149,8 +149,8 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        first = _first_sentences(text)
-        return self.critique(first, exclude=exclude)[0][:MAX_CONTRADICTED] if first else []
+        opening = _first_sentences(text)
+        return self.critique(opening, exclude=exclude)[0][:MAX_CONTRADICTED] if opening else []
 
     def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
         """The memories most related to the first sentences of a text about to be written.
@@ -160,17 +160,17 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        first = _first_sentences(text)
-        hits = self._find(first, MAX_RELATED, scope) if first else []
+        opening = _first_sentences(text)
+        hits = self._find(opening, MAX_RELATED, scope) if opening else []
         return [hit.memory for hit in hits if hit.relevance >= MIN_RELEVANCE]
 
     def _contradictions(
-        self, stated: Sequence[str], focal: Sequence[str], exclude: str | None
+        self, statements: Sequence[str], focal: Sequence[str], exclude: str | None
     ) -> Iterator[Contradiction]:
         """The contradictions of each sentence of the reasoning that no memory supports."""
         focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
         reasoning = Source("", "", "", kind="session")
-        for sentence in stated:
+        for sentence in statements:
             hits = focal_hits if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
             hits = [hit for hit in hits if hit.memory.id != exclude]
             match = self._matcher.best(sentence, hits)
@@ -184,10 +184,10 @@ class Critic:
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
             passages = focal_passages if focal else [_passage(hit) for hit in hits]
-            others = self._claims_in(passages, claims, anywhere=not focal)
-            others = [other for other in others if other.source.note_id != exclude]
+            noted = self._claims_in(passages, claims, anywhere=not focal)
+            noted = [claim for claim in noted if claim.source.note_id != exclude]
             for claim in claims:
-                yield from self._differing_values(claim, others)
+                yield from self._differing_values(claim, noted)
             for passage in passages:
                 yield from _usage_and_cause_contradictions(sentence, passage)
 
@@ -217,12 +217,14 @@ class Critic:
     def _passages(self, ids: Sequence[str]) -> list[_Passage]:
         return [
             _Passage(
-                memory, each.chunk.text, source_of(memory, each.chunk.heading, each.chunk.lines)
+                memory,
+                stored.chunk.text,
+                source_of(memory, stored.chunk.heading, stored.chunk.lines),
             )
             for key in ids
             if (memory := self._memory_of(key)) is not None
-            for each in self._vectors.chunks(key)
-            if ChunkSize.PASSAGE in each.chunk.sizes
+            for stored in self._vectors.chunks(key)
+            if ChunkSize.PASSAGE in stored.chunk.sizes
         ]
 
     def _claims_in(
@@ -235,53 +237,53 @@ class Critic:
         """
         if not claims:
             return []
-        wanted = frozenset(stem for claim in claims for stem in claim.attribute)
-        found = self._verifier.witnesses(claims) if anywhere else []
+        attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
+        noted = self._verifier.witnesses(claims) if anywhere else []
         for passage in passages:
-            found += self._verifier.passage(passage.text, passage.source, wanted)
-            found += self._verifier.fields(passage.memory, wanted)
-        return found
+            noted += self._verifier.passage(passage.text, passage.source, attribute_stems)
+            noted += self._verifier.fields(passage.memory, attribute_stems)
+        return noted
 
     # -- comparing ------------------------------------------------------------------------------
 
-    def _differing_values(self, claim: Claim, others: Sequence[Claim]) -> Iterator[Contradiction]:
+    def _differing_values(self, claim: Claim, noted: Sequence[Claim]) -> Iterator[Contradiction]:
         """The claims that give the same attribute another value.
 
         The confidence is the Jaccard similarity of the attributes' words, less a fifth if only its
         note names a sentence's subject, and moved half of the way to 1 if the note is verified.
         """
-        for other in others:
-            memory = self._memory_of(other.source.note_id)
-            if memory is None or compare(claim, other) is not Verdict.DIFFERS:
+        for noted_claim in noted:
+            memory = self._memory_of(noted_claim.source.note_id)
+            if memory is None or compare(claim, noted_claim) is not Verdict.DIFFERS:
                 continue
-            similarity = jaccard(claim.attribute, other.attribute)
-            both_named = claim.names_subject and other.names_subject
+            similarity = jaccard(claim.attribute, noted_claim.attribute)
+            both_named = claim.names_subject and noted_claim.names_subject
             confidence = similarity * (1.0 if both_named else _SUBJECT_FROM_NOTE)
             if memory.verified:
                 confidence = (1.0 + confidence) / 2.0
-            is_time = isinstance(other.value, Amount) and other.value.kind in (
+            is_time = isinstance(noted_claim.value, Amount) and noted_claim.value.kind in (
                 AmountKind.DATE,
                 AmountKind.TIME,
             )
             kind = ConflictType.TEMPORAL if is_time else ConflictType.FACTUAL
-            if claim.negated or other.negated:
+            if claim.negated or noted_claim.negated:
                 kind = ConflictType.LOGICAL
             yield Contradiction(
                 memory,
-                other.source.lines,
-                other.sentence[:MAX_CHARS],
+                noted_claim.source.lines,
+                noted_claim.sentence[:MAX_CHARS],
                 kind,
                 confidence,
                 f"The reasoning says {claim.label}: {claim.value_text}; "
-                f"the note says {other.label}: {other.value_text}.",
+                f"the note says {noted_claim.label}: {noted_claim.value_text}.",
             )
 
-    def _advice(self, found: Sequence[Contradiction]) -> Advice:
-        if not found:
+    def _advice(self, contradictions: Sequence[Contradiction]) -> Advice:
+        if not contradictions:
             return Advice.IGNORE
         claims = [
             claim
-            for contradiction in found
+            for contradiction in contradictions
             for claim in claims_of(
                 contradiction.snippet,
                 source_of(contradiction.memory, "", contradiction.lines),
@@ -294,7 +296,7 @@ class Critic:
             if claim.source.note_id != other.source.note_id
         ):
             return Advice.MERGE
-        return Advice.REVISE if found[0].confidence >= REVISE_FROM else Advice.ASK
+        return Advice.REVISE if contradictions[0].confidence >= REVISE_FROM else Advice.ASK
 
 
 def _passage(hit: Hit) -> _Passage:
@@ -302,14 +304,16 @@ def _passage(hit: Hit) -> _Passage:
 
 
 def _mismatch(match: Match) -> Contradiction:
-    found = match.alignment
-    kind = ConflictType.TEMPORAL if found.both_dated else ConflictType.FACTUAL
-    stated, noted = " ".join(found.statement_words), " ".join(found.sentence_words)
+    alignment = match.alignment
+    kind = ConflictType.TEMPORAL if alignment.both_dated else ConflictType.FACTUAL
+    stated, noted = " ".join(alignment.statement_words), " ".join(alignment.sentence_words)
     explanation = f"The reasoning says {stated}; the note says {noted}."
-    if found.relation is Relation.DENIES:
+    if alignment.relation is Relation.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
     snippet = match.sentence[:MAX_CHARS]
-    return Contradiction(match.memory, match.lines, snippet, kind, found.confidence, explanation)
+    return Contradiction(
+        match.memory, match.lines, snippet, kind, alignment.confidence, explanation
+    )
 
 
 def _usage_and_cause_contradictions(sentence: str, passage: _Passage) -> Iterator[Contradiction]:

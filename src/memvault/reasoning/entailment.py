@@ -38,9 +38,9 @@ def entailment_cones(
 
 
 def entailment_cone(
-    node_id: str, edges: GraphView, memory: Memory | None, most: int
+    node_id: str, edges: GraphView, memory: Memory | None, limit: int
 ) -> EntailmentCone:
-    """The cone of a node, at most ``most`` entries each way; memory is None for an entity."""
+    """The cone of a node, at most ``limit`` entries each way; memory is None for an entity."""
     general: dict[str, Related] = {}
     special: dict[str, Related] = {}
     for edge in islice(edges.of(node_id), MAX_EDGES):
@@ -50,14 +50,14 @@ def entailment_cone(
             general.setdefault(related.node.id, related)
         for related in _above_in_tags(memory, edges):
             general.setdefault(related.node.id, related)
-        for related in _below_in_folder(memory, edges, most):
+        for related in _below_in_folder(memory, edges, limit):
             special.setdefault(related.node.id, related)
     # Nodes stated in both directions are neither more general nor more specific.
     unordered = general.keys() & special.keys() | {node_id}
     return EntailmentCone(
         node_id,
-        tuple(islice((each for key, each in general.items() if key not in unordered), most)),
-        tuple(islice((each for key, each in special.items() if key not in unordered), most)),
+        tuple(islice((related for key, related in general.items() if key not in unordered), limit)),
+        tuple(islice((related for key, related in special.items() if key not in unordered), limit)),
     )
 
 
@@ -110,10 +110,10 @@ def _above_in_folders(memory: Memory, edges: GraphView) -> Iterator[Related]:
         folder = folder_of(folder)
 
 
-def _below_in_folder(memory: Memory, edges: GraphView, most: int) -> Iterator[Related]:
+def _below_in_folder(memory: Memory, edges: GraphView, limit: int) -> Iterator[Related]:
     for folder in (folder_of(memory.path), memory.path.removesuffix(".md")):
         if folder and folder_note(folder, edges) == memory.id:
-            for below in edges.notes_in(folder, most + 1):
+            for below in edges.notes_in(folder, limit + 1):
                 if below != memory.id:
                     yield Related(node_ref(below, edges), f"in its folder {folder}")
 
@@ -125,9 +125,9 @@ def folder_note(folder: str, edges: GraphView) -> str | None:
     """
     inside = (folder.rpartition("/")[2], *INDEX_STEMS)
     for path in (*(f"{folder}/{stem}.md" for stem in inside), f"{folder}.md"):
-        found = edges.note_at(path)
-        if found is not None:
-            return found
+        note_id = edges.note_at(path)
+        if note_id is not None:
+            return note_id
     return None
 
 
@@ -192,10 +192,10 @@ class Hierarchy:
         version = self.edges.version
         if version != self._version:
             self._version, self._general = version, {}
-        known = self._general  # in a variable, since another thread may replace it
-        found = known.get(node_id)
-        if found is None:
+        cached = self._general  # in a variable, since another thread may replace it
+        general = cached.get(node_id)
+        if general is None:
             memory = self._memory_of(node_id)
-            found = entailment_cone(node_id, self.edges, memory, MAX_EDGES).general
-            known[node_id] = found
-        return found
+            general = entailment_cone(node_id, self.edges, memory, MAX_EDGES).general
+            cached[node_id] = general
+        return general

@@ -127,12 +127,14 @@ class GoalReader:
     def read(self, text: str, today: Calendar) -> Goal:
         """Parse a goal; relative dates count from today."""
         text = composed(text.strip())
-        whole = self._parse(text, today)
+        goal = self._parse(text, today)
         questions = [self._parse(part, today) for part in self._split(text)]
-        if self._fixed_project or whole.project is None:
-            return replace(whole, questions=tuple(questions))
-        in_project = [replace(each, project=each.project or whole.project) for each in questions]
-        return replace(whole, questions=tuple(in_project))
+        if self._fixed_project or goal.project is None:
+            return replace(goal, questions=tuple(questions))
+        in_project = [
+            replace(question, project=question.project or goal.project) for question in questions
+        ]
+        return replace(goal, questions=tuple(in_project))
 
     def _parse(self, text: str, today: Calendar) -> Goal:
         entities = self._entities_in(text)
@@ -148,10 +150,10 @@ class GoalReader:
         )
 
     def _entities_in(self, text: str) -> tuple[NamedEntity, ...]:
-        found: dict[str, NamedEntity] = {}
+        by_id: dict[str, NamedEntity] = {}
         for mention in self._names.find(text, question=True):
-            found.setdefault(mention.name.target, self._entity(mention))
-        return tuple(found.values())
+            by_id.setdefault(mention.name.target, self._entity(mention))
+        return tuple(by_id.values())
 
     def _entity(self, mention: Mention) -> NamedEntity:
         target = mention.name.target
@@ -186,7 +188,7 @@ class GoalReader:
         for part in parts:
             entities = self._entities_in(part)
             if not entities and subjects and _PRONOUN.search(part):
-                yield f"{part.rstrip('?')} ({', '.join(each.name for each in subjects)})"
+                yield f"{part.rstrip('?')} ({', '.join(subject.name for subject in subjects)})"
             else:
                 yield part
             subjects = entities or subjects

@@ -53,9 +53,9 @@ def neighbours(
         allowed: nodes for which it is false are neither returned nor passed through.
     """
     reached = _walk(node_id, edges, hops, allowed)
-    weights = sorted((each.weight for each in reached.values()), reverse=True)
+    weights = sorted((path.weight for path in reached.values()), reverse=True)
     least = weights[:limit][-1] if weights else 0.0
-    candidates = {key: found for key, found in reached.items() if found.weight >= least}
+    candidates = {key: path for key, path in reached.items() if path.weight >= least}
     relevances = relevance(candidates.keys())
     ranked = sorted(
         candidates.items(),
@@ -66,10 +66,10 @@ def neighbours(
             item[0],
         ),
     )
-    shown = (
-        _neighbour(key, found, relevances.get(key, 0.0), edges) for key, found in ranked[:limit]
+    listed = (
+        _neighbour(key, path, relevances.get(key, 0.0), edges) for key, path in ranked[:limit]
     )
-    return tuple(each for each in shown if each is not None)
+    return tuple(path for path in listed if path is not None)
 
 
 def _walk(
@@ -87,8 +87,8 @@ def _walk(
             for edge in touching[: MAX_FIRST_EDGES if via == node_id else MAX_FURTHER_EDGES]:
                 end = edge.target if edge.source == via else edge.source
                 weight = round(path_weight * edge.effective_weight(), DIGITS)
-                known = reached.get(end)
-                if end == node_id or (known is not None and known.weight >= weight):
+                former = reached.get(end)
+                if end == node_id or (former is not None and former.weight >= weight):
                     continue
                 if not allowed(end):
                     continue
@@ -98,18 +98,18 @@ def _walk(
     return reached
 
 
-def _neighbour(key: str, found: _Reached, relevance: float, edges: GraphView) -> Neighbour | None:
-    node, source = edges.node(key), edge_source(found.edge, edges)
+def _neighbour(key: str, path: _Reached, relevance: float, edges: GraphView) -> Neighbour | None:
+    node, source = edges.node(key), edge_source(path.edge, edges)
     if node is None or source is None:
         return None
     return Neighbour(
         node=node_ref(key, edges),
         kind=node.kind,
-        distance=found.distance,
-        relation=found.edge.relation,
-        outgoing=found.edge.source == found.via,
-        via=node_ref(found.via, edges),
-        weight=found.weight,
+        distance=path.distance,
+        relation=path.edge.relation,
+        outgoing=path.edge.source == path.via,
+        via=node_ref(path.via, edges),
+        weight=path.weight,
         relevance=relevance,
         source=source,
     )
@@ -128,7 +128,7 @@ def insights(
     ids: Sequence[str],
     edges: GraphView,
     memory_of: Callable[[str], Memory | None],
-    wanted: Collection[Aspect] = EVERY_ASPECT,
+    aspects: Collection[Aspect] = EVERY_ASPECT,
     *,
     near: int = NEAR,
     lead_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
@@ -144,13 +144,13 @@ def insights(
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
     return Insights(
-        causal_links=causal_links(ids, edges) if "causal_links" in wanted else (),
+        causal_links=causal_links(ids, edges) if "causal_links" in aspects else (),
         entailment_cones=(
-            entailment_cones(ids, edges, memory_of) if "entailment_cones" in wanted else ()
+            entailment_cones(ids, edges, memory_of) if "entailment_cones" in aspects else ()
         ),
         neighborhood=(
-            {key: found for key in ids if (found := neighbours(key, edges, limit=near))}
-            if "neighborhood" in wanted
+            {key: near_nodes for key in ids if (near_nodes := neighbours(key, edges, limit=near))}
+            if "neighborhood" in aspects
             else {}
         ),
         conflicts=(
@@ -158,7 +158,7 @@ def insights(
                 _with_texts(conflict, memory_of, lead_of)
                 for conflict in conflicts(ids, edges, memory_of)
             )
-            if "conflicts" in wanted
+            if "conflicts" in aspects
             else ()
         ),
     )

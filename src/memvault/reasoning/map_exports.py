@@ -10,10 +10,10 @@ from memvault.model.search import ConflictKind
 from memvault.reasoning.memory_map import MapEdge, MemoryMap
 
 
-def shortened(text: str, most: int) -> str:
-    """The text on one line, cut to at most ``most`` characters."""
+def shortened(text: str, max_chars: int) -> str:
+    """The text on one line, cut to at most ``max_chars`` characters."""
     line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
 
 
 def separate_conflicts(memory_map: MemoryMap) -> Iterator[tuple[str, str, str]]:

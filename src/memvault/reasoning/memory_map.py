@@ -74,33 +74,33 @@ def memory_map(
     memory_of: MemoryOf,
     *,
     depth: int = 2,
-    most: int = MAX_NODES,
+    limit: int = MAX_NODES,
 ) -> MemoryMap:
-    """The neighbourhood of these nodes within ``depth`` relations, at most ``most`` nodes.
+    """The neighbourhood of these nodes within ``depth`` relations, at most ``limit`` nodes.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
-    nodes = _nodes(centres, edges, depth, most)
+    nodes = _nodes(centres, edges, depth, limit)
     ids = {node.id for node in nodes}
     found = conflicts([node.id for node in nodes], edges, memory_of, MAX_CONFLICTS)
     inside = tuple(conflict for conflict in found if ids.issuperset(_ends(conflict)))
     contested = {frozenset(_ends(conflict)) for conflict in inside}
     ranked = _edges(ids, edges, contested)
-    strongest = ranked[: EDGES_PER_NODE * max(most, 1)]
+    strongest = ranked[: EDGES_PER_NODE * max(limit, 1)]
     return MemoryMap(nodes, tuple(strongest), inside, len(ranked) - len(strongest))
 
 
-def _nodes(centres: Sequence[str], edges: GraphView, depth: int, most: int) -> tuple[MapNode, ...]:
-    known = [key for key in dict.fromkeys(centres) if edges.node(key) is not None][:most]
+def _nodes(centres: Sequence[str], edges: GraphView, depth: int, limit: int) -> tuple[MapNode, ...]:
+    known = [key for key in dict.fromkeys(centres) if edges.node(key) is not None][:limit]
     weights = dict.fromkeys(known, 1.0)
     around: dict[str, float] = {}
-    for key in known if len(known) < most else ():
-        for neighbour in neighbours(key, edges, hops=depth, limit=most):
+    for key in known if len(known) < limit else ():
+        for neighbour in neighbours(key, edges, hops=depth, limit=limit):
             node_id = neighbour.node.id
             if node_id not in weights:
                 around[node_id] = max(neighbour.weight, around.get(node_id, 0.0))
-    best = sorted(around.items(), key=lambda item: (-item[1], item[0]))[: most - len(known)]
+    best = sorted(around.items(), key=lambda item: (-item[1], item[0]))[: limit - len(known)]
     weighted = ((edges.node(key), weight) for key, weight in (*weights.items(), *best))
     return tuple(
         MapNode(node.id, node.name, node.kind, node.path, weight, node.id in weights)

@@ -17,6 +17,7 @@ from memvault.reasoning.goals import Goal, NamedEntity, Need
 
 RECENT = timedelta(days=7)
 SEVERAL = 2  # named entities from which the goal is about their relation
+MAX_PREFERENCES = 5  # that are recalled
 SHOWN = 3  # most names in the reasoning
 MIN_REASONING_CHARS = 20  # that critique_context reads
 _BACKWARD = re.compile(r"\b(?:why|because|causes?|caused|reasons?|root|led to|blocks?)\b", re.I)
@@ -55,7 +56,7 @@ def trigger_of(pulse: CognitivePulse) -> Trigger:
 def plan(
     goal: Goal,
     pulse: CognitivePulse,
-    found: Sequence[NamedEntity],
+    recalled: Sequence[NamedEntity],
     *,
     tools: Collection[str],
     max_steps: int,
@@ -65,28 +66,28 @@ def plan(
 
     Args:
         pulse: the pulse of a quick recall for the goal.
-        found: the memories of that recall, best first.
+        recalled: the memories of that recall, best first.
         tools: names of the tools that the client can call.
     """
     trigger = trigger_of(pulse)
-    preparing = [s for s in _preparing_steps(goal, trigger, found, now) if s.tool in tools]
+    preparing = [s for s in _preparing_steps(goal, trigger, recalled, now) if s.tool in tools]
     answering = _answering_step(goal, trigger, tools)
     if max_steps == 1 and preparing and preparing[0].tool in _ANSWERS_ALONE and not goal.entities:
         steps = preparing[:1]
     else:
         steps = [*preparing[: max_steps - 1], answering]
-    return Plan(_reasoning(goal, pulse, trigger, found, steps), tuple(steps), trigger)
+    return Plan(_reasoning(goal, pulse, trigger, recalled, steps), tuple(steps), trigger)
 
 
 _ANSWERS_ALONE = ("get_graph_manifest", "get_recent_context", "get_memetic_status")
 
 
 def _preparing_steps(
-    goal: Goal, trigger: Trigger, found: Sequence[NamedEntity], now: datetime
+    goal: Goal, trigger: Trigger, recalled: Sequence[NamedEntity], now: datetime
 ) -> Iterator[Step]:
     """Calls that prepare the answering call, most helpful first."""
     scope = _scope(goal)
-    if Need.OVERVIEW in goal.needs or not found:
+    if Need.OVERVIEW in goal.needs or not recalled:
         yield Step("get_graph_manifest", {}, "See what the memory holds before asking it")
     if Need.UPKEEP in goal.needs:
         yield Step("get_memetic_status", {}, "It lists what a person may want to correct")
@@ -100,7 +101,11 @@ def _preparing_steps(
             "What was found lies far apart: narrower questions reduce the uncertainty first",
         )
     if Need.PREFERENCE in goal.needs:
-        params = {"query": goal.text, "top_k": 5, "filters": {"types": ["preference"]}}
+        params = {
+            "query": goal.text,
+            "top_k": MAX_PREFERENCES,
+            "filters": {"types": ["preference"]},
+        }
         yield Step("recall_memory", params, "How the person likes it is kept as preferences")
     if Need.CHANCE in goal.needs:
         params = {"query": goal.text, **scope}
@@ -123,7 +128,7 @@ def _preparing_steps(
         )
         yield Step("graph_query", {"query": goal.text, **scope}, why)
     if trigger is Trigger.LOW_COHERENCE or len(goal.entities) == 1:
-        for entity in (*goal.entities, *found)[:1]:
+        for entity in (*goal.entities, *recalled)[:1]:
             params = {"node_id": entity.id, "hops": 2, **scope}
             yield Step(
                 "get_neighborhood",
@@ -146,12 +151,12 @@ def _answering_step(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Ste
     """The call that answers the goal."""
     aspects = [
         aspect
-        for aspect, wanted in (
+        for aspect, is_needed in (
             ("causal_links", Need.CAUSE in goal.needs),
             ("conflicts", Need.CONFLICT in goal.needs or trigger is Trigger.LOW_COHERENCE),
             ("neighborhood", Need.RELATION in goal.needs),
         )
-        if wanted
+        if is_needed
     ]
     why = "Gather what the notes say, with their sources"
     if aspects:
@@ -184,7 +189,7 @@ def _reasoning(
     goal: Goal,
     pulse: CognitivePulse,
     trigger: Trigger,
-    found: Sequence[NamedEntity],
+    recalled: Sequence[NamedEntity],
     steps: Sequence[Step],
 ) -> str:
     state = {
@@ -195,11 +200,13 @@ def _reasoning(
         Trigger.BALANCED: f"Balanced (entropy {pulse.entropy:.2f}, coherence"
         f" {pulse.coherence:.2f}): the memory can answer directly.",
     }[trigger]
-    if not found:
+    if not recalled:
         state = "Nothing was found for the goal."
     sentences = [state]
     if goal.entities:
-        sentences.append("It names " + ", ".join(each.name for each in goal.entities[:SHOWN]) + ".")
+        sentences.append(
+            "It names " + ", ".join(entity.name for entity in goal.entities[:SHOWN]) + "."
+        )
     if goal.needs:
         sentences.append("It asks for " + ", ".join(sorted(goal.needs)) + ".")
     sentences.append("So: " + ", then ".join(step.tool for step in steps) + ".")

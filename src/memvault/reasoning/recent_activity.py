@@ -57,7 +57,7 @@ def recent(
         accessed: by memory id, when the memory was last shown to a client.
     """
     start = int(since.timestamp() * 1e9)
-    read = {key for key, at in accessed.items() if at >= since}
+    accessed_ids = {key for key, at in accessed.items() if at >= since}
     in_set = set(working_set)
     working: dict[str, SavedNote] = {}
     written: list[SavedNote] = []
@@ -68,7 +68,7 @@ def recent(
             working[memory.id] = note
         elif note.mtime_ns >= start or memory.created_at >= since:
             written.append(note)
-        elif memory.id in read:
+        elif memory.id in accessed_ids:
             only_read.append(note)
     ranked = [
         *(working[key] for key in working_set if key in working),

@@ -73,35 +73,38 @@ class _Facet:
 
 def search_plan(
     goal: Goal,
-    found: Sequence[FoundMemory],
+    results: Sequence[FoundMemory],
     measure: Measure,
     edges: GraphView | None,
-    most: int,
+    limit: int,
     *,
     vague: bool,
 ) -> tuple[Step, ...]:
-    """At most ``most`` questions, each with a tool; never empty.
+    """At most ``limit`` questions, each with a tool; never empty.
 
     Args:
-        found: the results of the unchanged goal, best first.
+        results: the results of the unchanged goal, best first.
         vague: whether those results are dispersed or incoherent.
         edges: None if the graph is unreachable.
     """
     steps: dict[str, Step] = {}
-    several = bool(goal.questions)
-    direct = [_direct_step(each, found, several=several) for each in goal.questions or (goal,)]
-    narrow = vague and not several
-    narrowed = _facet_steps(goal, found, measure, edges) if narrow else ()
-    facets = list(islice(narrowed, most))
+    has_several = bool(goal.questions)
+    direct = [
+        _direct_step(question, results, several=has_several)
+        for question in goal.questions or (goal,)
+    ]
+    narrow = vague and not has_several
+    narrowed = _facet_steps(goal, results, measure, edges) if narrow else ()
+    facets = list(islice(narrowed, limit))
     if facets and direct[0].params == {"query": goal.text}:  # asking the whole goal would not help
         direct, facets = facets, direct
     for step in (*direct, *facets):
         steps.setdefault(repr((step.tool, step.params)), step)
-    return tuple(steps.values())[:most]
+    return tuple(steps.values())[:limit]
 
 
-def _direct_step(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> Step:
-    narrowed, why = _narrowing(goal, found)
+def _direct_step(goal: Goal, results: Sequence[FoundMemory], *, several: bool) -> Step:
+    narrowed, why = _narrowing(goal, results)
     rationale = "One of the questions that the goal asks at once" if several else "As asked"
     if goal.resolved_text != goal.text:
         rationale += ", in the vault's own names"
@@ -112,7 +115,7 @@ def _direct_step(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> 
     return Step(tool, {"query": goal.resolved_text, **narrowed}, rationale)
 
 
-def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
+def _narrowing(goal: Goal, results: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
     """The filters that the goal's words request and that at least one result satisfies."""
     params: dict[str, Any] = {}
     why = []
@@ -120,13 +123,13 @@ def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any]
         params["project"] = goal.project
         why.append(f"within {goal.project}")
     filters: dict[str, Any] = {}
-    if goal.types and _any_matches(found, Filters(types=list(goal.types))):
+    if goal.types and _any_matches(results, Filters(types=list(goal.types))):
         filters["types"] = list(goal.types)
         why.append("only " + ", ".join(goal.types))
     if goal.span is not None:
         after = in_utc(datetime.combine(goal.span.first, time.min))
         before = in_utc(datetime.combine(goal.span.last, time.max.replace(microsecond=0)))
-        if _any_matches(found, Filters(created_after=after, created_before=before)):
+        if _any_matches(results, Filters(created_after=after, created_before=before)):
             filters["created_after"] = after.isoformat()
             filters["created_before"] = before.isoformat()
             why.append("in the time that it names")
@@ -135,35 +138,36 @@ def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any]
     return params, ", ".join(why)
 
 
-def _any_matches(found: Iterable[FoundMemory], filters: Filters) -> bool:
-    return any(in_scope(each.memory, Scope(filters)) for each in found)
+def _any_matches(results: Iterable[FoundMemory], filters: Filters) -> bool:
+    return any(in_scope(result.memory, Scope(filters)) for result in results)
 
 
 def _facet_steps(
-    goal: Goal, found: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
+    goal: Goal, results: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
 ) -> Iterator[Step]:
     """The questions of facets whose results have a clearly lower entropy, most relevant first."""
-    whole = measure.entropy_of(found)
-    measured = [(facet, measure.entropy_of(facet.members)) for facet in _facets(goal, found, edges)]
-    useful = [(facet, entropy) for facet, entropy in measured if entropy < whole - MIN_ENTROPY_DROP]
+    max_entropy = measure.entropy_of(results) - MIN_ENTROPY_DROP
+    facets = _facets(goal, results, edges)
+    measured = [(facet, measure.entropy_of(facet.members)) for facet in facets]
+    useful = [(facet, entropy) for facet, entropy in measured if entropy < max_entropy]
     useful.sort(
-        key=lambda each: (each[0].key[0] == SINGLE, -_relevance(each[0]), each[1], each[0].key)
+        key=lambda pair: (pair[0].key[0] == SINGLE, -_relevance(pair[0]), pair[1], pair[0].key)
     )
     covered: set[str] = set()
     tries = 0
     for facet, _ in useful:
-        members = {each.memory.id for each in facet.members}
+        members = {member.memory.id for member in facet.members}
         if members <= covered or tries == MAX_TRIED:
             continue
         tries += 1
         step = _facet_step(goal, facet)
-        if measure.entropy_after(step) < whole - MIN_ENTROPY_DROP:
+        if measure.entropy_after(step) < max_entropy:
             covered |= members
             yield step
 
 
 def _relevance(facet: _Facet) -> float:
-    return sum(each.relevance for each in facet.members)
+    return sum(member.relevance for member in facet.members)
 
 
 def _facet_step(goal: Goal, facet: _Facet) -> Step:
@@ -181,54 +185,60 @@ def _facet_step(goal: Goal, facet: _Facet) -> Step:
     return Step("recall_memory", params, facet.rationale)
 
 
-def _facets(goal: Goal, found: Sequence[FoundMemory], edges: GraphView | None) -> Iterator[_Facet]:
+def _facets(
+    goal: Goal, results: Sequence[FoundMemory], edges: GraphView | None
+) -> Iterator[_Facet]:
     """Facets with at least `MIN_MEMBERS` results; also single memories if no entity is named."""
-    yield from _by_project(goal, found)
-    yield from _by_type(found)
+    yield from _by_project(goal, results)
+    yield from _by_type(results)
     if edges is not None:
-        yield from _by_entity(goal, found, edges)
-    for each in found if not goal.entities else ():
-        added = each.memory.title
-        if each.heading:
-            added += ": " + each.heading.rpartition(" > ")[2]
+        yield from _by_entity(goal, results, edges)
+    for result in results if not goal.entities else ():
+        added = result.memory.title
+        if result.heading:
+            added += ": " + result.heading.rpartition(" > ")[2]
         if name_key(added) not in name_key(goal.text):
-            why = f"{each.memory.title} may be what is meant"
-            yield _Facet((SINGLE, each.memory.id), why, (each,), added=added)
+            why = f"{result.memory.title} may be what is meant"
+            yield _Facet((SINGLE, result.memory.id), why, (result,), added=added)
 
 
-def _by_project(goal: Goal, found: Sequence[FoundMemory]) -> Iterator[_Facet]:
+def _by_project(goal: Goal, results: Sequence[FoundMemory]) -> Iterator[_Facet]:
     groups: dict[str, list[FoundMemory]] = defaultdict(list)
-    for each in found:
-        if each.memory.project and goal.project is None:
-            groups[each.memory.project].append(each)
+    for result in results:
+        if result.memory.project and goal.project is None:
+            groups[result.memory.project].append(result)
     for project, members in groups.items():
-        if MIN_MEMBERS <= len(members) < len(found):
+        if MIN_MEMBERS <= len(members) < len(results):
             why = f"{len(members)} of the memories found belong to {project}"
             yield _Facet(("project", project), why, tuple(members), project, project)
 
 
-def _by_type(found: Sequence[FoundMemory]) -> Iterator[_Facet]:
+def _by_type(results: Sequence[FoundMemory]) -> Iterator[_Facet]:
     groups: dict[str, list[FoundMemory]] = defaultdict(list)
-    for each in found:
-        if each.memory.type != NodeKind.NOTE:
-            groups[each.memory.type].append(each)
+    for result in results:
+        if result.memory.type != NodeKind.NOTE:
+            groups[result.memory.type].append(result)
     for kind, members in groups.items():
-        if MIN_MEMBERS <= len(members) < len(found):
+        if MIN_MEMBERS <= len(members) < len(results):
             why = f"{len(members)} of the memories found are of the type {kind}"
             yield _Facet(("type", kind), why, tuple(members), filters={"types": [kind]})
 
 
-def _by_entity(goal: Goal, found: Sequence[FoundMemory], edges: GraphView) -> Iterator[_Facet]:
-    known = {entity.id for entity in goal.entities}
+def _by_entity(goal: Goal, results: Sequence[FoundMemory], edges: GraphView) -> Iterator[_Facet]:
+    named_in_goal = {entity.id for entity in goal.entities}
     groups: dict[str, list[FoundMemory]] = defaultdict(list)
-    for each in found:
-        stated = edges.stated_by(each.memory.id)
+    for result in results:
+        stated = edges.stated_by(result.memory.id)
         named = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}
-        for node_id in named | {each.memory.id}:
-            groups[node_id].append(each)
+        for node_id in named | {result.memory.id}:
+            groups[node_id].append(result)
     for node_id, members in groups.items():
         node = edges.node(node_id)
-        if node is None or node_id in known or not MIN_MEMBERS <= len(members) < len(found):
+        if (
+            node is None
+            or node_id in named_in_goal
+            or not MIN_MEMBERS <= len(members) < len(results)
+        ):
             continue
         if node.kind not in (NodeKind.PROJECT, NodeKind.DATE):
             why = f"{len(members)} of the memories found are about {node.name}"

@@ -71,9 +71,11 @@ class SentenceMatcher:
                     if words.is_hedged:
                         continue
                     context = SentenceWords(headings, self._find_names)
-                    found = align(statement_words, words, context, self._embed)
-                    if found is not None and (best is None or _rank(found) > _rank(best.alignment)):
-                        best = Match(found, hit.memory, sentence.lines, sentence.quoted)
+                    alignment = align(statement_words, words, context, self._embed)
+                    if alignment is None:
+                        continue
+                    if best is None or _rank(alignment) > _rank(best.alignment):
+                        best = Match(alignment, hit.memory, sentence.lines, sentence.quoted)
         return best
 
     def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
@@ -135,5 +137,10 @@ def _with_targets(text: str, sentence: NoteSentence, linked: Mapping[int, Sequen
     return f"{text} ({', '.join(hidden)})" if hidden else text
 
 
-def _rank(found: Alignment) -> tuple[bool, float, float, float]:
-    return found.relation is Relation.SUPPORTS, found.coverage, found.own_coverage, found.confidence
+def _rank(alignment: Alignment) -> tuple[bool, float, float, float]:
+    return (
+        alignment.relation is Relation.SUPPORTS,
+        alignment.coverage,
+        alignment.own_coverage,
+        alignment.confidence,
+    )

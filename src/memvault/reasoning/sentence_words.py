@@ -199,58 +199,58 @@ def _key_in_clause(neighbour: Word | None, word: Word) -> str:
 
 def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
     """The content words; capitalised words within a sentence also count as names."""
-    found: list[Word] = []
+    words: list[Word] = []
     periods = {m.start(1) for m in _PERIOD.finditer(text) if m[1].lower() in _PERIODS}
     clause = 0
-    named = {start: (end, key) for start, end, key in spans}
-    name_end, first = -1, True
+    name_at = {start: (end, key) for start, end, key in spans}
+    name_end, is_first = -1, True
     for place, match in enumerate(TOKEN.finditer(text)):
         word, start = match[0], match.start()
         if start < name_end:
             continue
         if word in ",;:.!?" or word.lower() in ("and", "but", "then"):
             clause += 1
-            first = first or word in ".!?"
+            is_first = is_first or word in ".!?"
             continue
-        if start in named:
-            name_end, key = named[start]
-            found.append(Word("name", key, text[start:name_end], place, clause, start))
+        if start in name_at:
+            name_end, key = name_at[start]
+            words.append(Word("name", key, text[start:name_end], place, clause, start))
         elif start in periods:
-            found.append(Word("period", word.lower(), word, place, clause, start))
+            words.append(Word("period", word.lower(), word, place, clause, start))
         else:
-            plain = _without_separators(word) if _GROUPED.match(text, start) else word
-            for kind, key in _read(plain, first=first):
-                found.append(Word(kind, key, word, place, clause, start))
-        first = False
-    return found
+            token = _without_separators(word) if _GROUPED.match(text, start) else word
+            for kind, key in _read(token, is_first=is_first):
+                words.append(Word(kind, key, word, place, clause, start))
+        is_first = False
+    return words
 
 
 def _without_separators(number: str) -> str:
     """The number as digits with a decimal point: "1062.5" for "1 062,5"."""
-    whole, *part = _DECIMALS.split(number)
-    return ".".join([re.sub(r"\D", "", whole), *part])
+    integer, *decimals = _DECIMALS.split(number)
+    return ".".join([re.sub(r"\D", "", integer), *decimals])
 
 
-def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
+def _read(token: str, *, is_first: bool) -> list[tuple[str, str]]:
     """The kind and key of a token; none if it is a stop word.
 
     Args:
-        first: whether it begins a sentence, where a capital letter makes no name.
+        is_first: whether it begins a sentence, where a capital letter makes no name.
     """
-    low = token.lower()
-    if "+" in low:
-        return [("shortcut", _shortcut(low))]
-    if low[0] == ".":
-        return [("ending", low)]
-    if low[0].isdigit():
-        return [("number", low)]
-    low = low.removesuffix("s") if low.removesuffix("s") in _WEEKDAYS else low
-    kind = _KIND_OF.get(low)
-    if kind is not None and not (low == "may" and token != "May"):
-        return [(kind, _VALUE_OF.get(low, low))]
+    lower = token.lower()
+    if "+" in lower:
+        return [("shortcut", _shortcut(lower))]
+    if lower[0] == ".":
+        return [("ending", lower)]
+    if lower[0].isdigit():
+        return [("number", lower)]
+    lower = lower.removesuffix("s") if lower.removesuffix("s") in _WEEKDAYS else lower
+    kind = _KIND_OF.get(lower)
+    if kind is not None and not (lower == "may" and token != "May"):
+        return [(kind, _VALUE_OF.get(lower, lower))]
     stems = [("word", stem) for stem in stems_of(token)]
-    if token[0].isupper() and not first and len(token) > 1 and stems:
-        return [("name", low.removesuffix("'s").removesuffix("’s"))]
+    if token[0].isupper() and not is_first and len(token) > 1 and stems:
+        return [("name", lower.removesuffix("'s").removesuffix("’s"))]
     return stems
 
 
@@ -266,17 +266,17 @@ def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
 
     These are the rest of its clause, or, if that is empty ("dogs are not"), the part before it.
     """
-    found = []
+    denials = []
     for match in _NEGATION.finditer(text):
         clause_end = _CLAUSE_END.search(text, match.end())
         limit = clause_end.start() if clause_end is not None else len(text)
         scope = {word.key for word in tokens if match.end() <= word.start < limit}
         if not scope:
-            before = [m.end() for m in _CLAUSE_END.finditer(text, 0, match.start())]
-            since = before[-1] if before else 0
-            scope = {word.key for word in tokens if since <= word.start < match.start()}
-        found.append(frozenset(scope))
-    return found
+            clause_starts = [m.end() for m in _CLAUSE_END.finditer(text, 0, match.start())]
+            clause_start = clause_starts[-1] if clause_starts else 0
+            scope = {word.key for word in tokens if clause_start <= word.start < match.start()}
+        denials.append(frozenset(scope))
+    return denials
 
 
 def mostly_deny(scopes: Iterable[frozenset[str]], stems: frozenset[str]) -> bool:
@@ -294,7 +294,7 @@ def terms_compared(sentence: SentenceWords) -> tuple[str, frozenset[str], frozen
     if match["choice"]:
         first, second = match["chosen"], text[match.end() :]
         return "prefer", stems_of(first), stems_of(re.split(r"[,;.]", second)[0])
-    how = (match["how"] or match["order"]).lower()
+    comparison = (match["how"] or match["order"]).lower()
     before = re.split(r"[,;.]", text[: match.start()])[-1]
     after = re.split(r"[,;.]", text[match.end() :])[0]
-    return how, stems_of(before), stems_of(after)
+    return comparison, stems_of(before), stems_of(after)

@@ -18,13 +18,15 @@ def comparable_numbers(statement: SentenceWords, sentence: SentenceWords) -> fro
         return sentence.keys("number")
     stems = sentence.stems()
     comparable = [
-        other
-        for other in sentence.amounts
-        if any((own.kind, own.unit) == (other.kind, other.unit) for own in statement.amounts)
+        noted
+        for noted in sentence.amounts
+        if any(
+            (stated.kind, stated.unit) == (noted.kind, noted.unit) for stated in statement.amounts
+        )
     ] or [
-        other
-        for other in sentence.amounts
-        if any(_is_comparable(own, other, stems) for own in statement.amounts)
+        noted
+        for noted in sentence.amounts
+        if any(_is_comparable(stated, noted, stems) for stated in statement.amounts)
     ]
     return zero | {
         word.key
@@ -49,17 +51,36 @@ def misplaced_value(statement: SentenceWords, sentence: SentenceWords) -> Differ
     The sentence's key is the value that it gives to the statement's subject.
     """
     subject = next((word.key for word in statement.tokens if word.kind in ("word", "name")), "")
-    places = [word for word in sentence.tokens if word.key == subject]
+    return _number_nearer_to_words(statement, sentence, subject) or _value_nearer_to_subject(
+        statement, sentence, subject
+    )
+
+
+def _number_nearer_to_words(
+    statement: SentenceWords, sentence: SentenceWords, subject: str
+) -> Difference | None:
+    """The number in place of the shared one, which no word of the statement is near, or None."""
     numbers = comparable_numbers(statement, sentence)
     shared = _shared_values(statement, sentence, "number", numbers)
-    other_clause = {word.clause for word in places}.isdisjoint(
+    if len(shared) != 1 or len(numbers) < 2 or statement.denied:
+        return None
+    subject_clauses = {word.clause for word in sentence.tokens if word.key == subject}
+    value_clauses = {
         word.clause for word in sentence.tokens if word.kind == "number" and word.key in shared
-    )
-    if len(shared) == 1 and len(numbers) > 1 and other_clause and not statement.denied:
-        weights = _weights(statement, sentence, "number", numbers, after_first=True)
-        best = max(numbers, key=lambda key: weights.get(key, 0.0))
-        if weights.get(best, 0.0) > 0.0 == weights.get(next(iter(shared)), 0.0):
-            return Difference("number", shared, frozenset({best}))
+    }
+    if not subject_clauses.isdisjoint(value_clauses):
+        return None
+    weights = _weights(statement, sentence, "number", numbers, after_first=True)
+    best = max(numbers, key=lambda key: weights.get(key, 0.0))
+    is_elsewhere = weights.get(best, 0.0) > 0.0 == weights.get(next(iter(shared)), 0.0)
+    return Difference("number", shared, frozenset({best})) if is_elsewhere else None
+
+
+def _value_nearer_to_subject(
+    statement: SentenceWords, sentence: SentenceWords, subject: str
+) -> Difference | None:
+    """The value that is nearer to the statement's subject than the shared one is, or None."""
+    places = [word for word in sentence.tokens if word.key == subject]
     if statement.denied or sentence.denied or len(places) != 1:
         return None
     for kind in ("number", "weekday", "month", "name"):
@@ -74,9 +95,9 @@ def misplaced_value(statement: SentenceWords, sentence: SentenceWords) -> Differ
             if word.kind == kind and word.key in keys
         }
         best = min(distances, key=lambda key: distances[key])
-        own = next(iter(shared))
-        is_far = distances[own] - distances[best] >= _BREAK
-        if is_far and _has_other_subject(statement, sentence, kind, own):
+        stated = next(iter(shared))
+        is_far = distances[stated] - distances[best] >= _BREAK
+        if is_far and _has_other_subject(statement, sentence, kind, stated):
             return Difference(kind, shared, frozenset({best}))
     return None
 
@@ -102,9 +123,9 @@ def _is_of_same_time(statement: SentenceWords, sentence: SentenceWords, number: 
         ]
 
     return any(
-        equal_amounts(time, other)
+        equal_amounts(time, other_time)
         for time in times_with(statement)
-        for other in times_with(sentence)
+        for other_time in times_with(sentence)
     )
 
 
@@ -165,23 +186,23 @@ def _weights(
     return weights
 
 
-def _is_comparable(own: Amount, other: Amount, stems: frozenset[str]) -> bool:
+def _is_comparable(stated: Amount, noted: Amount, stems: frozenset[str]) -> bool:
     """Whether two amounts have the same unit; a bare number fits any unit that the words name.
 
     Of a date it fits only the year: "node 31" is no day of a month.
     """
-    kinds = {own.kind, other.kind}
+    kinds = {stated.kind, noted.kind}
     if AmountKind.NUMBER in kinds:
         if AmountKind.VERSION in kinds:
             return False
         if AmountKind.DATE in kinds:
-            return _has_year(own) and _has_year(other)
+            return _has_year(stated) and _has_year(noted)
         if AmountKind.COUNT not in kinds:
             return AmountKind.TIME not in kinds
-        return canonical_stem(own.unit or other.unit) in stems
-    if kinds == {AmountKind.COUNT} and own.unit in stems:
+        return canonical_stem(stated.unit or noted.unit) in stems
+    if kinds == {AmountKind.COUNT} and stated.unit in stems:
         return True
-    return own.unit != "" and own.unit == other.unit
+    return stated.unit != "" and stated.unit == noted.unit
 
 
 def _has_year(amount: Amount) -> bool:

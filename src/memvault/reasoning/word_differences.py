@@ -20,12 +20,14 @@ _TOO_COMMON = ("before", "after", "new", "old", "day", "night", "more", "less")
 
 def is_reversed(overlap: WordOverlap) -> bool | None:
     """Whether two terms are compared or ordered in reverse; None if they are not compared."""
-    stated, found = terms_compared(overlap.statement), terms_compared(overlap.sentence)
-    if stated is None or found is None:
+    statement_terms = terms_compared(overlap.statement)
+    sentence_terms = terms_compared(overlap.sentence)
+    if statement_terms is None or sentence_terms is None:
         return None
-    (how, first, second), (other_how, other_first, other_second) = stated, found
-    opposite = how in OPPOSITE.get(other_how, ())
-    if not opposite and how != other_how:
+    comparison, first, second = statement_terms
+    other_comparison, other_first, other_second = sentence_terms
+    opposite = comparison in OPPOSITE.get(other_comparison, ())
+    if not opposite and comparison != other_comparison:
         return None
     only_first, only_second = first - second, second - first
     other_only_first, other_only_second = other_first - other_second, other_second - other_first

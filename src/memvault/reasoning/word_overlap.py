@@ -74,8 +74,8 @@ class WordOverlap:
         self.missing = missing & content
         total = len(content) + len(names)
         covered = total - len(self.missing) - len(self.missing_names)
-        found = (content - self.missing) | (names - self.missing_names)
-        only_in_context = found - sentence.stems()
+        present = (content - self.missing) | (names - self.missing_names)
+        only_in_context = present - sentence.stems()
         self.share = covered / total if total else 1.0
         self.own_share = (covered - len(only_in_context)) / total if total else 1.0
 

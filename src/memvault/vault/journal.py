@@ -175,6 +175,9 @@ class Journal:
         """Every distinct entry, or those of some kinds, oldest file first.
 
         Invalid lines are skipped and logged.
+
+        Raises:
+            StorageError: the journal cannot be read.
         """
         for item in self._read(kinds):
             if isinstance(item, JournalEntry):
@@ -265,13 +268,17 @@ class Journal:
         return [item for item in self._read() if isinstance(item, TornLine)]
 
     def files(self) -> list[Path]:
-        """The journal's files, oldest month first."""
-        try:
-            files = sorted(self._folder.iterdir())
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        except PermissionError:
-            return []  # the next change fails, and says that it cannot be recorded
+        """The journal's files, oldest month first.
+
+        Raises:
+            StorageError: the folder cannot be read. It does not count as empty: then the notes'
+                sentences of others would count as the person's.
+        """
+        with storage_errors(self._name):
+            try:
+                files = sorted(self._folder.iterdir())
+            except FileNotFoundError:
+                return []
         kinds = (".jsonl", COMPRESSED)
         return [file for file in files if file.suffix in kinds and ".jsonl" in file.name]
 
@@ -280,7 +287,7 @@ class Journal:
         quoted_kinds = None if kinds is None else [json.dumps(kind).encode() for kind in kinds]
         for file in self.files():
             name = file.relative_to(self._root).as_posix()
-            with _opened(file) as stream:
+            with storage_errors(name), _opened(file) as stream:
                 for number, raw in enumerate(_lines(stream), 1):
                     if not raw.strip():
                         continue
@@ -298,6 +305,7 @@ class Journal:
     def _prepare(self) -> None:
         self._vault.check()  # creating a missing folder would make it look like the vault
         self._folder.mkdir(parents=True, exist_ok=True)
+        self.files()  # a journal that cannot be read accepts no entry
         if not self._folder.resolve().is_relative_to(self._root.resolve()):
             raise OutsideVault(
                 "The vault's .memvault folder is a link out of the vault. Make it a real folder."

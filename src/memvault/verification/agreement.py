@@ -51,9 +51,12 @@ def same_attribute(first: Claim, second: Claim) -> bool:
     """
     if first.attribute == second.attribute:
         return True
-    few, many = (first, second) if first.attribute < second.attribute else (second, first)
-    extra = many.attribute - few.attribute
-    return few.attribute < many.attribute and extra <= few.sentence_stems | few.heading_stems
+    shorter, longer = (first, second) if first.attribute < second.attribute else (second, first)
+    extra = longer.attribute - shorter.attribute
+    return (
+        shorter.attribute < longer.attribute
+        and extra <= shorter.sentence_stems | shorter.heading_stems
+    )
 
 
 def same_subject(first: Claim, second: Claim) -> bool:
@@ -84,10 +87,10 @@ def _names_note(note_claim: Claim, claim: Claim) -> bool:
 def _same_time(first: Claim, second: Claim) -> bool:
     """Whether both claims are for the same time; claims for different years do not compare."""
     dates = [] if first.updates else first.dates
-    others = [] if second.updates else second.dates
-    if not dates and not others:
+    other_dates = [] if second.updates else second.dates
+    if not dates and not other_dates:
         return True
-    return any(equal_amounts(a, b) for a in dates for b in others)
+    return any(equal_amounts(a, b) for a in dates for b in other_dates)
 
 
 def _equal_values(first: Claim, second: Claim) -> bool | None:

@@ -191,18 +191,18 @@ def may_state_amount(text: str, words: Iterable[str]) -> bool:
 
 def amounts_in(text: str) -> list[Amount]:
     """The values of a sentence, in order and without overlaps; ranges are left out."""
-    found: list[Amount] = []
+    amounts: list[Amount] = []
     for candidate in _candidates(text):
-        if _is_free(candidate, found):
+        if _is_free(candidate, amounts):
             amount = _with_context(text, candidate)
-            if _is_free(amount, found):
-                found.append(amount)
-    return sorted((a for a in found if not _is_range(text, a)), key=lambda a: a.start)
+            if _is_free(amount, amounts):
+                amounts.append(amount)
+    return sorted((a for a in amounts if not _is_range(text, a)), key=lambda a: a.start)
 
 
-def _is_free(amount: Amount, found: Sequence[Amount]) -> bool:
+def _is_free(amount: Amount, amounts: Sequence[Amount]) -> bool:
     """Whether an amount overlaps none of these."""
-    return all(amount.end <= other.start or other.end <= amount.start for other in found)
+    return all(amount.end <= other.start or other.end <= amount.start for other in amounts)
 
 
 def _candidates(text: str) -> Iterator[Amount]:
@@ -249,20 +249,20 @@ def _amount_of(kind: AmountKind, match: re.Match[str]) -> Amount | None:
     if kind is AmountKind.VERSION:
         numbers = (groups["v"] or groups["w"]).split(".")
         return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
-    written = groups["n"]
+    digits = groups["n"]
     code_follows = kind is AmountKind.MONEY and match.start("c") > match.start("n")
     # Not in "$1.859", whose point is a decimal point.
-    has_thousands = code_follows or "," in written or written.count(".") > 1
-    if has_thousands and _POINTED.fullmatch(written):
-        written = written.replace(".", "")
-    number = _number(written, groups.get("s") or "")
+    has_thousands = code_follows or "," in digits or digits.count(".") > 1
+    if has_thousands and _POINTED.fullmatch(digits):
+        digits = digits.replace(".", "")
+    number = _number(digits, groups.get("s") or "")
     if kind is AmountKind.MONEY:
         code = groups["c"].lower().split()[0]
         unit = SIGNS.get(code) or CURRENCIES.get(code) or CURRENCIES.get(code.rstrip("s"), "")
         return Amount(kind, unit, (number,), start, end)
     if kind is AmountKind.SPAN:
-        written_unit = groups["u"].lower()
-        unit, factor = SPANS.get(written_unit) or SPANS_ELSEWHERE[written_unit]
+        unit_word = groups["u"].lower()
+        unit, factor = SPANS.get(unit_word) or SPANS_ELSEWHERE[unit_word]
         adjective = (groups.get("a") or "").strip().lower()
         if adjective in ("business", "working"):
             return Amount(kind, f"working {unit}", (number * factor,), start, end)
@@ -294,10 +294,10 @@ def _number(digits: str, scale: str) -> float:
     word = number_named(digits)
     if word is not None:
         return word
-    plain = re.sub(r"['\s\u202f\u00a0]", "", digits)
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain):
-        plain = plain.replace(",", "")
-    return float(plain.replace(",", ".")) * SCALES.get(scale.strip().lower(), 1.0)
+    compact = re.sub(r"['\s\u202f\u00a0]", "", digits)
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", compact):
+        compact = compact.replace(",", "")
+    return float(compact.replace(",", ".")) * SCALES.get(scale.strip().lower(), 1.0)
 
 
 def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | None:

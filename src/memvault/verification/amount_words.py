@@ -29,7 +29,7 @@ def any_of(words: Iterable[str]) -> str:
     by_first: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         by_first.setdefault(word[0], []).append(re.escape(word[1:]))
-    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in by_first.items())
+    return "|".join(f"{first}(?:{'|'.join(endings)})" for first, endings in by_first.items())
 
 
 MONTH_NUMBERS = NAMED_MONTHS | {without_accents(m): n for m, n in NAMED_MONTHS.items()}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+_ROUGHLY = 0.15  # share by which "about 100" may differ from a value that it may mean
+
 
 class AmountKind(StrEnum):
     MONEY = "money"
@@ -65,7 +67,7 @@ def equal_amounts(first: Amount, second: Amount) -> bool | None:
     number, other = first.parts[0] or 0.0, second.parts[0] or 0.0
     if number == other:
         return None if rough else True
-    close = abs(number - other) <= 0.15 * max(abs(number), abs(other))
+    close = abs(number - other) <= _ROUGHLY * max(abs(number), abs(other))
     return None if rough and close else False
 
 

@@ -72,23 +72,23 @@ class Passage:
         raw = sentences(self._text)
         return [_Sentence(*pair) for pair in zip_longest(raw, raw[1:], fillvalue="")]
 
-    def claims(self, wanted: frozenset[str] | None = None) -> list[Claim]:
+    def claims(self, attribute_stems: frozenset[str] | None = None) -> list[Claim]:
         """The claims in the order of the text.
 
         Args:
-            wanted: stems; sentences without a claim about an attribute with one of them are left
-                out.
+            attribute_stems: leave out sentences without a claim about an attribute with one of
+                these stems.
         """
-        if wanted is None:
+        if attribute_stems is None:
             return [claim for sentence in self._sentences for claim in sentence.claims(self._note)]
-        substrings = substrings_for(wanted)
+        substrings = substrings_for(attribute_stems)
         if not _has_any(substrings, self._low):
             return []
         return [
             claim
             for sentence in self._sentences
-            if _has_any(substrings, sentence.low) and sentence.may_state(wanted)
-            for claim in sentence.claims(self._note, wanted)
+            if _has_any(substrings, sentence.low) and sentence.may_state(attribute_stems)
+            for claim in sentence.claims(self._note, attribute_stems)
         ]
 
 
@@ -120,24 +120,30 @@ class _Sentence:
         pair = _KEY_VALUE.match(self._readable)
         return stems_among((*(letter_runs(pair["key"]) if pair else ()), *role_words(words)))
 
-    def may_state(self, wanted: frozenset[str]) -> bool:
+    def may_state(self, attribute_stems: frozenset[str]) -> bool:
         """Whether the sentence may state a value of an attribute with one of these stems."""
-        return not self._stems.isdisjoint(wanted)
+        return not self._stems.isdisjoint(attribute_stems)
 
-    def claims(self, note: NoteContext, wanted: frozenset[str] | None = None) -> list[Claim]:
+    def claims(
+        self, note: NoteContext, attribute_stems: frozenset[str] | None = None
+    ) -> list[Claim]:
         """The claims of the sentence; empty if none is about a wanted attribute."""
         attributes = self._attributes
-        if wanted is not None and attributes is not None and attributes.isdisjoint(wanted):
+        if (
+            attribute_stems is not None
+            and attributes is not None
+            and attributes.isdisjoint(attribute_stems)
+        ):
             return []
         if self._claims is None:
-            found = list(_lazy_claims(self._readable, note)) if self._readable else []
-            self._attributes = frozenset(stem for lazy in found for stem in lazy.attribute)
-            if wanted is not None and self._attributes.isdisjoint(wanted):
+            lazy_claims = list(_lazy_claims(self._readable, note)) if self._readable else []
+            self._attributes = frozenset(stem for lazy in lazy_claims for stem in lazy.attribute)
+            if attribute_stems is not None and self._attributes.isdisjoint(attribute_stems):
                 return []
-            self._claims = [lazy.read() for lazy in found]
-            if found and is_doubtful(self._raw, note.source.heading):
+            self._claims = [lazy.read() for lazy in lazy_claims]
+            if lazy_claims and is_doubtful(self._raw, note.source.heading):
                 self._claims = [replace(claim, asserted=False) for claim in self._claims]
-            if found and RETRACTION.match(readable(self._following)):
+            if lazy_claims and RETRACTION.match(readable(self._following)):
                 self._claims = [replace(claim, outdated=True) for claim in self._claims]
         return self._claims
 
@@ -242,11 +248,11 @@ def _prose_claims(clause: Clause) -> Iterator[LazyClaim]:
             place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE_WORDS
         ):
             continue
-        found = clause.claim(
+        claim = clause.claim(
             attribute_words(clause, place), clause.amounts[token.amount], token.text
         )
-        if found is not None:
-            yield found
+        if claim is not None:
+            yield claim
 
 
 MAX_CACHED = 4_000  # passages
@@ -274,10 +280,10 @@ class Passages:
         self._cached_state = state()
 
     def claims(
-        self, text: str, source: Source, wanted: frozenset[str] | None = None
+        self, text: str, source: Source, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage; see `Passage.claims`."""
-        return self._passage(text, source).claims(wanted)
+        return self._passage(text, source).claims(attribute_stems)
 
     def _passage(self, text: str, source: Source) -> Passage:
         now = self._state()

@@ -154,9 +154,9 @@ class GateLog:
             )
         )
 
-    def recent(self, most: int) -> list[GatedQuestion]:
+    def recent(self, limit: int) -> list[GatedQuestion]:
         """The latest logged questions, newest first."""
-        latest = deque(self._journal.entries({WITHHELD, USED}), maxlen=most)
+        latest = deque(self._journal.entries({WITHHELD, USED}), maxlen=limit)
         return [
             GatedQuestion(
                 entry.ts,

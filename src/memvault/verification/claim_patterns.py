@@ -17,6 +17,7 @@ from memvault.verification.clause import Clause, LazyClaim, Token
 _TO_BE = frozenset(("is", "was", "be", "became"))
 _MAX_DISTANCE = 4  # words between a name and its role
 _MAX_ROLE_WORDS = 3  # words of a role
+_SWITCHED = 0.8  # strength of a conflict with a note that the subject switched to another tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +46,26 @@ def roles_in(clause: Clause) -> Iterator[LazyClaim]:
     """The claims of a clause about who holds a role; none if it has more than two names."""
     names = _names(clause.tokens) if clause.names else []
     if len(names) == 1:
-        found = _role_verb_of_one(clause, names[0]) or _role_noun_of_one(clause, names[0])
+        claim = _role_verb_of_one(clause, names[0]) or _role_noun_of_one(clause, names[0])
     elif len(names) == 2:
-        found = _role_verb_of_two(clause, *names) or _role_noun_of_two(clause, *names)
+        claim = _role_verb_of_two(clause, *names) or _role_noun_of_two(clause, *names)
     else:
-        found = None
-    if found is not None:
-        yield found
+        claim = None
+    if claim is not None:
+        yield claim
 
 
 def _names(tokens: Sequence[Token]) -> list[_Name]:
-    found: list[_Name] = []
+    names: list[_Name] = []
     for k, token in enumerate(tokens):
         if token.name is None:
             continue
-        if found and found[-1].key == token.name and found[-1].last == k - 1:
-            before = found.pop()
-            found.append(_Name(before.first, k, token.name, f"{before.text} {token.text}"))
+        if names and names[-1].key == token.name and names[-1].last == k - 1:
+            former = names.pop()
+            names.append(_Name(former.first, k, token.name, f"{former.text} {token.text}"))
         else:
-            found.append(_Name(k, k, token.name, token.text))
-    return found
+            names.append(_Name(k, k, token.name, token.text))
+    return names
 
 
 def _role_verb_of_one(clause: Clause, name: _Name) -> LazyClaim | None:
@@ -216,7 +217,8 @@ def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
 def usage_conflict(claimed: ToolUsage, other: ToolUsage) -> float:
     """The strength, in [0, 1], with which another usage contradicts a claimed one.
 
-    1 if the claimed tool was given up; 0.8 if the same subject switched to another tool; else 0.
+    1 if the claimed tool was given up, `_SWITCHED` if the same subject switched to another tool,
+    else 0.
     """
     if not other.changed or not claimed.uses:
         return 0.0
@@ -224,5 +226,5 @@ def usage_conflict(claimed: ToolUsage, other: ToolUsage) -> float:
     if claimed.uses & other.stopped and not still_used:
         return 1.0
     if other.uses and claimed.subject & other.subject and not still_used:
-        return 0.8
+        return _SWITCHED
     return 0.0

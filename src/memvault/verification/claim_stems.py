@@ -68,9 +68,9 @@ def canonical_stem(word: str) -> str:
     role = ROLE_VERBS.get(word)
     if role is not None:
         return role
-    plain = stem(IRREGULAR_FORMS.get(word, word))
-    joined = stem(word.replace("-", "")) if "-" in word else plain
-    return _SYNONYM_STEM.get(joined) or _SYNONYM_STEM.get(plain, plain)
+    word_stem = stem(IRREGULAR_FORMS.get(word, word))
+    joined_stem = stem(word.replace("-", "")) if "-" in word else word_stem
+    return _SYNONYM_STEM.get(joined_stem) or _SYNONYM_STEM.get(word_stem, word_stem)
 
 
 @lru_cache(maxsize=1_000)

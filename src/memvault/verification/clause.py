@@ -60,15 +60,15 @@ class NoteContext:
 
     def names(self, sentence: str) -> list[Span]:
         """The names of the vault and words spelled as names, without words in capitals (VAT)."""
-        found = [
+        spans = [
             span for span in self._find_names(sentence, None) if not sentence[span[0]].islower()
         ]
         for start, end in literals(sentence):
             word = sentence[start:end]
-            is_free = all(end <= a or b <= start for a, b, _ in found) and not is_unit(word)
+            is_free = all(end <= a or b <= start for a, b, _ in spans) and not is_unit(word)
             if is_free and word[0].isupper() and not word.isupper():
-                found.append((start, end, name_key(word)))
-        return sorted(found)
+                spans.append((start, end, name_key(word)))
+        return sorted(spans)
 
     def subjects(self, names: Sequence[Span]) -> frozenset[str]:
         """The subjects of a clause: its names, else the note's subjects."""

@@ -63,12 +63,14 @@ def is_set_apart(lines: list[str], sentence: str, value_text: str) -> bool:
     Args:
         value_text: the value that the sentence states.
     """
-    plain = readable(sentence)
-    found = [k for k, line in enumerate(lines) if plain in readable(line.replace("~~", ""))]
-    if found:
-        return all(_is_marked(lines, number, value_text) for number in found)
-    found = [k for k, line in enumerate(lines) if value_text in line]
-    return not found or any(_is_marked(lines, number, value_text) for number in found)
+    sentence_text = readable(sentence)
+    line_numbers = [
+        k for k, line in enumerate(lines) if sentence_text in readable(line.replace("~~", ""))
+    ]
+    if line_numbers:
+        return all(_is_marked(lines, number, value_text) for number in line_numbers)
+    line_numbers = [k for k, line in enumerate(lines) if value_text in line]
+    return not line_numbers or any(_is_marked(lines, number, value_text) for number in line_numbers)
 
 
 def _is_marked(lines: list[str], number: int, value_text: str) -> bool:

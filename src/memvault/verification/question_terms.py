@@ -55,10 +55,10 @@ def terms_of(question: str, find_names: FindNames) -> QuestionTerms:
     """The terms of a question; the words of names are not among its stems."""
     low = " ".join(question.lower().split())
     names = find_names(question, None)
-    rest = question
+    without_names = question
     capitals = [span for span in literals(question) if question[span[0]].isupper()]
     for start, end in sorted([(a, b) for a, b, _ in names] + capitals, reverse=True):
-        rest = rest[:start] + " " * (end - start) + rest[end:]
+        without_names = without_names[:start] + " " * (end - start) + without_names[end:]
     kind = next((kind for words, kind in _KINDS.items() if words in low), None)
     nodes = frozenset(key for *_, key in names)
-    return QuestionTerms(stems_of(rest), nodes, kind, low.startswith("who"))
+    return QuestionTerms(stems_of(without_names), nodes, kind, low.startswith("who"))

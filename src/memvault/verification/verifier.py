@@ -78,13 +78,13 @@ class Verifier:
         """The verification of each hit, in the same order."""
         question = terms_of(query, self._find_names)
         answers = [self._answers(question, hit, rank) for rank, hit in enumerate(hits)]
-        claims = [claim for of_hit in answers for claim in of_hit]
+        claims = [claim for hit_claims in answers for claim in hit_claims]
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
         opposed = self._opposing_evidence([hit.memory.id for hit in hits])
         return [
-            self.verdict(hit.memory, of_hit, pool, opposed.get(hit.memory.id, ()), hit.lines)
-            for hit, of_hit in zip(hits, answers, strict=True)
+            self.verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
+            for hit, hit_claims in zip(hits, answers, strict=True)
         ]
 
     def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:
@@ -150,7 +150,7 @@ class Verifier:
         keys.update(key for *_, key in (self._find_names(project, None) if project else ()))
         return claim.subjects | keys | {claim.source.note_id}
 
-    def fields(self, memory: Memory, wanted: frozenset[str] | None = None) -> list[Claim]:
+    def fields(self, memory: Memory, attribute_stems: frozenset[str] | None = None) -> list[Claim]:
         """The claims of a note's own frontmatter."""
         lines = [
             f"{key}: {value}"
@@ -160,24 +160,24 @@ class Verifier:
         if not lines:
             return []
         source = replace(source_of(memory, "", LineRange(1, 1)), is_property=True)
-        return self.passage("\n".join(lines), source, wanted)
+        return self.passage("\n".join(lines), source, attribute_stems)
 
     def passage(
-        self, text: str, source: Source, wanted: frozenset[str] | None = None
+        self, text: str, source: Source, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage, cached; see `Passage.claims`."""
-        return self._passages.claims(text, source, wanted)
+        return self._passages.claims(text, source, attribute_stems)
 
     # -- what they are checked against ----------------------------------------------------------
 
     def witnesses(self, claims: Sequence[Claim], scope: Scope | None = None) -> list[Claim]:
         """The claims in the rest of the vault about the attributes and subjects of these claims."""
-        wanted = frozenset(stem for claim in claims for stem in claim.attribute)
-        found: list[Claim] = []
+        attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
+        witnesses: list[Claim] = []
         for note_id in {key for claim in claims for key in claim.subjects}:
             memory = self._memory_of(note_id)
             if memory is not None:
-                found += self.fields(memory, wanted)
+                witnesses += self.fields(memory, attribute_stems)
         project = Scope(project=scope.project) if scope is not None else None
         try:
             ranked = self._vectors.rank_keywords(
@@ -185,13 +185,13 @@ class Verifier:
             )
             chunks = self._vectors.read(ranked.chunk_ids)
         except StoreUnavailable:
-            return found
+            return witnesses
         for chunk in (chunks[key] for key in ranked.chunk_ids if key in chunks):
             memory = self._memory_of(chunk.note_id)
             if memory is not None:
                 source = source_of(memory, chunk.heading, chunk.lines)
-                found += self.passage(chunk.text, source, wanted)
-        return found
+                witnesses += self.passage(chunk.text, source, attribute_stems)
+        return witnesses
 
     def _keywords(self, claims: Sequence[Claim]) -> str:
         """The labels and subjects of these claims, as a query."""
@@ -205,7 +205,7 @@ class Verifier:
 
     def _opposing_evidence(self, ids: Sequence[str]) -> dict[str, list[Evidence]]:
         """The conflicts that notes state with each of these memories, as evidence against it."""
-        found: dict[str, list[Evidence]] = {}
+        evidence_by_note: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
             is_claim = is_claimed(conflict, self._memory_of)
@@ -217,13 +217,13 @@ class Verifier:
                 if memory is not None and opposed.node.id in ids:
                     line = opposing.line or 1
                     lines = LineRange(line, line)
-                    found.setdefault(opposed.node.id, []).append(
+                    evidence_by_note.setdefault(opposed.node.id, []).append(
                         Evidence(
                             memory.id, memory.title, memory.path, lines, opposing.text,
                             conflict.kind.value, is_claim,
                         )
                     )  # fmt: skip
-        return found
+        return evidence_by_note
 
     # -- the verdict ----------------------------------------------------------------------------
 
@@ -282,5 +282,5 @@ def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:
         claim
         for claim in claims
         if day_of(claim) is not None
-        or all(compare(claim, other) is not Verdict.AGREES for other in dated)
+        or all(compare(claim, dated_claim) is not Verdict.AGREES for dated_claim in dated)
     ]

@@ -102,27 +102,28 @@ def file_change(
             is reframed.
         mtime_ns: when the file was last saved.
     """
-    new = [] if edit.after is None else added(edit.before, edit.after)
-    same = relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
-    new = [digest for digest in new if digest not in same]
-    others = [other.before for other in edits if other is not edit and other.before is not None]
-    known = {digest for before in others for digest in added(None, before)} if new else set()
-    moved = reframed(edit.before, edit.after) if by_client and not relinks else Reframed()
-    changes = bool(new or moved.digests)
+    before, after = edit.before, edit.after
+    new_digests = [] if after is None else added(before, after)
+    relinked_from = relinked(before, after) if relinks and before and after else {}
+    new_digests = [digest for digest in new_digests if digest not in relinked_from]
+    texts = [other.before for other in edits if other is not edit and other.before is not None]
+    carried = {digest for text in texts for digest in added(None, text)} if new_digests else set()
+    reframing = reframed(before, after) if by_client and not relinks else Reframed()
+    has_new_words = bool(new_digests or reframing.digests)
     return FileChange(
         path=edit.path,
-        before=None if edit.before is None else content_hash(edit.before),
-        after=None if edit.after is None else content_hash(edit.after),
+        before=None if before is None else content_hash(before),
+        after=None if after is None else content_hash(after),
         moved_to=edit.moved_to,
-        added=tuple(digest for digest in new if digest not in known),
-        carried=tuple(digest for digest in new if digest in known),
-        relinked=same,
-        reframed=moved.digests,
-        own_places=moved.own_places,
-        new_places=moved.new_places,
-        beside=fingerprint(edit.before, edit.after or b"") if changes and edit.before else (),
-        note_id=None if edit.after is None else claimed_id(edit.after),
-        was_verified=edit.before is not None and says_verified(edit.before),
+        added=tuple(digest for digest in new_digests if digest not in carried),
+        carried=tuple(digest for digest in new_digests if digest in carried),
+        relinked=relinked_from,
+        reframed=reframing.digests,
+        own_places=reframing.own_places,
+        new_places=reframing.new_places,
+        beside=fingerprint(before, after or b"") if has_new_words and before else (),
+        note_id=None if after is None else claimed_id(after),
+        was_verified=before is not None and says_verified(before),
         mtime_ns=mtime_ns,
     )
 
@@ -130,19 +131,19 @@ def file_change(
 def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
     if file.moved_to is not None:
         if file.after is not None and _hash_at(vault, file.moved_to) == file.after:
-            _write(vault, file.moved_to, file.after, _kept(file, version))
+            _write(vault, file.moved_to, file.after, _kept_version(file, version))
         _move(vault, file.moved_to, file.path, file.before)
     elif file.before is None:
         _delete(vault, file.path, file.after)
     else:
-        before = _kept(file, version)
+        before = _kept_version(file, version)
         if file.after is not None:
             _write(vault, file.path, file.after, before)
         elif not vault.create_at(file.path, before):
             raise changed_meanwhile(file.path)
 
 
-def _kept(file: FileChange, version: Version) -> bytes:
+def _kept_version(file: FileChange, version: Version) -> bytes:
     """The bytes that a file had before the change. Raises NoteConflict: they are not kept."""
     before = None if file.before is None else version(file.before)
     if before is None:
@@ -158,7 +159,7 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
     current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
         moved_hash = _hash_at(vault, file.moved_to)
-        if current_hash is None and moved_hash is not None and moved_hash == file.left:
+        if current_hash is None and moved_hash is not None and moved_hash == file.final_hash:
             return "after"
         if current_hash is None and moved_hash is not None and moved_hash == file.before:
             return "moved"
@@ -195,10 +196,10 @@ def _write_moved(vault: Vault, path: str, target: str, expected: str, after: byt
 
 
 def _delete(vault: Vault, path: str, expected: str | None) -> None:
-    found = _hash_at(vault, path)
-    if found is None:
+    current = _hash_at(vault, path)
+    if current is None:
         return
-    if found != expected:
+    if current != expected:
         raise changed_meanwhile(path)
     vault.delete(path)
 

@@ -39,11 +39,11 @@ _SUMMARIES = {
 def names_of(change: Change) -> str:
     """The names of the memories that a change touches, else its paths."""
     names = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
-    first = names[:MAX_NAMED]
-    more = max(len(names), len(change.node_ids)) - len(first)
-    if more > 0 and len(names) >= MAX_NAMED:
-        return f"{', '.join(first)} and {more} more"
-    return " and ".join([", ".join(first[:-1]), first[-1]] if len(first) > 1 else first)
+    listed = names[:MAX_NAMED]
+    unlisted = max(len(names), len(change.node_ids)) - len(listed)
+    if unlisted > 0 and len(names) >= MAX_NAMED:
+        return f"{', '.join(listed)} and {unlisted} more"
+    return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
 
 
 def author(change: Change) -> str:
@@ -56,8 +56,8 @@ def author(change: Change) -> str:
 def summary(change: Change) -> str:
     """A change in a few words, for a person."""
     if change.kind is ChangeKind.MERGED and len(change.names) > 1:
-        others = change.model_copy(update={"names": change.names[1:]})
-        return f"Merged {names_of(others)} into “{change.names[0]}”"
+        without_target = change.model_copy(update={"names": change.names[1:]})
+        return f"Merged {names_of(without_target)} into “{change.names[0]}”"
     return _SUMMARIES[change.kind].format(names=names_of(change))
 
 
@@ -68,20 +68,22 @@ def description(change: Change) -> str:
     return f"{summary(change)}, by {author(change)}{undone}{reason}"
 
 
-def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> str:
+def explanation(changes: Sequence[Change], since: datetime, quarantined: int = 0) -> str:
     """An explanation for a person of these changes, newest first.
 
     Args:
-        held: number of texts in quarantine.
+        quarantined: number of texts in quarantine.
     """
     day = since.astimezone().strftime("%d %B %Y, %H:%M").lstrip("0")
-    texts = "1 text that looks" if held == 1 else f"{held} texts that look"
-    quarantine = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
+    texts = "1 text that looks" if quarantined == 1 else f"{quarantined} texts that look"
+    quarantine = (
+        f" {texts} like orders to an AI model wait in quarantine for you." if quarantined else ""
+    )
     if not changes:
         return f"Nothing was forgotten or merged since {day}.{quarantine}"
     described = [f"{description(change)}." for change in changes[:MAX_NAMED]]
-    more = len(changes) - len(described)
-    rest = f" {more} more such changes are in the log." if more else ""
+    unlisted = len(changes) - len(described)
+    remainder = f" {unlisted} more such changes are in the log." if unlisted else ""
     is_any_undoable = any(change.undone_by is None and change.undoable for change in changes)
     hint = " Whatever is marked as recoverable can be brought back." if is_any_undoable else ""
-    return f"Since {day}: {' '.join(described)}{rest}{hint}{quarantine}"
+    return f"Since {day}: {' '.join(described)}{remainder}{hint}{quarantine}"

@@ -73,7 +73,7 @@ class ClientLimits:
         self._now = now
         self._lock = threading.Lock()
         self._written: deque[tuple[datetime, str, int]] = deque()  # when, by whom, bytes
-        self._known: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
+        self._words_of_change: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
 
     def check(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that exceeds a limit; a person has no limits.
@@ -96,18 +96,18 @@ class ClientLimits:
         changes = self._history.changes(since=self._now() - DAY, limit=None)
         return [change for change in changes if change.actor.kind == "client"]
 
-    def _check_rate(self, today: Sequence[Change], client: str, most: int) -> None:
+    def _check_rate(self, today: Sequence[Change], client: str, limit: int) -> None:
         hour_ago = self._now() - HOUR
         names = [change.client for change in today if change.at >= hour_ago]
-        if most and (names.count(client) >= most or len(names) >= TOGETHER * most):
+        if limit and (names.count(client) >= limit or len(names) >= TOGETHER * limit):
             raise RateLimited(
-                f"AI clients made {len(names):,} changes within an hour, and {most:,} of one client"
-                " are the limit. Nothing was changed. Store fewer and longer memories, or wait; the"
-                " person can raise limits.changes_per_hour in the configuration.",
+                f"AI clients made {len(names):,} changes within an hour, and {limit:,} of one "
+                "client are the limit. Nothing was changed. Store fewer and longer memories, or "
+                "wait; the person can raise limits.changes_per_hour in the configuration.",
                 retry_after_seconds=HOUR.total_seconds(),
             )
 
-    def _check_bytes(self, plan: Plan, client: str, most: int) -> None:
+    def _check_bytes(self, plan: Plan, client: str, limit: int) -> None:
         """Count what a client writes, since the engine's start, and refuse too much of it.
 
         Raises:
@@ -124,55 +124,60 @@ class ClientLimits:
             since = self._now() - HOUR
             while self._written and self._written[0][0] < since:
                 self._written.popleft()
-            own = sum(count for _, name, count in self._written if name == client)
-            total = sum(count for _, _, count in self._written)
-            limit = most * 2**20
-            if most and (own + size > limit or total + size > TOGETHER * limit):
+            own_bytes = sum(count for _, name, count in self._written if name == client)
+            total_bytes = sum(count for _, _, count in self._written)
+            max_bytes = limit * 2**20
+            if limit and (
+                own_bytes + size > max_bytes or total_bytes + size > TOGETHER * max_bytes
+            ):
                 raise RateLimited(
-                    f"AI clients wrote {total / 2**20:,.0f} MB within an hour, and {most:,} MB of "
-                    "one client are the limit. Nothing was changed. Store less, or wait; the "
-                    "person can raise limits.megabytes_per_hour in the configuration.",
+                    f"AI clients wrote {total_bytes / 2**20:,.0f} MB within an hour, and "
+                    f"{limit:,} MB of one client are the limit. Nothing was changed. Store "
+                    "less, or wait; the person can raise limits.megabytes_per_hour in the "
+                    "configuration.",
                     retry_after_seconds=HOUR.total_seconds(),
                 )
             self._written.append((self._now(), client, size))
 
-    def _check_links(self, plan: Plan, most: int) -> None:
+    def _check_links(self, plan: Plan, limit: int) -> None:
         for edit in plan.edits:
             links = _links(edit.after) - _links(edit.before)
-            if most and links > most:
+            if limit and links > limit:
                 raise RateLimited(
-                    f"This adds {links} links and tags to {edit.path}, and {most} are "
+                    f"This adds {links} links and tags to {edit.path}, and {limit} are "
                     "the limit for an AI client. Nothing was changed. Link only to what the text "
                     "speaks of; the person can raise limits.links_per_note in the configuration.",
                     path=edit.path,
                 )
 
-    def _check_reversals(self, today: Sequence[Change], plan: Plan, most: int) -> None:
+    def _check_reversals(self, today: Sequence[Change], plan: Plan, limit: int) -> None:
         new = {
             edit.path: set(added(edit.before, edit.after))
             for edit in plan.edits
             if edit.before is not None and edit.after is not None
         }
-        if not most or not any(new.values()):
+        if not limit or not any(new.values()):
             return
         for path, times in _written_again(today).items():
-            repeated = [digest for digest in new.get(path, ()) if times[digest] >= most]
+            repeated = [digest for digest in new.get(path, ()) if times[digest] >= limit]
             if repeated:
                 raise RateLimited(
-                    f"AI clients wrote the same into {path} {most} times within a day, and others "
+                    f"AI clients wrote the same into {path} {limit} times within a day, and others "
                     "took it out again. Nothing was changed. Ask the person what holds; they can "
                     "raise limits.reversals_per_day in the configuration.",
                     path=path,
                 )
 
-    def _check_alike(self, today: Sequence[Change], plan: Plan, client: str, most: int) -> None:
+    def _check_alike(self, today: Sequence[Change], plan: Plan, client: str, limit: int) -> None:
         stored = [c for c in today if c.kind is ChangeKind.CREATED and c.client == client]
         new = next((edit for edit in plan.edits if edit.path.endswith(".md")), None)
-        if not most or len(stored) < most or new is None or new.after is None:
+        if not limit or len(stored) < limit or new is None or new.after is None:
             return
         words = _words(new.after)
-        similar = [path for path, other in self._texts(stored) if _alike(words, other)]
-        if len(similar) >= most:
+        similar = [
+            path for path, stored_words in self._texts(stored) if _alike(words, stored_words)
+        ]
+        if len(similar) >= limit:
             raise RateLimited(
                 f"{client} stored {len(similar)} memories within a day that say nearly this, the "
                 f"last as {similar[0]}. Nothing was changed. Edit that one with edit_memory; the "
@@ -189,9 +194,9 @@ class ClientLimits:
 
     def _words_of(self, key: str, path: str) -> frozenset[str]:
         with self._lock:
-            if key not in self._known:
-                self._known[key] = _words(self._vault.read(path))
-            return self._known[key]
+            if key not in self._words_of_change:
+                self._words_of_change[key] = _words(self._vault.read(path))
+            return self._words_of_change[key]
 
     # -- for the person -------------------------------------------------------------------------
 
@@ -201,7 +206,7 @@ class ClientLimits:
         by_client: dict[str, list[Change]] = defaultdict(list)
         for change in active:
             by_client[change.client].append(change)
-        found = []
+        all_excesses = []
         for client, changes in by_client.items():
             excesses = [*self._flood(changes), *self._repeated(changes)]
             excesses += _reversed(changes)
@@ -209,10 +214,10 @@ class ClientLimits:
                 day = changes[0].at.date().isoformat()
                 paths = dict.fromkeys(path for earlier in changes for path in earlier.paths)
                 existing = [path for path in paths if self._vault.stat(path) is not None]
-                found.append(
+                all_excesses.append(
                     Excess(client, day, " and ".join(excesses), tuple(existing[:MAX_PATHS]))
                 )
-        return found
+        return all_excesses
 
     def _flood(self, changes: Sequence[Change]) -> Iterator[str]:
         hour_ago = self._now() - HOUR
@@ -239,12 +244,12 @@ def _reversed(changes: Sequence[Change]) -> Iterator[str]:
 
 def _written_again(changes: Sequence[Change]) -> dict[str, Counter[str]]:
     """How often each sentence was added to an existing note, by path."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counts_by_path: dict[str, Counter[str]] = defaultdict(Counter)
     for change in changes:
         for file in change.files:
             if file.before is not None and file.added:
-                found[file.path].update(file.added)
-    return found
+                counts_by_path[file.path].update(file.added)
+    return counts_by_path
 
 
 def _words(data: bytes) -> frozenset[str]:

@@ -89,8 +89,8 @@ class Curator:
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
         self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
-        # The path that the note of an id was last seen at.
-        self.located: Callable[[str], str | None] = lambda note_id: None
+        # Gives the path at which the note with an id was last seen.
+        self.path_of_note: Callable[[str], str | None] = lambda note_id: None
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -230,19 +230,19 @@ class Curator:
         earlier = self.change_of_call(ChangeKind.UNDONE, why)
         if earlier is not None and not preview:
             return self._undone_before(earlier)
-        wanted = {
+        requested = {
             change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
         }
-        for change in wanted.values():
-            check_undoable(change, wanted)
-        newest_first = sorted(wanted.values(), key=lambda change: change.order, reverse=True)
+        for change in requested.values():
+            check_undoable(change, requested)
+        newest_first = sorted(requested.values(), key=lambda change: change.order, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
             undone = stage_undo(
                 newest_first,
                 self.stage(),
                 self.history,
                 self.forgotten,
-                self.located,
+                self.path_of_note,
                 for_client=why.kind == "client",
             )
             if preview or not undone.undone:

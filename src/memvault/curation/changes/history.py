@@ -33,7 +33,7 @@ class History:
         self._outcomes: dict[str, JournalPhase] = {}
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
         self._changes: tuple[Change, ...] = ()  # newest first
-        self._latest = datetime.min.replace(tzinfo=UTC)
+        self._latest_order = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
         self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
         self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
@@ -62,7 +62,7 @@ class History:
             NoteNotFound: ``before`` names no change.
             StorageError: the journal cannot be read.
         """
-        found: list[Change] = []
+        matching: list[Change] = []
         for change in self._older_than(before):
             if since is not None and change.order < since:
                 break  # so are all others; their times are not later than their order
@@ -75,10 +75,10 @@ class History:
                 and (kinds is None or change.kind in kinds)
             )
             if is_match:
-                found.append(change)
-                if len(found) == limit:
+                matching.append(change)
+                if len(matching) == limit:
                     break
-        return found
+        return matching
 
     def change(self, reversal_hash: str) -> Change:
         """The change with this hash; its first digits suffice.
@@ -87,18 +87,18 @@ class History:
             NoteNotFound: there is none.
             AmbiguousTarget: several hashes begin with these digits.
         """
-        wanted = reversal_hash.strip().casefold()
+        prefix = reversal_hash.strip().casefold()
         with self._lock:
             self._refresh()
-            known = self._by_hash.get(wanted)
-            if known is not None:
-                return known
-            matching = [key for key in self._by_hash if key.startswith(wanted)]
-        if len(matching) == 1 and len(wanted) >= SHORTEST_HASH:
+            exact = self._by_hash.get(prefix)
+            if exact is not None:
+                return exact
+            matching = [key for key in self._by_hash if key.startswith(prefix)]
+        if len(matching) == 1 and len(prefix) >= SHORTEST_HASH:
             return self._by_hash[matching[0]]
-        if matching and len(wanted) >= SHORTEST_HASH:
+        if matching and len(prefix) >= SHORTEST_HASH:
             raise AmbiguousTarget(
-                f"{len(matching)} changes begin with {wanted!r}: give more digits",
+                f"{len(matching)} changes begin with {prefix!r}: give more digits",
                 candidates=[{"reversal_hash": key} for key in matching[:10]],
             )
         raise NoteNotFound(
@@ -125,16 +125,16 @@ class History:
             self._refresh()
             changes = self._changes
         paths = {path} if path is not None else set()
-        found: list[Change] = []
+        lineage: list[Change] = []
         for change in changes:
             if node_id in (*change.node_ids, *change.merged_from) or paths & set(change.paths):
-                found.append(change)
+                lineage.append(change)
                 paths |= {
                     file.path for file in change.files if file.moved_to and file.moved_to in paths
                 }
-                if len(found) == depth:
+                if len(lineage) == depth:
                     break
-        return found
+        return lineage
 
     def facts(self) -> list[tuple[Change, Fact]]:
         """The facts about concepts without notes, oldest first, without the undone ones."""
@@ -161,7 +161,7 @@ class History:
         """The `order` of the newest change, also of one that was withdrawn."""
         with self._lock:
             self._refresh()
-            return self._latest
+            return self._latest_order
 
     def begun(self) -> list[Change]:
         """The changes for which only the intent is recorded, oldest first."""
@@ -169,25 +169,25 @@ class History:
             self._refresh()
             return [change for key, change in self._intended.items() if key not in self._outcomes]
 
-    def content(self, wanted: str) -> bytes | None:
+    def content(self, version: str) -> bytes | None:
         """A version of a note by its hash, if it is kept or is a current file of the vault."""
         with self._lock:
             self._refresh()
             if self._packs is None:
                 self._packs = _packs(self._changes)
-            packs = self._packs.get(wanted, [])
+            packs = self._packs.get(version, [])
         for key in packs:
-            found = self._contents.get(key, wanted)
-            if found is not None and content_hash(found) == wanted:
-                return found
+            kept = self._contents.get(key, version)
+            if kept is not None and content_hash(kept) == version:
+                return kept
         places = {
             place
             for key in packs
             for file in self._by_hash[key].files
-            if wanted in (file.before, file.after)
+            if version in (file.before, file.after)
             for place in file.paths
         }
-        return next((data for data in map(self._read, sorted(places)) if _is(data, wanted)), None)
+        return next((data for data in map(self._read, sorted(places)) if _is(data, version)), None)
 
     def _read(self, path: str) -> bytes:
         try:
@@ -216,7 +216,7 @@ class History:
 
     def _fold(self, entry: JournalEntry) -> list[Change]:
         """Apply an entry; returns the change that it completes or withdraws."""
-        self._latest = max(self._latest, entry.ts)
+        self._latest_order = max(self._latest_order, entry.ts)
         key = str(entry.data.get("reversal_hash"))
         if entry.kind == JournalPhase.BEGUN:
             change = intended(entry)
@@ -245,14 +245,15 @@ class History:
         key = change.reversal_hash
         undone = [self._by_hash.get(undone_key) for undone_key in change.undoes]
         is_newest = change.order > self._changes[0].order
-        if key in self._by_hash or not is_newest or any(not each or each.undoes for each in undone):
+        are_linked = all(earlier is not None and not earlier.undoes for earlier in undone)
+        if key in self._by_hash or not is_newest or not are_linked:
             return False
         self._by_hash[key] = change
         if undone:
             self._by_hash |= {
-                each.reversal_hash: each.model_copy(update={"undone_by": key})
-                for each in undone
-                if each is not None
+                undone_change.reversal_hash: undone_change.model_copy(update={"undone_by": key})
+                for undone_change in undone
+                if undone_change is not None
             }
             self._changes = tuple(self._by_hash[earlier.reversal_hash] for earlier in self._changes)
         self._changes = (change, *self._changes)
@@ -268,14 +269,14 @@ class History:
         self._by_hash = {change.reversal_hash: change for change in self._changes}
 
 
-def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Change]:
+def _linked(changes: Collection[Change], former: Mapping[str, Change]) -> list[Change]:
     """The changes, newest first, each linked to the change that undid it.
 
-    A change that was itself undone undoes nothing. A ``known`` change is reused if its link is
+    A change that was itself undone undoes nothing. A ``former`` change is reused if its link is
     still correct.
     """
     undone: dict[str, str] = {}
-    found = []
+    linked = []
     for change in sorted(
         changes, key=lambda change: (change.order, change.reversal_hash), reverse=True
     ):
@@ -283,12 +284,12 @@ def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Ch
         if undone_by is None:
             for key in change.undoes:
                 undone.setdefault(key, change.reversal_hash)
-        known_change = known.get(change.reversal_hash, change)
+        known_change = former.get(change.reversal_hash, change)
         is_linked = known_change.undone_by == undone_by
-        found.append(
+        linked.append(
             known_change if is_linked else change.model_copy(update={"undone_by": undone_by})
         )
-    return found
+    return linked
 
 
 def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
@@ -300,8 +301,8 @@ def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
     return packs
 
 
-def _is(data: bytes, wanted: str) -> bool:
-    return content_hash(data) == wanted
+def _is(data: bytes, version: str) -> bool:
+    return content_hash(data) == version
 
 
 def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
@@ -315,7 +316,9 @@ def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
             continue
         node = GraphNode(fact.into_id, fact.into_kind or NodeKind.CONCEPT, fact.into or "")
         nodes.pop(node.id, None)  # the later fact wins
-        gone = {key for key in fact.node_ids if key != node.id}
-        nodes = {key: node if known.id in gone else known for key, known in nodes.items()}
-        nodes |= dict.fromkeys(gone, node)
+        merged_ids = {key for key in fact.node_ids if key != node.id}
+        nodes = {
+            key: node if survivor.id in merged_ids else survivor for key, survivor in nodes.items()
+        }
+        nodes |= dict.fromkeys(merged_ids, node)
     return nodes

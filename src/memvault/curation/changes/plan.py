@@ -143,13 +143,13 @@ class Plan:
 
     def lines_changed(self, limit: int | None = None) -> list[LineChange]:
         """The lines that would differ, file by file; a file that only moves has none."""
-        found: list[LineChange] = []
+        changes: list[LineChange] = []
         for edit in self.edits:
             if edit.moved_to is None or edit.after is not None:
-                found.extend(lines_changed(edit.path, edit.before or b"", edit.after or b""))
-            if limit is not None and len(found) >= limit:
-                return found[:limit]
-        return found
+                changes.extend(lines_changed(edit.path, edit.before or b"", edit.after or b""))
+            if limit is not None and len(changes) >= limit:
+                return changes[:limit]
+        return changes
 
 
 def lines_changed(path: str, before: bytes, after: bytes) -> list[LineChange]:
@@ -163,13 +163,13 @@ def lines_changed(path: str, before: bytes, after: bytes) -> list[LineChange]:
     ]
 
 
-def reversal_hash(kind: str, when: datetime, target: str, before: Any) -> str:
+def reversal_hash(kind: str, moment: datetime, target: str, before: Any) -> str:
     """The hash that names a change: blake2b-128, in hex, of kind, time, target and previous state.
 
     Two changes of one target differ in their times, which are recorded to the microsecond.
     """
-    named = json.dumps([kind, when.isoformat(), target, before], sort_keys=True, default=str)
-    return blake2b(named.encode(), digest_size=16).hexdigest()
+    content = json.dumps([kind, moment.isoformat(), target, before], sort_keys=True, default=str)
+    return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def _pairs(path: str, start: int, old: Sequence[str], new: Sequence[str]) -> list[LineChange]:

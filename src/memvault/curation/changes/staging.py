@@ -31,7 +31,7 @@ class Staging:
         self.vault = vault
         self._earlier = dict(earlier or {})
         self._before: dict[str, bytes | None] = dict(self._earlier)  # as the vault has it
-        self._now: dict[str, bytes | None] = dict(self._earlier)
+        self._after: dict[str, bytes | None] = dict(self._earlier)
         self._origin: dict[str, str] = {}  # staged path of a moved file → its path in the vault
         self._created: set[str] = set()  # case-folded, since some file systems ignore case
         self._facts: list[Fact] = []
@@ -75,7 +75,7 @@ class Staging:
             NoteNotFound: there is no such note.
         """
         self.read(path)
-        self._now[path] = data
+        self._after[path] = data
 
     def create(self, path: str, data: bytes) -> str:
         """Create a file and return its path; a taken name gets " 2", " 3", …."""
@@ -116,7 +116,7 @@ class Staging:
         if origin is not None and is_in_trash(origin):
             return self.move(path, origin)
         if origin is None and self._before[path] is None:
-            del self._now[path]
+            del self._after[path]
             return None
         target = self.free_path(f"{TRASH}/{PurePosixPath(path).name}", first=1)
         return self.move(path, self._claim(target))
@@ -137,8 +137,8 @@ class Staging:
         self._staged_bytes(target)
         origin = self._origin.pop(path, path)
         before = self._before[origin]
-        self._now[path] = None
-        self._now[target] = staged if before is None or with_edits else before
+        self._after[path] = None
+        self._after[target] = staged if before is None or with_edits else before
         if before is not None and origin != target:
             self._origin[target] = origin
         return target
@@ -207,36 +207,36 @@ class Staging:
 
         If another file takes the path that a moved file leaves, both are written instead.
         """
-        differing = {path for path, now in self._now.items() if now != self._before[path]}
+        differing = {path for path, data in self._after.items() if data != self._before[path]}
         moves = {
             origin: target
             for target, origin in self._origin.items()
-            if self._now[origin] is None
+            if self._after[origin] is None
             and self._before[target] is None
-            and self._now[target] is not None
+            and self._after[target] is not None
         }
         arrived = set(moves.values())
         for path in sorted({*differing, *moves}):
             if self._before[path] is not None:
                 check_writable(path)
-        for path in self._now:
+        for path in self._after:
             if path in moves:
-                before, after = self._before[path], self._now[moves[path]]
+                before, after = self._before[path], self._after[moves[path]]
                 yield Edit(path, before, None if after == before else after, moves[path])
             elif path in differing and path not in arrived:
-                yield Edit(path, self._before[path], self._now[path])
+                yield Edit(path, self._before[path], self._after[path])
 
     def _staged_bytes(self, path: str) -> bytes | None:
-        if path not in self._now:
+        if path not in self._after:
             try:
-                found: bytes | None = self.vault.read(path)
+                data: bytes | None = self.vault.read(path)
             except NoteNotFound:
-                found = None
-            self._before[path] = self._now[path] = found
-        return self._now[path]
+                data = None
+            self._before[path] = self._after[path] = data
+        return self._after[path]
 
     def _create(self, path: str, data: bytes) -> str:
-        self._now[self._claim(path)] = data
+        self._after[self._claim(path)] = data
         self._created.add(path.casefold())
         return path
 
@@ -247,11 +247,11 @@ class Staging:
         one that this change replaces.
         """
         self._before.setdefault(path, None)
-        self._now.setdefault(path, None)
+        self._after.setdefault(path, None)
         return path
 
     def _is_free(self, path: str) -> bool:
-        is_staged = self._now.get(path) is not None or path.casefold() in self._created
+        is_staged = self._after.get(path) is not None or path.casefold() in self._created
         return not is_staged and (path in self._earlier or self.vault.stat(path) is None)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -63,15 +63,8 @@ class Tombstones:
 
     @classmethod
     def read(cls, journal: Journal) -> Tombstones:
-        """Read the tombstones from the journal, as far as it is readable."""
-
-        def entries() -> Iterator[JournalEntry]:
-            try:
-                yield from journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE})
-            except OSError as error:
-                logger.error("the journal cannot be read: %s", error.strerror)
-
-        return cls(entries())
+        """Read the tombstones from the journal."""
+        return cls(journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE}))
 
     def take(self, entry: JournalEntry) -> None:
         """Apply an entry that was just written."""
@@ -103,15 +96,17 @@ class Tombstones:
     def matching(self, target: str) -> list[Tombstone]:
         """The kept tombstones with this hash, id, path or name."""
         target = target.strip()
-        kept = self.kept()
+        tombstones = self.kept()
         exact = [
             tombstone
-            for tombstone in kept
+            for tombstone in tombstones
             if target
             in (tombstone.reversal_hash, tombstone.name, tombstone.path, *tombstone.node_ids)
         ]
         key = name_key(target)
-        return exact or [tombstone for tombstone in kept if key and key in _name_keys(tombstone)]
+        return exact or [
+            tombstone for tombstone in tombstones if key and key in _name_keys(tombstone)
+        ]
 
     def was_purged(self, target: str) -> bool:
         """Whether a note with this hash, id or path was deleted for good."""
@@ -126,8 +121,12 @@ class Tombstones:
 
     def _in_state(self, state: _State) -> list[Tombstone]:
         with self._lock:
-            found = [stone for key, stone in self._tombstones.items() if self._is(key, state)]
-        return sorted(found, key=lambda stone: (stone.forgotten_at, stone.reversal_hash))
+            tombstones = [
+                tombstone for key, tombstone in self._tombstones.items() if self._is(key, state)
+            ]
+        return sorted(
+            tombstones, key=lambda tombstone: (tombstone.forgotten_at, tombstone.reversal_hash)
+        )
 
     def tombstone(self, reversal_hash: str) -> Tombstone | None:
         """The tombstone with this hash, even if its note was restored since."""

@@ -93,9 +93,10 @@ class Trash:
 
     def _drop_versions(self, tombstone: Tombstone) -> None:
         for change in self._history.changes(path=tombstone.path, limit=None):
-            of_note = [file for file in change.files if file.path == tombstone.path]
-            others = [file for file in change.files if file.path != tombstone.path]
-            self._contents.drop(change.reversal_hash, versions_of(of_note) - versions_of(others))
+            note_files = [file for file in change.files if file.path == tombstone.path]
+            other_files = [file for file in change.files if file.path != tombstone.path]
+            versions = versions_of(note_files) - versions_of(other_files)
+            self._contents.drop(change.reversal_hash, versions)
 
     def _drop_archived(self, tombstone: Tombstone) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -55,7 +55,7 @@ class UndoStaging:
 
     Args:
         content: returns a version by its hash, None if it is not kept.
-        located: the path that the note of an id was last seen at, None for no note.
+        path_of_note: gives the path at which the note with an id was last seen, or None.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
 
@@ -65,7 +65,7 @@ class UndoStaging:
         content: Callable[[str], bytes | None],
         forgotten: Tombstones,
         active: ActiveChanges,
-        located: Callable[[str], str | None] = lambda note_id: None,
+        path_of_note: Callable[[str], str | None] = lambda note_id: None,
         *,
         for_client: bool = False,
     ) -> None:
@@ -74,18 +74,20 @@ class UndoStaging:
         self._content = content
         self._forgotten = forgotten
         self._active = active
-        self._located = located
+        self._path_of_note = path_of_note
 
     def undo(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
-        closed = next((path for path in change.paths if self._is_hidden_from_client(path)), None)
-        if closed is not None:
-            return [Conflict(change.reversal_hash, closed, NO_NOTE)]
+        hidden_path = next(
+            (path for path in change.paths if self._is_hidden_from_client(path)), None
+        )
+        if hidden_path is not None:
+            return [Conflict(change.reversal_hash, hidden_path, NO_NOTE)]
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        before, conflicts = self.staging, []
-        self.staging = before.copy()
+        staging_before, conflicts = self.staging, []
+        self.staging = staging_before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
@@ -93,7 +95,7 @@ class UndoStaging:
             if conflict is not None:
                 conflicts.append(conflict)
         if conflicts:
-            self.staging = before
+            self.staging = staging_before
             return conflicts
         for tombstone in change.forgot:
             for later in self._forgotten.kept_tombstones_of(tombstone):
@@ -115,8 +117,8 @@ class UndoStaging:
 
     def _is_latest(self, file: FileChange) -> bool:
         """Whether a file still has the bytes that the change wrote."""
-        now = self._current_bytes(file.path)
-        return now is not None and content_hash(now) == file.after
+        current = self._current_bytes(file.path)
+        return current is not None and content_hash(current) == file.after
 
     def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
         """The conflict with a later change of the same file, or None."""
@@ -128,25 +130,25 @@ class UndoStaging:
     def _undo_file(self, change: Change, file: FileChange) -> Conflict | None:
         if file.moved_to is not None:
             return self._undo_move(change, file)
-        now = self._current_bytes(file.path)
-        if now is None:
+        current = self._current_bytes(file.path)
+        if current is None:
             return self._undo_missing(change, file)
-        found = content_hash(now)
-        if found == file.before:
+        current_hash = content_hash(current)
+        if current_hash == file.before:
             return None
         before = self._kept_version(file.before)
-        if found == file.after and file.before is None:
+        if current_hash == file.after and file.before is None:
             self.staging.trash(file.path)
             return None
-        if found == file.after and before is not None:
+        if current_hash == file.after and before is not None:
             self.staging.write(file.path, before)
             return None
-        if found == file.after:
+        if current_hash == file.after:
             return self._conflict(change, file, NOT_KEPT)
         reason = "it was changed since and stays as it is"
         if file.before is None:
             return Conflict(change.reversal_hash, file.path, reason)
-        return self._conflict(change, file, reason, now, before)
+        return self._conflict(change, file, reason, current, before)
 
     def _undo_missing(self, change: Change, file: FileChange) -> Conflict | None:
         """Handle a file that is no longer at the path where the change left it."""
@@ -163,13 +165,13 @@ class UndoStaging:
 
         A conflict if they also changed it; None if it is deleted.
         """
-        path = self._located(_id_of(change, file))
+        path = self._path_of_note(_id_of(change, file))
         if path is None:
             return None
-        now = None if path == file.path else self._current_bytes(path)
-        if now is None:
+        current = None if path == file.path else self._current_bytes(path)
+        if current is None:
             reason = "it was moved or deleted just now; try again in a moment"
-        elif content_hash(now) != file.after:
+        elif content_hash(current) != file.after:
             reason = f"it was moved to {path} and changed since, and stays as it is"
         else:
             self.staging.trash(path)
@@ -178,20 +180,20 @@ class UndoStaging:
 
     def _undo_move(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._current_target(change, file)
-        now, moved = self._current_bytes(file.path), self._current_bytes(target)
-        is_unchanged = moved is not None and content_hash(moved) == file.left
-        if now is None and is_unchanged:
+        current, moved = self._current_bytes(file.path), self._current_bytes(target)
+        is_unchanged = moved is not None and content_hash(moved) == file.final_hash
+        if current is None and is_unchanged:
             return self._move_back(change, file, target)
-        if now is None and moved is not None and not is_in_trash(target):
+        if current is None and moved is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
-        if now is None:
+        if current is None:
             return self._recreate(change, file)
         if is_unchanged and is_in_trash(file.path):  # another file has its path in the trash now
             self.staging.trash(target)
             return None
-        if content_hash(now) == file.before:
+        if content_hash(current) == file.before:
             return None
-        return self._conflict(change, file, "another note has this path now", now)
+        return self._conflict(change, file, "another note has this path now", current)
 
     def _move_back(self, change: Change, file: FileChange, target: str) -> Conflict | None:
         before = self._kept_version(file.before) if file.after is not None else None
@@ -236,8 +238,8 @@ class UndoStaging:
             )
         )
 
-    def _kept_version(self, wanted: str | None) -> bytes | None:
-        return None if wanted is None else self._content(wanted)
+    def _kept_version(self, version: str | None) -> bytes | None:
+        return None if version is None else self._content(version)
 
     def _current_bytes(self, path: str) -> bytes | None:
         return self.staging.read(path) if self.staging.exists(path) else None
@@ -247,13 +249,15 @@ class UndoStaging:
         change: Change,
         file: FileChange,
         reason: str,
-        now: bytes | None = None,
+        current: bytes | None = None,
         before: bytes | None = None,
     ) -> Conflict:
         before = before if before is not None else self._kept_version(file.before)
-        if self._for_client and before is not None and not _same_note(now, before):
+        if self._for_client and before is not None and not _same_note(current, before):
             before = None  # the text of a note that is elsewhere now
-        lines = () if now is None or before is None else lines_changed(file.path, now, before)
+        lines: Iterable[LineChange] = ()
+        if current is not None and before is not None:
+            lines = lines_changed(file.path, current, before)
         return Conflict(
             change.reversal_hash,
             file.path,
@@ -271,8 +275,10 @@ def _id_of(change: Change, file: FileChange) -> str:
     return change.node_ids[created.index(file)]
 
 
-def _same_note(now: bytes | None, before: bytes) -> bool:
-    return now is not None and frontmatter_of(now).get("id") == frontmatter_of(before).get("id")
+def _same_note(current: bytes | None, before: bytes) -> bool:
+    if current is None:
+        return False
+    return frontmatter_of(current).get("id") == frontmatter_of(before).get("id")
 
 
 def _undo_first(newer: Change) -> str:
@@ -284,27 +290,27 @@ def stage_undo(
     staging: Staging,
     history: History,
     forgotten: Tombstones,
-    located: Callable[[str], str | None],
+    path_of_note: Callable[[str], str | None],
     *,
     for_client: bool,
 ) -> UndoResult:
     """Stage the reversal of these changes; those with conflicts are left out.
 
     Args:
-        located, for_client: see `UndoStaging`.
+        path_of_note, for_client: see `UndoStaging`.
     """
     changes = history.changes(limit=None) if newest_first else []
     later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
     active = ActiveChanges(later, forgotten)
     undoing = UndoStaging(
-        staging, history.content, forgotten, active, located, for_client=for_client
+        staging, history.content, forgotten, active, path_of_note, for_client=for_client
     )
     undone: list[Change] = []
     conflicts: list[Conflict] = []
     for change in newest_first:
-        found = undoing.undo(change)
-        conflicts.extend(found)
-        if not found:
+        change_conflicts = undoing.undo(change)
+        conflicts.extend(change_conflicts)
+        if not change_conflicts:
             undone.append(change)
     plan = undoing.staging.plan(
         ChangeKind.UNDONE,
@@ -314,9 +320,9 @@ def stage_undo(
     return UndoResult(tuple(undone), tuple(conflicts), plan)
 
 
-def check_undoable(change: Change, wanted: Collection[str]) -> None:
+def check_undoable(change: Change, requested: Collection[str]) -> None:
     """Raise InvalidParams if a change is undone by a change not among these, or never can be."""
-    if change.undone_by is not None and change.undone_by not in wanted:
+    if change.undone_by is not None and change.undone_by not in requested:
         raise InvalidParams(
             f"This change is undone already, by {change.undone_by}; undo that one to redo it",
             undone_by=change.undone_by,
@@ -335,9 +341,9 @@ def undoable(changes: Sequence[Change]) -> list[str]:
     Changes that are undone already are left out, and so are the undos. A forgetting that one of
     these changes restored is undone after the restoring, or its note would end in the trash.
     """
-    wanted: set[str] = set()
+    hashes: set[str] = set()
     for change in changes:
         is_active = change.undone_by is None and change.kind is not ChangeKind.UNDONE
-        if change.undoable and (is_active or change.undone_by in wanted):
-            wanted.add(change.reversal_hash)
-    return [change.reversal_hash for change in changes if change.reversal_hash in wanted]
+        if change.undoable and (is_active or change.undone_by in hashes):
+            hashes.add(change.reversal_hash)
+    return [change.reversal_hash for change in changes if change.reversal_hash in hashes]

@@ -60,61 +60,61 @@ def concept_key(name: str) -> str:
 
 
 def concepts_of(
-    memories: Iterable[Memory], edges: GraphView, gone: Mapping[str, str | None] | None = None
+    memories: Iterable[Memory], edges: GraphView, removed: Mapping[str, str | None] | None = None
 ) -> dict[str, Concept]:
     """The concepts of a vault, by key.
 
     Args:
-        gone: ids to leave out, each with the id into which it was merged, or None.
+        removed: ids to leave out, each with the id into which it was merged, or None.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
-    gone = gone or {}
+    removed = removed or {}
     notes: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
-        if memory.id not in gone:
+        if memory.id not in removed:
             notes[concept_key(memory.title)].append(memory)
-    naming, certain = _naming(edges, gone)
-    found = {key: _of_notes(same_key, naming) for key, same_key in notes.items()}
-    for key, nodes in _without_note(edges, gone, naming).items():
-        if key not in found and key != _OWN_KEY:
+    naming, named_on_purpose = _naming(edges, removed)
+    concepts = {key: _of_notes(same_key, naming) for key, same_key in notes.items()}
+    for key, nodes in _without_note(edges, removed, naming).items():
+        if key not in concepts and key != _OWN_KEY:
             concept = _of_nodes(nodes, naming)
-            if concept.naming >= MIN_NOTES or any(node in certain for node in concept.ids):
-                found[key] = concept
-    return found
+            if concept.naming >= MIN_NOTES or any(node in named_on_purpose for node in concept.ids):
+                concepts[key] = concept
+    return concepts
 
 
 _OWN_KEY = concept_key(PurePosixPath(MANIFEST).stem)  # notes may link to the manifest itself
 
 
 def _naming(
-    edges: GraphView, gone: Mapping[str, str | None]
+    edges: GraphView, removed: Mapping[str, str | None]
 ) -> tuple[dict[str, set[str]], set[str]]:
     """The notes that name each node, and the nodes that are linked or named in a property."""
     naming: dict[str, set[str]] = defaultdict(set)
-    certain: set[str] = set()
+    named_on_purpose: set[str] = set()
     for edge in edges.all():
-        source = gone.get(edge.source, edge.source)
-        target = gone.get(edge.target, edge.target)
+        source = removed.get(edge.source, edge.source)
+        target = removed.get(edge.target, edge.target)
         if source is None or target is None or source == target:
             continue
         naming[target].add(source)
         if edge.origin is not EdgeOrigin.ENTITY:
-            certain.add(target)
-    return naming, certain
+            named_on_purpose.add(target)
+    return naming, named_on_purpose
 
 
 def _without_note(
-    edges: GraphView, gone: Mapping[str, str | None], naming: Mapping[str, set[str]]
+    edges: GraphView, removed: Mapping[str, str | None], naming: Mapping[str, set[str]]
 ) -> dict[str, list[GraphNode]]:
-    found: dict[str, list[GraphNode]] = defaultdict(list)
+    nodes_by_key: dict[str, list[GraphNode]] = defaultdict(list)
     for node in edges.nodes():
         is_named = node.path is None and node.kind != NodeKind.DATE and node.id in naming
-        if is_named and node.id not in gone:
+        if is_named and node.id not in removed:
             name = "#" + node.name if node.kind == NodeKind.TAG else node.name
-            found[concept_key(name)].append(node)
-    return found
+            nodes_by_key[concept_key(name)].append(node)
+    return nodes_by_key
 
 
 def _of_notes(notes: list[Memory], naming: Mapping[str, set[str]]) -> Concept:
@@ -140,9 +140,9 @@ def _shown(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ManifestIndex:
-    """The indexed vault; ``known`` is the part that merging needs."""
+    """The indexed vault; ``notes`` is the part that merging needs."""
 
-    known: MergeIndex
+    notes: MergeIndex
     edges: GraphView
     graph: GraphStore
 
@@ -151,12 +151,12 @@ class ConceptResolver:
     """Resolves the names in one manifest.
 
     Args:
-        now: the current concepts, by key.
+        concepts: the current concepts, by key.
     """
 
-    def __init__(self, indexed: ManifestIndex, now: Mapping[str, Concept]) -> None:
+    def __init__(self, indexed: ManifestIndex, concepts: Mapping[str, Concept]) -> None:
         self._indexed = indexed
-        self._now = now
+        self._concepts = concepts
 
     def targets(self, name: str) -> Sequence[Target]:
         """The notes of a concept, or the concept itself if it has no note.
@@ -167,28 +167,28 @@ class ConceptResolver:
             NoteNotFound, AmbiguousTarget: there is none, or there are several.
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        memories = self._indexed.known.memories
+        memories = self._indexed.notes.memories
         key = concept_key(name)
-        concept = self._now.get(key)
+        concept = self._concepts.get(key)
         if concept is None:
-            named = self._notes_by_name.get(key, ())
-            if len(named) == 1:
-                return [Target(named[0].title, named[0])]
+            same_named = self._notes_by_name.get(key, ())
+            if len(same_named) == 1:
+                return [Target(same_named[0].title, same_named[0])]
             return [resolve(name, memories, self._indexed.graph)]
         if concept.paths:
-            notes = (memories.by_id(each) for each in concept.ids)
+            notes = (memories.by_id(node_id) for node_id in concept.ids)
             return [Target(note.title, note) for note in notes if note is not None]
-        nodes = (self._indexed.edges.node(each) for each in concept.ids)
+        nodes = (self._indexed.edges.node(node_id) for node_id in concept.ids)
         return [Target(concept.name, nodes=tuple(node for node in nodes if node is not None))]
 
     @cached_property
     def _notes_by_name(self) -> dict[str, list[Memory]]:
         """The notes by each of their names; cached, since many directives need it."""
-        found: dict[str, list[Memory]] = defaultdict(list)
-        for memory in self._indexed.known.memories.all():
+        notes_by_name: dict[str, list[Memory]] = defaultdict(list)
+        for memory in self._indexed.notes.memories.all():
             for key in {concept_key(name) for name in names_of_memory(memory)}:
-                found[key].append(memory)
-        return found
+                notes_by_name[key].append(memory)
+        return notes_by_name
 
 
 FOLDER = ".memvault/manifest"
@@ -240,12 +240,12 @@ def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
     if not name.isalnum():
         return None
     try:
-        found: Any = json.loads(vault.read(_path(name)))
-        if found["format"] != FORMAT:
+        state: Any = json.loads(vault.read(_path(name)))
+        if state["format"] != FORMAT:
             return None
         listed = [
             WrittenConcept(str(n), tuple(map(str, ids)), bool(notes))
-            for n, ids, notes in found["concepts"]
+            for n, ids, notes in state["concepts"]
         ]
     except (NoteNotFound, ValueError, KeyError, TypeError):
         return None

@@ -54,34 +54,34 @@ class ManifestPreview:
 
     Attributes:
         touched: for each change, the notes that it touches.
-        asks: why a confirmation is needed, None if it is not.
+        confirmation_reason: why a confirmation is needed, None if it is not.
     """
 
-    wanted: tuple[RequestedEdit, ...] = ()
+    edits: tuple[RequestedEdit, ...] = ()
     touched: tuple[tuple[TouchedNote, ...], ...] = ()
     faults: tuple[Fault, ...] = ()
-    asks: str | None = None
+    confirmation_reason: str | None = None
 
     @property
     def trashed(self) -> list[Memory]:
         """The notes that would move to the trash."""
-        survivors = {edit.into.node_ids for edit in self.wanted if edit.into is not None}
-        gone = [
+        survivors = {edit.into.node_ids for edit in self.edits if edit.into is not None}
+        targets = [
             target
-            for edit in self.wanted
+            for edit in self.edits
             if edit.action is not Action.ANNOTATE
             for target in edit.targets
         ]
         return [
             target.note
-            for target in gone
+            for target in targets
             if target.note is not None and target.node_ids not in survivors
         ]
 
     @property
     def digest(self) -> str:
         """The same for the same edits only."""
-        edits = [[edit.action, edit.node_ids, edit.text] for edit in self.wanted]
+        edits = [[edit.action, edit.node_ids, edit.text] for edit in self.edits]
         return content_hash(json.dumps(edits).encode())
 
 
@@ -122,7 +122,7 @@ class ManifestKeeper:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
         indexed = self._indexed()
-        return concepts_of(indexed.known.memories.all(), indexed.edges)
+        return concepts_of(indexed.notes.memories.all(), indexed.edges)
 
     def write(self) -> WrittenManifest:
         """Update the manifest from the vault, or create it.
@@ -134,12 +134,12 @@ class ManifestKeeper:
             StoreUnavailable, GraphQueryError: the graph does not answer.
             OutsideVault, DiskFull, StorageError: the manifest is unchanged.
         """
-        now = self.concepts()
+        concepts = self.concepts()
         for _ in range(ATTEMPTS):
             before = self._bytes()
-            text, waiting = self._written(before, now)
+            text, waiting = self._written(before, concepts)
             data = text.encode("utf-8", "surrogateescape")
-            written = WrittenManifest(MANIFEST, len(now), waiting)
+            written = WrittenManifest(MANIFEST, len(concepts), waiting)
             if data == before:
                 return written
             if before is None:
@@ -156,8 +156,10 @@ class ManifestKeeper:
         before = self._bytes()
         if before is not None:
             return before.decode("utf-8", "replace")
-        now = self.concepts()
-        return write_manifest("", now, state_name(map(WrittenConcept.from_concept, now.values())))
+        concepts = self.concepts()
+        return write_manifest(
+            "", concepts, state_name(map(WrittenConcept.from_concept, concepts.values()))
+        )
 
     def preview(self) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
@@ -168,27 +170,40 @@ class ManifestKeeper:
         """
         reading = self._read_edits(read_lines(_text(self._vault.read(MANIFEST))), self.concepts())
         if reading.faults:
-            return ManifestPreview(reading.wanted, faults=reading.faults)
+            return ManifestPreview(reading.edits, faults=reading.faults)
         wrong: list[Fault] = []
-        touched = [self._touched(edit, wrong) for edit in reading.wanted]
+        touched = [self._touched(edit, wrong) for edit in reading.edits]
         return ManifestPreview(
-            reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
+            reading.edits,
+            tuple(touched),
+            tuple(wrong),
+            None if wrong else self._confirmation_reason(reading),
         )
 
-    def apply(self, why: Attribution, *, confirm: bool = False) -> Change | None:
+    def apply(
+        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
+    ) -> Change | None:
         """Apply a person's edits as one change, which also updates the manifest.
 
         None if there are no edits.
 
+        Args:
+            digest: of the edits that the person agreed to, as `ManifestPreview.digest`.
+
         Raises:
             ManifestRefused: it cannot be read, or a confirmation is needed.
             NoteNotFound: there is no manifest.
-            NoteConflict: one of its notes keeps changing.
+            NoteConflict: one of its notes keeps changing, or the manifest has other edits by now.
             StoreUnavailable, GraphQueryError, DiskFull, StorageError: nothing was done.
         """
-        now = self.concepts()
+        if digest is not None and self.preview().digest != digest:
+            raise NoteConflict(
+                f"{MANIFEST} was edited since; apply it with `memvault manifest --apply`",
+                path=MANIFEST,
+            )
+        concepts = self.concepts()
         for attempt in range(1, ATTEMPTS + 1):
-            plan = self._plan(now, confirm)
+            plan = self._plan(concepts, confirm)
             if plan is None:
                 return None
             try:
@@ -200,7 +215,7 @@ class ManifestKeeper:
 
     # -- writing --------------------------------------------------------------------------------
 
-    def _written(self, before: bytes | None, now: Mapping[str, Concept]) -> tuple[str, int]:
+    def _written(self, before: bytes | None, concepts: Mapping[str, Concept]) -> tuple[str, int]:
         """The text to write, and the number of deleted lines that are not applied yet."""
         text = _text(before or b"")
         lines = read_lines(text)
@@ -209,13 +224,13 @@ class ManifestKeeper:
         waiting: dict[str, WrittenConcept] = {}
         if former is not None and not faults(lines):
             waiting = withheld_concepts(former, _listed(lines))
-            waiting = {key: concept for key, concept in waiting.items() if key in now}
+            waiting = {key: concept for key, concept in waiting.items() if key in concepts}
         listed = {
-            key: WrittenConcept.from_concept(concept) for key, concept in now.items()
+            key: WrittenConcept.from_concept(concept) for key, concept in concepts.items()
         } | waiting
         name = save_concepts(self._vault, listed.values(), [state] if state else [])
         written = write_manifest(
-            text, now, name, withheld=waiting, gone=lambda key: key in (former or {})
+            text, concepts, name, withheld=waiting, is_gone=lambda key: key in (former or {})
         )
         return written, len(waiting)
 
@@ -239,31 +254,33 @@ class ManifestKeeper:
 
     # -- reading back ---------------------------------------------------------------------------
 
-    def _read_edits(self, lines: Sequence[Line], now: Mapping[str, Concept]) -> ManifestEdits:
+    def _read_edits(self, lines: Sequence[Line], concepts: Mapping[str, Concept]) -> ManifestEdits:
         state = _state_of(lines)
         written = load_concepts(self._vault, state) if state else None
-        return read_edits(lines, written, now, ConceptResolver(self._indexed(), now).targets)
+        return read_edits(
+            lines, written, concepts, ConceptResolver(self._indexed(), concepts).targets
+        )
 
-    def _touched(self, wanted: RequestedEdit, wrong: list[Fault]) -> tuple[TouchedNote, ...]:
+    def _touched(self, edit: RequestedEdit, wrong: list[Fault]) -> tuple[TouchedNote, ...]:
         """The notes that one change touches; an error is added to ``wrong``."""
-        if wanted.action is Action.DELETE:
-            paths = [target.note.path for target in wanted.targets if target.note is not None]
+        if edit.action is Action.DELETE:
+            paths = [target.note.path for target in edit.targets if target.note is not None]
             return tuple(TouchedNote(path) for path in paths)
         staging = self._curator.stage()
         try:
-            self._stage(staging, wanted)
+            self._stage(staging, edit)
         except MemvaultError as error:
-            wrong.append(Fault(wanted.line or 1, error.message))
+            wrong.append(Fault(edit.line or 1, error.message))
             return ()
-        plan = staging.plan(ChangeKind.MANIFEST_APPLIED, wanted.concepts, wanted.node_ids)
+        plan = staging.plan(ChangeKind.MANIFEST_APPLIED, edit.concepts, edit.node_ids)
         lines: dict[str, list[LineChange]] = {path: [] for path in plan.paths}
         for change in plan.lines_changed():
             lines[change.path].append(change)
         return tuple(TouchedNote(path, tuple(line_changes)) for path, line_changes in lines.items())
 
-    def _asks(self, reading: ManifestEdits) -> str | None:
+    def _confirmation_reason(self, reading: ManifestEdits) -> str | None:
         concepts, notes = reading.forgotten_concepts, reading.forgotten_notes
-        all_notes = sum(1 for _ in self._indexed().known.memories.all())
+        all_notes = sum(1 for _ in self._indexed().notes.memories.all())
         share = notes / all_notes if all_notes else 0.0
         if concepts <= MAX_UNCONFIRMED and (notes <= 1 or share <= MAX_UNCONFIRMED_SHARE):
             return None
@@ -274,49 +291,49 @@ class ManifestKeeper:
 
     # -- applying -------------------------------------------------------------------------------
 
-    def _plan(self, now: Mapping[str, Concept], confirm: bool) -> Plan | None:
+    def _plan(self, concepts: Mapping[str, Concept], confirm: bool) -> Plan | None:
         """All edits as one plan; None if there are none."""
         staging = self._curator.stage()
         lines = read_lines(_text(staging.read(MANIFEST)))
-        reading = self._read_edits(lines, now)
+        reading = self._read_edits(lines, concepts)
         _check(reading.faults)
-        if not reading.wanted:
+        if not reading.edits:
             return None
-        asks = self._asks(reading)
-        if asks is not None and not confirm:
-            raise ManifestRefused(f"{asks} (confirm=true)", lines=[])
-        for wanted in reading.wanted:
+        reason = self._confirmation_reason(reading)
+        if reason is not None and not confirm:
+            raise ManifestRefused(f"{reason} (confirm=true)", lines=[])
+        for edit in reading.edits:
             try:
-                self._stage(staging, wanted)
+                self._stage(staging, edit)
             except NoteConflict:
                 raise
             except MemvaultError as error:
-                _check([Fault(wanted.line or 1, error.message)])
+                _check([Fault(edit.line or 1, error.message)])
         self._stage_manifest(staging, lines, reading)
-        names = tuple(dict.fromkeys(name for edit in reading.wanted for name in edit.concepts))
-        ids = tuple(dict.fromkeys(key for edit in reading.wanted for key in edit.node_ids))
+        names = tuple(dict.fromkeys(name for edit in reading.edits for name in edit.concepts))
+        ids = tuple(dict.fromkeys(key for edit in reading.edits for key in edit.node_ids))
         return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
 
-    def _stage(self, staging: Staging, wanted: RequestedEdit) -> None:
-        if wanted.action is Action.ANNOTATE:
-            stage_annotation(staging, wanted.targets[0], wanted.text, day_of(self._curator.now()))
-        elif wanted.into is not None:
-            stage_merge(staging, self._indexed().known, wanted.targets, wanted.into)
+    def _stage(self, staging: Staging, edit: RequestedEdit) -> None:
+        if edit.action is Action.ANNOTATE:
+            stage_annotation(staging, edit.targets[0], edit.text, day_of(self._curator.now()))
+        elif edit.into is not None:
+            stage_merge(staging, self._indexed().notes, edit.targets, edit.into)
         else:
-            for target in wanted.targets:
+            for target in edit.targets:
                 stage_forgetting(staging, target)
 
     def _stage_manifest(
         self, staging: Staging, lines: Sequence[Line], reading: ManifestEdits
     ) -> None:
         """Update the manifest in the same change, so that no crash lets it be applied twice."""
-        gone: dict[str, str | None] = {}
-        for edit in reading.wanted:
+        removed: dict[str, str | None] = {}
+        for edit in reading.edits:
             into = edit.into.node_ids[0] if edit.into else None
             if edit.action is not Action.ANNOTATE:
-                gone |= {key: into for target in edit.targets for key in target.node_ids}
+                removed |= {key: into for target in edit.targets for key in target.node_ids}
         indexed = self._indexed()
-        remaining = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
+        remaining = concepts_of(indexed.notes.memories.all(), indexed.edges, removed)
         state = _state_of(lines)
         name = save_concepts(
             self._vault,
@@ -327,8 +344,8 @@ class ManifestKeeper:
             _text(staging.read(MANIFEST)),
             remaining,
             name,
-            gone=lambda key: key in reading.known,
-            done={edit.line for edit in reading.wanted if edit.line is not None},
+            is_gone=lambda key: key in reading.known,
+            done_lines={edit.line for edit in reading.edits if edit.line is not None},
         )
         staging.write(MANIFEST, text.encode("utf-8", "surrogateescape"))
 

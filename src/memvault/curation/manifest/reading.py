@@ -67,7 +67,7 @@ class ManifestEdits:
     ``faults`` prevent applying; ``known`` are the keys of all concepts, as written and now.
     """
 
-    wanted: tuple[RequestedEdit, ...] = ()
+    edits: tuple[RequestedEdit, ...] = ()
     faults: tuple[Fault, ...] = ()
     known: frozenset[str] = field(default_factory=frozenset)
 
@@ -81,20 +81,20 @@ class ManifestEdits:
 
     @property
     def _deletions(self) -> list[RequestedEdit]:
-        return [edit for edit in self.wanted if edit.action is Action.DELETE]
+        return [edit for edit in self.edits if edit.action is Action.DELETE]
 
 
 def read_edits(
     lines: Sequence[Line],
     written: Mapping[str, WrittenConcept] | None,
-    now: Mapping[str, Concept],
+    concepts: Mapping[str, Concept],
     targets_of: TargetsOf,
 ) -> ManifestEdits:
     """The changes that the lines of a manifest request.
 
     Args:
         written: the list that the last line names, None if it is not kept.
-        now: the current concepts of the vault.
+        concepts: the current concepts of the vault.
         targets_of: gives the notes with a name, path or id, or the concept if it has no note;
             raises if there is none.
     """
@@ -105,7 +105,7 @@ def read_edits(
                             "`memvault manifest` writes a new one")]  # fmt: skip
     if wrong or written is None:
         return ManifestEdits(faults=tuple(wrong))
-    return _Comparison(lines, written, now, targets_of).reading()
+    return _Comparison(lines, written, concepts, targets_of).reading()
 
 
 class _Comparison:
@@ -113,12 +113,12 @@ class _Comparison:
         self,
         lines: Sequence[Line],
         written: Mapping[str, WrittenConcept],
-        now: Mapping[str, Concept],
+        concepts: Mapping[str, Concept],
         targets_of: TargetsOf,
     ) -> None:
         self._lines = list(enumerate(lines, 1))
         self._written = written
-        self._now = now
+        self._concepts = concepts
         self._targets_of = targets_of
         self._faults: list[Fault] = []
         self._into: dict[str, tuple[Target, str]] = {}  # merged id → target that stays, its name
@@ -134,11 +134,11 @@ class _Comparison:
             self._note(number, line) for number, line in self._lines if line.kind is LineKind.NOTE
         ]
         deletions = [self._deletion(key, written) for key, written in self._deleted.items()]
-        wanted = (edit for edit in (*notes, *merges, *deletions) if edit is not None)
-        found = tuple(wanted)
-        self._check_survivors(found)
+        requested = (edit for edit in (*notes, *merges, *deletions) if edit is not None)
+        edits = tuple(requested)
+        self._check_survivors(edits)
         wrong = tuple(sorted(self._faults, key=lambda fault: fault.line))
-        return ManifestEdits(found, wrong, frozenset(self._written.keys() | self._now.keys()))
+        return ManifestEdits(edits, wrong, frozenset(self._written.keys() | self._concepts.keys()))
 
     def _compare_list(self) -> None:
         """Find deleted lines, and lines whose names no concept has."""
@@ -151,7 +151,7 @@ class _Comparison:
                 continue
             key = concept_key(line.name)
             listed.add(key)
-            if not line.nested and key not in self._now and key not in self._written:
+            if not line.nested and key not in self._concepts and key not in self._written:
                 self._wrong(number, f"nothing is named {line.name!r}. A concept is renamed in its "
                                     "note; a remark goes on a line without a dash")  # fmt: skip
         self._deleted = withheld_concepts(self._written, listed)
@@ -164,7 +164,7 @@ class _Comparison:
 
         None if the concept no longer exists, is merged, or has gained or lost its notes since.
         """
-        concept = self._now.get(key)
+        concept = self._concepts.get(key)
         if concept is None or bool(concept.paths) != written.has_notes:
             return None
         targets = self._resolve(None, concept.name)
@@ -182,16 +182,16 @@ class _Comparison:
         return RequestedEdit(Action.DELETE, (concept.name,), tuple(targets), says=remarks)
 
     def _merge(self, number: int, line: Line) -> RequestedEdit | None:
-        first, *others = (self._resolve(number, name) for name in line.names)
-        if not first or not all(others):
+        survivors, *sources_by_name = (self._resolve(number, name) for name in line.names)
+        if not survivors or not all(sources_by_name):
             return None
-        if len(first) > 1:
-            self._wrong(number, f"{_stands_for(line.names[0], first)}: name the one to keep by its "
-                                "path")  # fmt: skip
+        if len(survivors) > 1:
+            says = _stands_for(line.names[0], survivors)
+            self._wrong(number, f"{says}: name the one to keep by its path")
             return None
-        into = first[0]
+        into = survivors[0]
         survivor_ids = set(into.node_ids)
-        by_id = {target.node_ids: target for targets in others for target in targets}
+        by_id = {target.node_ids: target for targets in sources_by_name for target in targets}
         sources = [target for key, target in by_id.items() if not survivor_ids & set(key)]
         if not sources:
             self._wrong(number, "these are one already")
@@ -205,7 +205,7 @@ class _Comparison:
             self._into |= dict.fromkeys(target.node_ids, (into, line.names[0]))
         says = "; ".join(filter(None, (
             _stands_for(name, targets)
-            for name, targets in zip(line.names, (first, *others), strict=True)
+            for name, targets in zip(line.names, (survivors, *sources_by_name), strict=True)
         )))  # fmt: skip
         return RequestedEdit(Action.MERGE, line.names, tuple(sources), number, into, says=says)
 
@@ -231,12 +231,18 @@ class _Comparison:
             Action.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says
         )
 
-    def _check_survivors(self, wanted: Sequence[RequestedEdit]) -> None:
+    def _check_survivors(self, edits: Sequence[RequestedEdit]) -> None:
         """Report merges into, and annotations of, notes that are forgotten."""
-        gone = {key for edit in wanted if edit.action is Action.DELETE for key in edit.node_ids}
-        for edit in wanted:
+        forgotten_ids = {
+            key for edit in edits if edit.action is Action.DELETE for key in edit.node_ids
+        }
+        for edit in edits:
             survivor = edit.into or edit.targets[0]
-            if edit.action is not Action.DELETE and edit.line and gone & set(survivor.node_ids):
+            if (
+                edit.action is not Action.DELETE
+                and edit.line
+                and forgotten_ids & set(survivor.node_ids)
+            ):
                 self._wrong(edit.line, f"{survivor.name} is no longer in the list, so it would be "
                                        "forgotten: put its line back")  # fmt: skip
 
@@ -264,5 +270,5 @@ def _stands_for(name: str, targets: Sequence[Target]) -> str:
 
 
 def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
-    return ", ".join(paths[:MAX_NAMED]) + more
+    remainder = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+    return ", ".join(paths[:MAX_NAMED]) + remainder

@@ -58,8 +58,8 @@ def write_manifest(
     writing: str,
     *,
     withheld: Collection[str] = (),
-    gone: Callable[[str], bool] = lambda _: False,
-    done: Collection[int] = (),
+    is_gone: Callable[[str], bool] = lambda _: False,
+    done_lines: Collection[int] = (),
 ) -> str:
     """The manifest's text, updated to these concepts; an empty ``before`` gives a new manifest.
 
@@ -67,17 +67,19 @@ def write_manifest(
         concepts: the concepts to list, by key.
         writing: the name of the saved list of concepts, for the last line.
         withheld: keys of concepts whose lines a person deleted; they are not added again.
-        gone: whether the concept of a key no longer exists, so that its line is removed.
-        done: numbers, from 1, of the lines with applied directives, which are removed.
+        is_gone: whether the concept of a key no longer exists, so that its line is removed.
+        done_lines: numbers, from 1, of the lines with applied directives, which are removed.
     """
     newline = "\r\n" if "\r\n" in before else "\n"
     lines = _with_sections(read_lines(before), newline)
-    kept, seen = _kept(lines, concepts, gone, done, newline)
+    remaining, listed_keys = _remaining(lines, concepts, is_gone, done_lines, newline)
     missing = [
-        concept for key, concept in concepts.items() if key not in seen and key not in withheld
+        concept
+        for key, concept in concepts.items()
+        if key not in listed_keys and key not in withheld
     ]
-    kept = _listed(_without_empty_groups(lines, kept), missing, newline)
-    return "".join(line.raw for line in _ended(kept, writing, newline))
+    remaining = _listed(_without_empty_groups(lines, remaining), missing, newline)
+    return "".join(line.raw for line in _ended(remaining, writing, newline))
 
 
 def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
@@ -86,41 +88,42 @@ def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
         return read_lines(HEAD + TAIL)
     if any(line.kind is LineKind.ACTIVE for line in lines):
         return lines
-    bare = "".join(line.raw for line in lines if line.kind is not LineKind.END).rstrip("\r\n")
-    return read_lines(bare + f"\n\n{ACTIVE}\n{TAIL}".replace("\n", newline))
+    before_end = (line.raw for line in lines if line.kind is not LineKind.END)
+    without_end = "".join(before_end).rstrip("\r\n")
+    return read_lines(without_end + f"\n\n{ACTIVE}\n{TAIL}".replace("\n", newline))
 
 
-def _kept(
+def _remaining(
     lines: Sequence[Line],
     concepts: Mapping[str, Concept],
-    gone: Callable[[str], bool],
-    done: Collection[int],
+    is_gone: Callable[[str], bool],
+    done_lines: Collection[int],
     newline: str,
 ) -> tuple[list[Line], set[str]]:
     """The lines that stay, and the keys of the concepts among them."""
-    kept: list[Line] = []
-    seen: set[str] = set()
+    remaining: list[Line] = []
+    listed_keys: set[str] = set()
     for number, line in enumerate(lines, 1):
-        if number in done:
+        if number in done_lines:
             continue
         if line.kind is LineKind.CONCEPT:
             key = concept_key(line.name)
             if key in concepts:
-                seen.add(key)
+                listed_keys.add(key)
                 if not line.nested:
-                    kept.append(_current(line, concepts[key], newline))
+                    remaining.append(_current(line, concepts[key], newline))
                     continue
-            elif gone(key) and not line.nested:
+            elif is_gone(key) and not line.nested:
                 continue
-        kept.append(line)
-    return kept, seen
+        remaining.append(line)
+    return remaining, listed_keys
 
 
 def _current(line: Line, concept: Concept, newline: str) -> Line:
     """The line with current counts; an unchanged line keeps its bytes."""
-    wanted = _line(concept, newline)
-    same = (line.name, line.text) == (wanted.name, wanted.text)
-    return line if same else wanted
+    current = _line(concept, newline)
+    is_same = (line.name, line.text) == (current.name, current.text)
+    return line if is_same else current
 
 
 def _line(concept: Concept, newline: str) -> Line:
@@ -131,19 +134,19 @@ def _line(concept: Concept, newline: str) -> Line:
 
 def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
     """The lines without the headings, and blank lines, of groups that became empty."""
-    had = {name for name, size in _sizes(before).items() if size}
-    has = _sizes(lines)
-    kept: list[Line] = []
+    filled_before = {name for name, size in _sizes(before).items() if size}
+    sizes = _sizes(lines)
+    remaining: list[Line] = []
     blank = 0  # blank lines to remove with a heading
     for line in lines:
-        if line.kind is LineKind.GROUP and line.name in had and not has[line.name]:
+        if line.kind is LineKind.GROUP and line.name in filled_before and not sizes[line.name]:
             blank = 2
-        elif blank and not line.raw.strip() and kept and not kept[-1].raw.strip():
+        elif blank and not line.raw.strip() and remaining and not remaining[-1].raw.strip():
             blank -= 1
         else:
             blank = 0
-            kept.append(line)
-    return kept
+            remaining.append(line)
+    return remaining
 
 
 def _sizes(lines: Iterable[Line]) -> dict[str, int]:
@@ -169,56 +172,63 @@ def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> 
     places = _places(lines)
     inserted: dict[int, list[Line]] = defaultdict(list)
     fresh: dict[str, list[Line]] = {}
-    for heading, some in groups.items():
-        new = [_line(concept, newline) for concept in sorted(some, key=_by_name)]
+    for heading, group in groups.items():
+        new_lines = [_line(concept, newline) for concept in sorted(group, key=_by_name)]
         if heading in places:
-            _insert(lines, places[heading], new, inserted)
+            _insert(lines, places[heading], new_lines, inserted)
         else:
             blank = Line(newline)
-            fresh[heading] = [Line(f"### {heading}{newline}", LineKind.GROUP), blank, *new, blank]
+            fresh[heading] = [
+                Line(f"### {heading}{newline}", LineKind.GROUP),
+                blank,
+                *new_lines,
+                blank,
+            ]
     for heading in sorted(fresh, key=_group_order):
-        after = [at for name, at in places.items() if _group_order(name) > _group_order(heading)]
-        inserted[min(after, default=_end_of_list(lines))] += fresh[heading]
+        following = [
+            index for name, index in places.items() if _group_order(name) > _group_order(heading)
+        ]
+        inserted[min(following, default=_end_of_list(lines))] += fresh[heading]
     return _woven(lines, inserted, newline)
 
 
 def _places(lines: Sequence[Line]) -> dict[str, int]:
     """The index of each group's heading; the first one if a heading occurs twice."""
     places: dict[str, int] = {}
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.kind is LineKind.GROUP:
-            places.setdefault(line.name, at)
+            places.setdefault(line.name, index)
     return places
 
 
 def _insert(
-    lines: Sequence[Line], heading: int, new: Sequence[Line], inserted: dict[int, list[Line]]
+    lines: Sequence[Line], heading: int, new_lines: Sequence[Line], inserted: dict[int, list[Line]]
 ) -> None:
     """Insert each new line in its group, by name; a person's remarks stay below their concepts."""
     end = heading + 1
-    own: list[int] = []
+    concept_lines: list[int] = []
     while end < len(lines) and not _closes(lines[end]):
         if lines[end].kind is LineKind.CONCEPT and not lines[end].nested:
-            own.append(end)
+            concept_lines.append(end)
         end += 1
-    names = [_sorting(lines[at].name) for at in own]
-    last = own[-1] + 1 if own else heading + 1
-    if own:
+    names = [_sorting(lines[index].name) for index in concept_lines]
+    last = concept_lines[-1] + 1 if concept_lines else heading + 1
+    if concept_lines:
         while last < end and lines[last].raw.strip():
             last += 1
     elif last < end and not lines[last].raw.strip():
         last += 1
-    for line in new:
-        at = bisect(names, _sorting(line.name))
-        inserted[own[at] if at < len(own) else last].append(line)
+    for line in new_lines:
+        index = bisect(names, _sorting(line.name))
+        inserted[concept_lines[index] if index < len(concept_lines) else last].append(line)
 
 
 def _end_of_list(lines: Sequence[Line]) -> int:
     """The index after the last line of the list of concepts."""
-    start = next(at for at, line in enumerate(lines) if line.kind is LineKind.ACTIVE)
-    for at in range(start + 1, len(lines)):
-        if _closes(lines[at]) and lines[at].kind is not LineKind.GROUP:
-            return at
+    start = next(index for index, line in enumerate(lines) if line.kind is LineKind.ACTIVE)
+    for index in range(start + 1, len(lines)):
+        if _closes(lines[index]) and lines[index].kind is not LineKind.GROUP:
+            return index
     return len(lines)
 
 
@@ -230,14 +240,14 @@ def _woven(
     lines: Sequence[Line], inserted: Mapping[int, Sequence[Line]], newline: str
 ) -> list[Line]:
     woven: list[Line] = []
-    for at, line in enumerate([*lines, None]):
-        new = inserted.get(at, ())
-        if new and woven and not woven[-1].raw.endswith(("\r", "\n")):
+    for index, line in enumerate([*lines, None]):
+        new_lines = inserted.get(index, ())
+        if new_lines and woven and not woven[-1].raw.endswith(("\r", "\n")):
             woven.append(Line(newline))
-        starts_group = bool(new) and new[0].kind is LineKind.GROUP
+        starts_group = bool(new_lines) and new_lines[0].kind is LineKind.GROUP
         if starts_group and woven and woven[-1].raw.strip():
             woven.append(Line(newline))
-        woven.extend(new)
+        woven.extend(new_lines)
         if line is not None:
             woven.append(line)
     return woven
@@ -253,8 +263,8 @@ def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
         elif not has_end:
             has_end = True
             end = line.raw[len(line.raw.rstrip("\r\n")) :]
-            same = line.name == writing
-            ended.append(line if same else Line(last_line(writing) + end, LineKind.END, writing))
+            is_same = line.name == writing
+            ended.append(line if is_same else Line(last_line(writing) + end, LineKind.END, writing))
     if has_end:
         return ended
     if ended and not ended[-1].raw.endswith(("\r", "\n")):

@@ -65,7 +65,7 @@ class Brief:
 
 
 def key_facts(
-    memories: Iterable[Memory], read: Callable[[str], bytes], embed: Embed, most: int = FACTS
+    memories: Iterable[Memory], read: Callable[[str], bytes], embed: Embed, limit: int = FACTS
 ) -> list[KeyFact]:
     """The most central sentences of these notes, in the order of the notes.
 
@@ -73,21 +73,21 @@ def key_facts(
         read: gives a note's bytes, by path; raises MemvaultError.
         embed: gives the vectors of texts, (n, dim), L2-normalised.
     """
-    found = [
+    facts = [
         KeyFact(sentence.text, memory, sentence.line)
         for memory in memories
         for block in parse_note(memory.path, read(memory.path)).blocks
         for sentence in block.sentences
         if len(sentence.text.split()) >= MIN_WORDS and len(sentence.text) <= MAX_CHARS
     ]
-    found = found[:: max(1, -(-len(found) // MAX_SENTENCES))]
-    if not found:
+    facts = facts[:: max(1, -(-len(facts) // MAX_SENTENCES))]
+    if not facts:
         return []
-    vectors = np.asarray(embed([fact.text for fact in found]), np.float32)
+    vectors = np.asarray(embed([fact.text for fact in facts]), np.float32)
     centroid = vectors.mean(axis=0)
     central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
-    chosen = diverse(np.clip(central, 0.0, 1.0).tolist(), vectors, most, VARIETY)
-    return [found[at] for at in sorted(chosen)]
+    chosen = diverse(np.clip(central, 0.0, 1.0).tolist(), vectors, limit, VARIETY)
+    return [facts[index] for index in sorted(chosen)]
 
 
 def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
@@ -111,11 +111,15 @@ def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
         "created": iso_utc(now),
     }
     path = f"{folder}/{safe_name(title)}.md"
-    goes = brief.then is Sources.TRASH
-    named = [source.path if goes else wikilink(source.path, path) for source in brief.sources]
-    body = f"# {title}\n\n{text}\n\n## Sources\n\n" + "\n".join(f"- {each}" for each in named)
+    is_trashed = brief.then is Sources.TRASH
+    listed = [
+        source.path if is_trashed else wikilink(source.path, path) for source in brief.sources
+    ]
+    body = f"# {title}\n\n{text}\n\n## Sources\n\n" + "\n".join(
+        f"- {source_text}" for source_text in listed
+    )
     path = staging.create(path, compose_note(properties, body))
-    if goes:
+    if is_trashed:
         for memory in brief.sources:
             stage_forgetting(staging, Target(memory.title, memory))
     return path

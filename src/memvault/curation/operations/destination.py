@@ -28,10 +28,10 @@ def destination_path(staging: Staging, path: str, destination: str) -> str:
         NoteConflict: a file has that name, or would have it where case does not count.
     """
     vault = staging.vault
-    wanted = _in_vault(vault, destination)
-    folder, _, name = wanted.rpartition("/")
+    requested = _in_vault(vault, destination)
+    folder, _, name = requested.rpartition("/")
     if without_suffix(name) == name:
-        folder, name = wanted, PurePosixPath(path).name
+        folder, name = requested, PurePosixPath(path).name
     folder = _checked_folder(vault, folder)
     new = f"{folder}/{name}" if folder else name
     if new == path:
@@ -46,13 +46,13 @@ def destination_path(staging: Staging, path: str, destination: str) -> str:
 
 def _in_vault(vault: Vault, destination: str) -> str:
     """The destination relative to the vault's folder."""
-    wanted = destination.strip().replace("\\", "/")
-    if wanted.startswith("/") and wanted.strip("/"):
-        inside = vault.relative(Path(wanted))
+    path = destination.strip().replace("\\", "/")
+    if path.startswith("/") and path.strip("/"):
+        inside = vault.relative(Path(path))
         if inside is None:
             raise OutsideVault(f"{destination!r} is outside the vault; paths start at its folder")
-        wanted = "" if inside == "." else inside
-    return wanted.removeprefix("./").strip("/")
+        path = "" if inside == "." else inside
+    return path.removeprefix("./").strip("/")
 
 
 def _checked_folder(vault: Vault, folder: str) -> str:
@@ -86,8 +86,10 @@ def _check_free(staging: Staging, folder: str, name: str, path: str) -> None:
     names: list[str] = []
     with suppress(OSError):
         names = [entry.name for entry in staging.vault.file_path(folder).iterdir()]
-    same = (prefix + each for each in names if folded_name(each) == folded_name(name))
-    for other in same:
+    same_named = (
+        prefix + entry_name for entry_name in names if folded_name(entry_name) == folded_name(name)
+    )
+    for other in same_named:
         if other == path and staging.is_file(prefix + name):
             raise NoteConflict(
                 f"This file system takes {prefix}{name} for {path}; rename it to something else "

@@ -153,8 +153,8 @@ class Draft(BaseModel):
             if first["type"] == "value_error":
                 length = {"received": len(first["input"])} if first["loc"] == ("content",) else {}
                 raise InvalidParams(str(first["ctx"]["error"]), **length) from error
-            where = str(first["loc"][0]) if first["loc"] else "arguments"
-            raise InvalidParams(f"Invalid params: {where} - {first['msg']}") from error
+            argument = str(first["loc"][0]) if first["loc"] else "arguments"
+            raise InvalidParams(f"Invalid params: {argument} - {first['msg']}") from error
 
     @model_validator(mode="before")
     @classmethod
@@ -254,9 +254,9 @@ def _decoded(encoded: Any, modality: Any) -> dict[str, Any]:
         raise ValueError("content_base64 must be text in base64")
     if len(encoded) > MAX_ATTACHMENT_BYTES * 4 // 3 + 100_000:
         raise ValueError(f"content_base64 exceeds maximum size of {MAX_ATTACHMENT_BYTES} bytes")
-    plain = "".join(_DATA_URL.sub("", encoded, count=1).split())
+    digits = "".join(_DATA_URL.sub("", encoded, count=1).split())
     try:
-        data = base64.b64decode(plain, validate=True)
+        data = base64.b64decode(digits, validate=True)
     except (binascii.Error, ValueError) as error:
         raise ValueError("content_base64 is not valid base64") from error
     if not data:

@@ -98,9 +98,9 @@ class EditableText:
                 f"The section {section!r} of {self.path} has another text by now",
                 path=self.path, current=current,
             )  # fmt: skip
-        head, _, rest = content.partition(self.newline)
+        head, _, below_heading = content.partition(self.newline)
         if _HEADING_MARKS.match(head) and _heading_key(head) == _heading_key(section):
-            content = rest  # the heading stays as it is
+            content = below_heading  # the heading stays as it is
         block = close_open_fence(content.strip("\r\n"))
         if first == last:  # nothing below the heading yet
             before = "" if self._ends_line(start) else self.newline
@@ -109,23 +109,23 @@ class EditableText:
 
     def span_of(self, find: str | None) -> tuple[int, int]:
         """The start and end of a text that occurs once in the body."""
-        wanted = self.with_line_endings(storable_text(find or ""))
-        if not wanted.strip():
+        text = self.with_line_endings(storable_text(find or ""))
+        if not text.strip():
             raise InvalidParams("replace_text needs the text to find", parameter="find")
         body = self._offset(self.parsed.body_line - 1)
-        at = self.text.find(wanted, body)
-        if at < 0:
+        start = self.text.find(text, body)
+        if start < 0:
             raise NoteConflict(
                 f"{self.path} does not contain the text to replace", path=self.path,
-                nearest=self._nearest_lines(wanted),
+                nearest=self._nearest_lines(text),
             )  # fmt: skip
-        count = self.text.count(wanted, body)
+        count = self.text.count(text, body)
         if count > 1:
             raise NoteConflict(
                 f"{self.path} contains the text to replace {count} times; give more of the text "
                 "around it", path=self.path, count=count,
             )  # fmt: skip
-        return at, at + len(wanted)
+        return start, start + len(text)
 
     def check_takes(self, text: str) -> None:
         """Check that a text may be written into the note.
@@ -160,9 +160,9 @@ class EditableText:
         """The whole sentences that are new in the note once this span is replaced."""
         line_start = self.text[self.text.rfind("\n", 0, start) + 1 : start]
         line_end = self.text[end:].partition("\n")[0]
-        known = set(sentences(self.text))
+        old_sentences = set(sentences(self.text))
         changed = sentences(line_start + after + line_end)
-        return "\n".join(sentence for sentence in changed if sentence not in known)
+        return "\n".join(sentence for sentence in changed if sentence not in old_sentences)
 
     def section_end(self, heading: int) -> int:
         """The number of lines up to the end of a section, without trailing blank lines.
@@ -183,11 +183,13 @@ class EditableText:
 
     def _heading(self, section: str) -> int:
         key = _heading_key(section)
-        found = [heading for heading in self.parsed.headings if _heading_key(heading.text) == key]
-        if len(found) == 1:
-            return found[0].line
+        matching = [
+            heading for heading in self.parsed.headings if _heading_key(heading.text) == key
+        ]
+        if len(matching) == 1:
+            return matching[0].line
         headings = [heading.text for heading in self.parsed.headings][:MAX_SHOWN]
-        problem = f"has {len(found)} sections" if found else "has no section"
+        problem = f"has {len(matching)} sections" if matching else "has no section"
         raise NoteConflict(
             f"{self.path} {problem} {section!r}; its headings are {', '.join(headings) or 'none'}",
             path=self.path, headings=headings,
@@ -220,17 +222,17 @@ class EditableText:
         is_item = _LIST_ITEM.match(content) is not None
         return is_item and line > 0 and _LIST_ITEM.match(self.lines[line - 1]) is not None
 
-    def _nearest_lines(self, wanted: str) -> list[str]:
+    def _nearest_lines(self, text: str) -> list[str]:
         lines = [line.strip() for line in self.lines[self.parsed.body_line - 1 :] if line.strip()]
-        return get_close_matches(wanted.strip().split(self.newline)[0], lines, 3, cutoff=0.4)
+        return get_close_matches(text.strip().split(self.newline)[0], lines, 3, cutoff=0.4)
 
 
 def hides_rest(text: str) -> bool:
     """Whether this text would hide a paragraph below it."""
-    rest = "rest"
-    data = f"\n{text}\n\n{rest}\n".encode("utf-8", "surrogateescape")
+    paragraph_below = "rest"
+    data = f"\n{text}\n\n{paragraph_below}\n".encode("utf-8", "surrogateescape")
     blocks = parse_note("", data).blocks
-    return not blocks or blocks[-1].text != rest
+    return not blocks or blocks[-1].text != paragraph_below
 
 
 def _is_utf8(data: bytes) -> bool:

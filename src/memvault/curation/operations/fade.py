@@ -127,11 +127,11 @@ def stage_reconstruction(
         staging.write(path, original)
         return path
     check_body(path, data)
-    kept = data
+    with_old_properties = data
     for key in last.memo[KEYS].split():
         if key != ID or id_of_path(path) == target.note.id:  # a renamed note needs its id
-            kept = remove_key(kept, key)
-    restored = with_body(kept, body_of(original))
+            with_old_properties = remove_key(with_old_properties, key)
+    restored = with_body(with_old_properties, body_of(original))
     if not body_is_unchanged(data, last):
         restored = _with_additions(path, restored, _added_lines(path, data, last, content))
     staging.write(path, restored)
@@ -145,17 +145,17 @@ def last_fading(history: History, memory: Memory) -> Change | None:
     properties are not trusted: whoever can edit them could bring another note's text into it.
     """
     kinds = (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
-    found: list[Change] = []
+    fadings: list[Change] = []
     for change in history.changes(kinds=kinds, limit=None):
         is_same = change.files[0].after == memory.content_hash
         if change.undone_by is None and (is_same or memory.id in change.node_ids):
-            found.append(change)
+            fadings.append(change)
             # A copy of a note has the same id, so changes of this file take precedence.
             if is_same or memory.path in change.paths:
                 if change.kind is ChangeKind.FADED or not memory.faded:
-                    found = [change]
+                    fadings = [change]
                 break
-    return found[0] if found and found[0].kind is ChangeKind.FADED else None
+    return fadings[0] if fadings and fadings[0].kind is ChangeKind.FADED else None
 
 
 def counted_from(last: Change | None, memory: Memory, saved: datetime) -> datetime | None:
@@ -204,5 +204,5 @@ def _with_additions(path: str, note: bytes, lines: list[str]) -> bytes:
         return note
     text = note_text(path, note)
     newline = newline_of(text)
-    more = f"## {ADDED_HEADING}{newline * 2}{''.join(lines).strip(BLANK)}{newline}"
-    return appended(text, more).encode("utf-8", "surrogateescape")
+    section = f"## {ADDED_HEADING}{newline * 2}{''.join(lines).strip(BLANK)}{newline}"
+    return appended(text, section).encode("utf-8", "surrogateescape")

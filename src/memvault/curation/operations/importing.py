@@ -73,11 +73,11 @@ def import_conversations(
         InvalidParams: the source is not an export of this provider.
         StorageError, DiskFull: nothing was imported.
     """
-    known = _imported_texts(curator.history)
+    imported_hashes = _imported_texts(curator.history)
     why = Attribution("", f"Imported from {NAMES[provider]}.", kind="person")
 
     def stage(staging: Staging) -> tuple[ImportReport, tuple[str, ...], tuple[str, ...]]:
-        run = _Import(staging, known)
+        run = _Import(staging, imported_hashes)
         for done, item in enumerate(read_export(source, provider), 1):
             run.add(item)
             if progress is not None:
@@ -92,16 +92,16 @@ class _Import:
     """Stages the conversations of one export.
 
     Args:
-        known: the hash of each text that was imported before, by the id of its note.
+        imported_hashes: the hash of each text that was imported before, by the id of its note.
     """
 
-    def __init__(self, staging: Staging, known: Mapping[str, str]) -> None:
+    def __init__(self, staging: Staging, imported_hashes: Mapping[str, str]) -> None:
         self._staging = staging
-        self._known = dict(known)
+        self._hashes = dict(imported_hashes)
         self._paths = _imported_notes(staging.vault)
         self.report = ImportReport()
         self.titles: list[str] = []
-        self.texts: dict[str, str] = {}  # like ``known``, for notes that are added or updated
+        self.texts: dict[str, str] = {}  # like `_hashes`, for notes that are added or updated
 
     def add(self, item: Exported | Unreadable) -> None:
         if isinstance(item, Unreadable):
@@ -111,7 +111,7 @@ class _Import:
         path = self._paths.get(item.id)
         if path is not None:
             self._update(item, path, _body(note))
-        elif item.id in self._known:
+        elif item.id in self._hashes:
             self._leave(item, None, "its note was removed")
         else:
             path = self._staging.create_note(item.folder, item.title, note)
@@ -123,13 +123,13 @@ class _Import:
         """Replace the body if it is still the imported one; the frontmatter keeps its bytes."""
         data = self._staging.read(path)
         current = _body(data)
-        known = self._known.get(conversation.id)
+        imported_hash = self._hashes.get(conversation.id)
         has_faded = _FADED.search(data[: len(data) - len(current)]) is not None
-        if current == body or (has_faded and content_hash(body) == known):
+        if current == body or (has_faded and content_hash(body) == imported_hash):
             self.report.unchanged += 1
         elif has_faded:
             self._leave(conversation, path, "its note has faded; bring back its full text first")
-        elif content_hash(current) != known:
+        elif content_hash(current) != imported_hash:
             self._leave(conversation, path, "its note was edited")
         else:
             changed = data[: len(data) - len(current)] + body
@@ -142,7 +142,7 @@ class _Import:
 
     def _imported(self, conversation: Exported, path: str, note: bytes) -> None:
         self.titles.append(conversation.title)
-        self.texts[conversation.id] = self._known[conversation.id] = content_hash(_body(note))
+        self.texts[conversation.id] = self._hashes[conversation.id] = content_hash(_body(note))
         if digests := added(None, _spoken(conversation)):
             self._staging.note_memo({spoken_key(path): " ".join(digests)})
 

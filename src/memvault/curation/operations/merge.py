@@ -68,7 +68,7 @@ class MergeResult:
 
 
 def stage_merge(
-    staging: Staging, known: MergeIndex, sources: Sequence[Target], target: Target
+    staging: Staging, index: MergeIndex, sources: Sequence[Target], target: Target
 ) -> MergeResult:
     """Merge the sources into the target, which may be one of them.
 
@@ -78,40 +78,42 @@ def stage_merge(
         NoteNotFound: a note no longer exists.
         MalformedFrontmatter: the surviving note cannot be edited safely.
     """
-    others = _others(sources, target)
-    merged_from = tuple(key for other in others for key in other.node_ids)
+    merged = _checked_sources(sources, target)
+    merged_from = tuple(key for source in merged for key in source.node_ids)
     staging.note_merged(merged_from)
     if target.note is None:
-        _join(staging, others, target)
+        _join_concepts(staging, merged, target)
         return MergeResult(target.node_ids, None, merged_from, ())
-    notes = [other.note for other in others if other.note is not None]
-    merging = _Merging(staging, known, target.note, notes)
-    merging.run([other.name for other in others if other.note is None])
-    return MergeResult(target.node_ids, target.note.path, merged_from, tuple(merging.changed))
+    notes = [source.note for source in merged if source.note is not None]
+    merge = _Merging(staging, index, target.note, notes)
+    merge.run([source.name for source in merged if source.note is None])
+    return MergeResult(target.node_ids, target.note.path, merged_from, tuple(merge.changed))
 
 
-def _others(sources: Sequence[Target], target: Target) -> list[Target]:
+def _checked_sources(sources: Sequence[Target], target: Target) -> list[Target]:
+    """The distinct sources without the target; raises InvalidParams as `stage_merge`."""
     target_ids = set(target.node_ids)
-    others = {
+    merged = {
         source.node_ids: source for source in sources if not target_ids & set(source.node_ids)
     }
-    if not others:
+    if not merged:
         raise InvalidParams("Nothing to merge: name at least one source that is not the target")
-    if any(merged.kind == NodeKind.TAG for merged in (*others.values(), target)):
+    if any(concerned.kind == NodeKind.TAG for concerned in (*merged.values(), target)):
         raise InvalidParams("A tag cannot be merged: rename it in the notes that carry it")
-    notes = [source.name for source in others.values() if source.note is not None]
+    notes = [source.name for source in merged.values() if source.note is not None]
     if target.note is None and notes:
         raise InvalidParams(
             f"{target.name} has no note that could take the text of {notes[0]}: give that note as "
             "the target, and its other names become aliases"
         )
-    return list(others.values())
+    return list(merged.values())
 
 
-def _join(staging: Staging, others: Sequence[Target], target: Target) -> None:
+def _join_concepts(staging: Staging, merged: Sequence[Target], target: Target) -> None:
+    """Record that concepts without notes are one, as no note can say so."""
     node = target.nodes[0]
-    names = tuple(other.name for other in others)
-    ids = {key for other in others for key in other.node_ids} | concept_ids(names)
+    names = tuple(source.name for source in merged)
+    ids = {key for source in merged for key in source.node_ids} | concept_ids(names)
     staging.note_fact(
         Fact(
             kind=FactKind.JOINED,
@@ -128,10 +130,10 @@ class _Merging:
     """One merge of notes."""
 
     def __init__(
-        self, staging: Staging, known: MergeIndex, survivor: Memory, notes: Sequence[Memory]
+        self, staging: Staging, index: MergeIndex, survivor: Memory, notes: Sequence[Memory]
     ) -> None:
         self._staging = staging
-        self._known = known
+        self._index = index
         self._path = survivor.path
         self._survivor = survivor
         self._notes = notes
@@ -160,7 +162,7 @@ class _Merging:
     def _relink_all(self) -> None:
         keys = {key for memory in self._notes for key in keys_of(memory.path, memory.aliases)}
         merged = {memory.path for memory in self._notes}
-        for path in sorted(self._known.linking(keys) - merged):
+        for path in sorted(self._index.linking(keys) - merged):
             if not self._staging.exists(path):
                 continue
             data = self._staging.read(path)
@@ -173,7 +175,7 @@ class _Merging:
         def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:
                 return None
-            return self._new_target(self._known.links.resolve(link.target, source), link, source)
+            return self._new_target(self._index.links.resolve(link.target, source), link, source)
 
         return redirect
 
@@ -191,21 +193,21 @@ class _Merging:
     def _name_of(self, path: str, source: str) -> str:
         """The shortest name by which a wikilink in ``source`` can link to a note."""
         stem = PurePosixPath(path).stem
-        if self._known.links.resolve(stem, source) == path:
+        if self._index.links.resolve(stem, source) == path:
             return stem
         return path.removesuffix(".md").removesuffix(".markdown")
 
     def _properties(self, parsed: Iterable[ParsedNote], names: Sequence[str]) -> None:
-        known = {name_key(name) for name in names_of_memory(self._survivor)}
-        known.add(name_key(PurePosixPath(self._path).stem))
+        survivor_names = {name_key(name) for name in names_of_memory(self._survivor)}
+        survivor_names.add(name_key(PurePosixPath(self._path).stem))
         all_names = [name for memory in self._notes for name in names_of_memory(memory)]
-        self._add_to("aliases", [*all_names, *names], known)
+        self._add_to("aliases", [*all_names, *names], survivor_names)
         tags = [tag for note in parsed for tag in _listed(note.frontmatter, "tags")]
         own_tags = {name_key(tag) for tag in self._survivor.tags}
         self._add_to("tags", tags, own_tags)
 
-    def _add_to(self, key: str, values: Iterable[str], known: set[str]) -> None:
-        new = [value for value in dict.fromkeys(values) if name_key(value) not in known]
+    def _add_to(self, key: str, values: Iterable[str], known_keys: set[str]) -> None:
+        new = [value for value in dict.fromkeys(values) if name_key(value) not in known_keys]
         distinct = list({name_key(value): value for value in reversed(new)}.values())[::-1]
         if not distinct:
             return
@@ -216,11 +218,11 @@ class _Merging:
     def _append_all(self, parsed: Mapping[str, ParsedNote]) -> None:
         """Append the texts of the notes, each sentence once."""
         data = self._staging.read(self._path)
-        known = [_body(parse_note(self._path, data), note_text(self._path, data))]
+        bodies = [_body(parse_note(self._path, data), note_text(self._path, data))]
         sections = []
         for memory in self._notes:
             if memory.path not in self._absorbed:
-                sections.append(self._section(memory, parsed[memory.path], known))
+                sections.append(self._section(memory, parsed[memory.path], bodies))
         if sections:
             self._append(sections)
 
@@ -235,27 +237,27 @@ class _Merging:
         """The notes whose every sentence is in the survivor or in an earlier merged note."""
         data = self._staging.read(self._path)
         survivor = parse_note(self._path, data)
-        known = [_body(survivor, note_text(self._path, data))]
-        found: set[str] = set()
+        bodies = [_body(survivor, note_text(self._path, data))]
+        without_news: set[str] = set()
         for path, note in parsed.items():
             body = _body(note, note_text(path, self._staging.read(path)))
             if body.strip() and not _kept_properties(note, frontmatter_of(data)):
-                found |= set() if without_repeats(body, known).strip() else {path}
-            known.append(body)
-        return found
+                without_news |= set() if without_repeats(body, bodies).strip() else {path}
+            bodies.append(body)
+        return without_news
 
-    def _section(self, memory: Memory, note: ParsedNote, known: list[str]) -> str:
+    def _section(self, memory: Memory, note: ParsedNote, bodies: list[str]) -> str:
         """The section of the survivor with the text of a merged note, with open code closed.
 
-        Sentences of the ``known`` texts are left out; then the text is added to ``known``.
+        Sentences of the ``bodies`` texts are left out; then the text is added to ``bodies``.
         """
         original = self._staging.read(memory.path)
         data = rewrite_links(
             memory.path, original, self._moved_from(memory.path), self._attachment_of(memory.path)
         )
         body = _body(note, note_text(memory.path, data), note_text(memory.path, original))
-        text = without_repeats(body, known).strip("\r\n")
-        known.append(body)
+        text = without_repeats(body, bodies).strip("\r\n")
+        bodies.append(body)
         properties = frontmatter_of(self._staging.read(self._path))
         parts = _kept_properties(note, properties) + ([text] if text.strip() else [])
         heading = f"# {self._headings[memory.path]}"
@@ -273,7 +275,7 @@ class _Merging:
 
     def _moved_from(self, source: str) -> Callable[[WrittenLink], NewTarget | None]:
         """A redirect for the links in text that moves to the survivor."""
-        links = self._known.links
+        links = self._index.links
 
         def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:
@@ -317,16 +319,16 @@ def _body(note: ParsedNote, text: str, original: str | None = None) -> str:
 
 def _headings(notes: Sequence[Memory]) -> dict[str, str]:
     """The distinct heading, by path, that names the origin of each merged text."""
-    found: dict[str, str] = {}
+    heading_of: dict[str, str] = {}
     for memory in notes:
         title = " ".join(_IN_NO_HEADING.sub(" ", memory.title).split())
         heading = f"From {title or PurePosixPath(memory.path).stem}"
-        taken = set(found.values())
+        used = set(heading_of.values())
         numbered = (f"{heading} {number}" for number in range(2, len(notes) + 2))
-        found[memory.path] = heading if heading not in taken else next(
-            name for name in numbered if name not in taken
+        heading_of[memory.path] = heading if heading not in used else next(
+            name for name in numbered if name not in used
         )  # fmt: skip
-    return found
+    return heading_of
 
 
 def _leading_title(note: ParsedNote, text: str) -> int | None:
@@ -340,8 +342,8 @@ def _leading_title(note: ParsedNote, text: str) -> int | None:
 
 
 def _listed(values: Mapping[str, Any], key: str) -> list[str]:
-    found = values.get(spelling(dict(values), key))
-    items = found if isinstance(found, list) else [] if found is None else [found]
+    value = values.get(spelling(dict(values), key))
+    items = value if isinstance(value, list) else [] if value is None else [value]
     return [str(item) for item in items if isinstance(item, str | int | float)]
 
 

@@ -45,7 +45,7 @@ class Move:
     project: str | None
 
 
-def stage_move(staging: Staging, known: MergeIndex, target: Target, destination: str) -> Move:
+def stage_move(staging: Staging, index: MergeIndex, target: Target, destination: str) -> Move:
     """Move a note to a folder, or to a path that ends in ``.md`` for a new file name.
 
     Where the folder means a lifecycle or a project, and the note's properties state another, these
@@ -60,7 +60,7 @@ def stage_move(staging: Staging, known: MergeIndex, target: Target, destination:
     assert note is not None
     new = destination_path(staging, path, destination)
     if new != path:
-        stage_moves(staging, known, [note], {path: new})
+        stage_moves(staging, index, [note], {path: new})
         moved = Target(target.name, note.model_copy(update={"path": new}))
         lifecycle, project = folder_lifecycle(new), folder_project(new)
         if lifecycle is not None:
@@ -68,8 +68,8 @@ def stage_move(staging: Staging, known: MergeIndex, target: Target, destination:
         stated = _memory(staging, new).project
         if project is not None and stated is not None and name_key(stated) != name_key(project):
             set_property(staging, new, "project", project)
-    there = _memory(staging, new)
-    return Move(path, new, there.lifecycle, there.project)
+    moved_memory = _memory(staging, new)
+    return Move(path, new, moved_memory.lifecycle, moved_memory.project)
 
 
 def _memory(staging: Staging, path: str) -> Memory:
@@ -81,9 +81,9 @@ def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
 
     Only notes in a lifecycle's folder move; other folders are the person's own.
     """
-    top, _, rest = memory.path.partition("/")
+    top, _, below_top = memory.path.partition("/")
     folder_lifecycle = FOLDER_LIFECYCLES.get(top.casefold())
-    if not rest or folder_lifecycle is None or folder_lifecycle is lifecycle:
+    if not below_top or folder_lifecycle is None or folder_lifecycle is lifecycle:
         return None
     folder = folder_of_lifecycle(lifecycle, memory.project, memory.created_at)
     return f"{folder}/{PurePosixPath(memory.path).name}"
@@ -94,19 +94,19 @@ def archive_paths(memories: Iterable[Memory], project: str) -> dict[str, str]:
 
     Raises NoteNotFound: there is no such folder.
     """
-    found = {}
+    new_paths = {}
     for memory in memories:
-        top, _, rest = memory.path.partition("/")
-        folder, _, name = rest.partition("/")
+        top, _, below_top = memory.path.partition("/")
+        folder, _, name = below_top.partition("/")
         if name and (top.casefold(), folder.casefold()) == ("projects", project.casefold()):
-            found[memory.path] = f"{ARCHIVE}/{rest}"
-    if not found:
+            new_paths[memory.path] = f"{ARCHIVE}/{below_top}"
+    if not new_paths:
         raise NoteNotFound(f"There is no note in projects/{project}/", project=project)
-    return found
+    return new_paths
 
 
 def stage_moves(
-    staging: Staging, known: MergeIndex, memories: Iterable[Memory], moves: Mapping[str, str]
+    staging: Staging, index: MergeIndex, memories: Iterable[Memory], moves: Mapping[str, str]
 ) -> dict[str, str]:
     """Move notes; returns the new path of each note, numbered if the name was taken.
 
@@ -121,12 +121,12 @@ def stage_moves(
         for place in (memory.path, new[memory.path])
         for key in keys_of(place, memory.aliases)
     }
-    links = known.links.after_moves(new)
-    for path in sorted(known.linking(keys) | set(new)):
+    links = index.links.after_moves(new)
+    for path in sorted(index.linking(keys) | set(new)):
         if not staging.exists(path):
             continue
         data, place = staging.read(path), new.get(path, path)
-        redirect = _redirect(known.links, links, new, path)
+        redirect = _redirect(index.links, links, new, path)
         changed = rewrite_links(path, data, redirect, _attached(staging, path, place))
         if changed != data:
             staging.write(path, changed)

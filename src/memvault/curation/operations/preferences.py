@@ -91,38 +91,39 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
     """
     if not holds_preferences(note):
         return {}
-    found: list[Preference] = []
+    preferences: list[Preference] = []
     if note.path.casefold() != PREFERENCES_NOTE and note.blocks:
         text = "\n\n".join(block.text for block in note.blocks)
         first = note.blocks[0].lines.first
-        found.append(
+        preferences.append(
             Preference(key=note.title, value=text, path=note.path, line=first, is_whole_note=True)
         )
     for key, value in note.frontmatter.items():
         if key.casefold() not in RESERVED_KEYS | _OTHER_KEYS and _is_plain(value):
-            found.append(
+            preferences.append(
                 Preference(
                     key=key, value=_shown(value), path=note.path, line=1, in_frontmatter=True
                 )
             )
-    found += [
+    preferences += [
         Preference(key=item.key, value=item.value.strip(), path=note.path, line=item.line)
         for item in note.fields
         if item.explicit and item.value.strip()
     ]
-    found += (each for block in note.blocks for each in _stated(note.path, block))
-    by_key = ((preference_key(each.key), each) for each in found)
-    return {key: each.model_copy(update={"key": key}) for key, each in by_key}
+    for block in note.blocks:
+        preferences += _stated(note.path, block)
+    by_key = ((preference_key(preference.key), preference) for preference in preferences)
+    return {key: preference.model_copy(update={"key": key}) for key, preference in by_key}
 
 
 def _stated(path: str, block: Block) -> list[Preference]:
     """The ``Key: value`` lines of a block; a line without a key continues the previous one."""
     stated: list[Preference] = []
     for number, line in enumerate(block.text.split("\n"), block.lines.first):
-        named = _STATED.fullmatch(line)
-        if named is not None and len(named["key"].split()) <= MAX_KEY_WORDS:
+        match = _STATED.fullmatch(line)
+        if match is not None and len(match["key"].split()) <= MAX_KEY_WORDS:
             stated.append(
-                Preference(key=named["key"], value=named["value"], path=path, line=number)
+                Preference(key=match["key"], value=match["value"], path=path, line=number)
             )
         elif stated:
             stated.append(stated.pop().continued(line))
@@ -143,16 +144,17 @@ def preference_rows(
     items: dict[str, bytes] = {}
     keys: dict[str, bytes] = {}
     for path, note in notes.items():
-        found = read_preferences(note) if note is not None else {}
+        preferences = read_preferences(note) if note is not None else {}
         own_rows = {
             _stored_key(preference): preference.model_dump_json().encode()
-            for preference in found.values()
+            for preference in preferences.values()
         }
         items |= own_rows
         if own_rows:
             keys[path] = _keys.dump_json(list(own_rows))
-    gone = [key for value in old.values() for key in _keys.validate_json(value)]
-    return {NAMESPACE: gone, NOTES_NAMESPACE: list(old)}, {NAMESPACE: items, NOTES_NAMESPACE: keys}
+    old_keys = [key for value in old.values() for key in _keys.validate_json(value)]
+    deleted = {NAMESPACE: old_keys, NOTES_NAMESPACE: list(old)}
+    return deleted, {NAMESPACE: items, NOTES_NAMESPACE: keys}
 
 
 def get_preference(
@@ -164,19 +166,18 @@ def get_preference(
         is_persons: whether the person wrote it; below preferences.md, theirs comes first.
     """
     rows = store.items(NAMESPACE, preference_key(key) + "\t")
-    named = [Preference.model_validate_json(value) for _, value in rows]
-    if named:
-        return min(named, key=lambda each: (_rank(each), not is_persons(each)))
-    found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    return next(
-        (preference for preference in found if _is_alike(preference.key, preference_key(key))), None
-    )
+    exact = [Preference.model_validate_json(value) for _, value in rows]
+    if exact:
+        return min(exact, key=lambda preference: (_rank(preference), not is_persons(preference)))
+    preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
+    alike = (p for p in preferences if _is_alike(p.key, preference_key(key)))
+    return next(alike, None)
 
 
 def preference_keys(store: KeyValueStore) -> list[str]:
     """Every key that has a value, sorted."""
-    found = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    return sorted({preference.key for preference in found})
+    preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
+    return sorted({preference.key for preference in preferences})
 
 
 def set_preference(
@@ -197,23 +198,23 @@ def set_preference(
         InvalidParams: the key, value or rationale is invalid.
         StorageError, NoteConflict, MalformedFrontmatter: the note cannot be edited safely.
     """
-    shown, text = _checked(key, value)
+    shown_key, text = _checked(key, value)
     try:
         check_rationale(why.rationale)
     except ValueError as error:
         raise InvalidParams(str(error)) from error
 
     def stage(staging: Staging) -> tuple[Preference, tuple[str, ...], tuple[str, ...]]:
-        place = _place(staging, preference_key(shown), path)
+        place = _place(staging, preference_key(shown_key), path)
         if not staging.exists(place):
             staging.create(place, _NEW_NOTE)
         before = staging.read(place)
-        old = _line_of(place, before, preference_key(shown))
-        data = _with_value(place, before, shown, text, old)
+        old = _line_of(place, before, preference_key(shown_key))
+        data = _with_value(place, before, shown_key, text, old)
         staging.write(place, data)
-        found = _named(read_preferences(parse_note(place, data)), preference_key(shown))
-        assert found is not None  # `_with_value` has looked
-        return found, (found.key,), (_id_of(place, data),)
+        preference = _named(read_preferences(parse_note(place, data)), preference_key(shown_key))
+        assert preference is not None  # `_with_value` has looked
+        return preference, (preference.key,), (_id_of(place, data),)
 
     # Alone, since another client might create the same note.
     return curator.perform_described(stage, ChangeKind.PREFERENCE_SET, why, alone=True)
@@ -252,8 +253,8 @@ def _place(staging: Staging, key: str, path: str | None) -> str:
 
 
 def _line_of(path: str, data: bytes, key: str) -> Preference | None:
-    found = _named(read_preferences(parse_note(path, data)), key)
-    return None if found is None or found.is_whole_note else found
+    preference = _named(read_preferences(parse_note(path, data)), key)
+    return None if preference is None or preference.is_whole_note else preference
 
 
 def _named(preferences: Mapping[str, Preference], key: str) -> Preference | None:
@@ -289,17 +290,17 @@ def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | 
 
 def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
     """The line with another value; its marker, key, block id and line ending are kept."""
-    found = _KEY_LINE.fullmatch(line)
+    match = _KEY_LINE.fullmatch(line)
     if (
-        found is None
-        or preference_key(plain_text(found["key"])) != old.key
-        or not _reads_alike(found["value"], old.value)
+        match is None
+        or preference_key(plain_text(match["key"])) != old.key
+        or not _reads_alike(match["value"], old.value)
     ):
         raise StorageError(
             f"{path}, line {old.line}, has {old.key!r} together with other text. "
             "Put it on a line of its own, or change it there."
         )
-    return f"{found['head']}{value}{found['tail']}{found['end']}"
+    return f"{match['head']}{value}{match['tail']}{match['end']}"
 
 
 def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
@@ -307,9 +308,9 @@ def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     stated = (preference.line for block in note.blocks for preference in _stated(note.path, block))
     last = max(stated, default=0)
-    found = _KEY_LINE.fullmatch(lines[last - 1]) if last else None
-    if last and found is not None and found["marker"]:
-        head = lines[last - 1][: found.end("marker")] if found["marker"] in "-*+" else "-"
+    match = _KEY_LINE.fullmatch(lines[last - 1]) if last else None
+    if last and match is not None and match["marker"]:
+        head = lines[last - 1][: match.end("marker")] if match["marker"] in "-*+" else "-"
         indent = len(head) - len(head.lstrip(" \t"))
         while last < len(lines) and _is_continuation(lines[last], indent):
             last += 1

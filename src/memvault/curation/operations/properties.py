@@ -41,11 +41,11 @@ def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> Propert
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     path = path_of(target, "tags")
-    wanted = list(dict.fromkeys(tag.strip().removeprefix("#") for tag in tags if tag.strip()))
+    new_tags = list(dict.fromkeys(tag.strip().removeprefix("#") for tag in tags if tag.strip()))
     before = property_of(staging, path, "tags")
-    if wanted or before is not None:
-        set_property(staging, path, "tags", wanted or None)
-    return PropertyChange(path, before, wanted)
+    if new_tags or before is not None:
+        set_property(staging, path, "tags", new_tags or None)
+    return PropertyChange(path, before, new_tags)
 
 
 def stage_pin(staging: Staging, target: Target, *, pinned: bool) -> PropertyChange:
@@ -61,16 +61,16 @@ def stage_pin(staging: Staging, target: Target, *, pinned: bool) -> PropertyChan
     return PropertyChange(path, before, pinned)
 
 
-def path_of(target: Target, what: str) -> str:
+def path_of(target: Target, value_name: str) -> str:
     """The path of the target's note.
 
     Raises:
-        InvalidParams: the target has no note that could hold ``what``.
+        InvalidParams: the target has no note that could hold ``value_name``.
     """
     if target.note is None:
         raise InvalidParams(
             f"{target.name} is only named in notes and has no note of its own that could hold "
-            f"{what}; store a memory with this title first"
+            f"{value_name}; store a memory with this title first"
         )
     return target.note.path
 
@@ -88,8 +88,8 @@ def set_property(staging: Staging, path: str, key: str, value: object | None) ->
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     data = staging.read(path)
-    written = spelling(frontmatter_of(data), key)
-    changed = remove_key(data, written) if value is None else set_key(data, written, value)
+    spelled_key = spelling(frontmatter_of(data), key)
+    changed = remove_key(data, spelled_key) if value is None else set_key(data, spelled_key, value)
     staging.write(path, changed)
 
 
@@ -104,12 +104,12 @@ def stage_importance(
     *,
     importance: float | None = None,
     delta: float | None = None,
-    known: float = DEFAULT_IMPORTANCE,
+    concept_importance: float = DEFAULT_IMPORTANCE,
 ) -> PropertyChange:
     """Set the importance, or change it by ``delta``; it stays within [0, 1].
 
     Args:
-        known: the current importance of a concept without a note.
+        concept_importance: the current importance of a concept without a note.
 
     Raises:
         InvalidParams: not exactly one of ``importance`` and ``delta`` is given.
@@ -118,9 +118,11 @@ def stage_importance(
     if (importance is None) == (delta is None):
         raise InvalidParams("Provide exactly one of importance and delta")
     path = target.note.path if target.note else None
-    before = read_importance(property_of(staging, path, "importance")) if path else known
-    wanted = importance if importance is not None else before + (delta or 0.0)
-    after = round(min(1.0, max(0.0, wanted)), 3)
+    before = (
+        read_importance(property_of(staging, path, "importance")) if path else concept_importance
+    )
+    unbounded = importance if importance is not None else before + (delta or 0.0)
+    after = round(min(1.0, max(0.0, unbounded)), 3)
     if path is None:
         if after != before:
             staging.note_fact(

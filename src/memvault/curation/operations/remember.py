@@ -120,9 +120,9 @@ def stage_memory(
     suffix = _suffix(draft)
     embed = f"{safe_name(title)}{suffix}" if suffix else None
     note = compose_note(properties, _body(draft, embed, related_to))
-    found = _stored_already(staging.vault, source, note, now)
-    if found is not None:
-        return Stored(found, title, None)
+    stored_path = _stored_already(staging.vault, source, note, now)
+    if stored_path is not None:
+        return Stored(stored_path, title, None)
     if suffix and draft.data is not None:
         attachment = staging.create_note(folder, title, draft.data, suffix=suffix)
         embed = PurePosixPath(attachment).name
@@ -280,12 +280,12 @@ def _link(memory: Memory, source: str, links: LinkIndex | None) -> str:
 def _stored_already(vault: Vault, source: str, note: bytes, now: datetime) -> str | None:
     """The path of a note from the last ten minutes that differs only in its id and time."""
     stem = source.removesuffix(".md")
-    wanted = _without_stamp(note)
+    new_text = _without_stamp(note)
     number, path = 1, source
     while (stat := vault.stat(path)) is not None:
         if now.timestamp() - stat.mtime_ns / 1e9 < RETRY_WINDOW.total_seconds():
             data = vault.read(path)
-            if _without_stamp(data) == wanted and _is_recent(data, now):
+            if _without_stamp(data) == new_text and _is_recent(data, now):
                 return path
         number += 1
         path = f"{stem} {number}.md"
@@ -298,11 +298,11 @@ def _without_stamp(note: bytes) -> bytes:
 
 
 def _is_recent(note: bytes, now: datetime) -> bool:
-    found = _CREATED.search(note.partition(b"\n---\n")[0])
-    if found is None:
+    match = _CREATED.search(note.partition(b"\n---\n")[0])
+    if match is None:
         return False
     try:
-        created = datetime.fromisoformat(found[1].decode("ascii"))
+        created = datetime.fromisoformat(match[1].decode("ascii"))
     except ValueError:
         return False
     return abs(now - created) <= RETRY_WINDOW

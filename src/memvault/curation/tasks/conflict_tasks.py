@@ -37,9 +37,9 @@ class NoteStatements:
 
 def note_statements(memory: Memory, edges: GraphView) -> NoteStatements:
     """What this note states that other notes may contradict."""
-    found = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
+    stated = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
     return NoteStatements(
-        tuple(conflict for conflict in found if conflict is not None),
+        tuple(conflict for conflict in stated if conflict is not None),
         tuple(statements_of(memory, edges)),
     )
 
@@ -61,7 +61,7 @@ def conflict_tasks(
     outdated = {older for _, older in outdating}
     statements = [statement for note in notes for statement in note.statements]
     conflicts += different_values(statements, edges, memory_of)
-    seen: set[frozenset[str]] = set()
+    handled: set[frozenset[str]] = set()
     for conflict in conflicts:
         first, second = (memory_of(side.node.id) for side in conflict.sides)
         if first is None or second is None or first.id == second.id:
@@ -78,9 +78,9 @@ def conflict_tasks(
             continue
         pair = frozenset((first.id, second.id))
         is_decided = first.verified != second.verified or pair & outdated
-        if is_decided or pair in seen:
+        if is_decided or pair in handled:
             continue
-        seen.add(pair)
+        handled.add(pair)
         yield _conflicting(conflict, first, second)
 
 

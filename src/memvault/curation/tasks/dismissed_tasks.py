@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -13,7 +12,6 @@ from memvault.vault.journal import Actor, Journal, JournalEntry
 
 DISMISSED, REOPENED = "task_left", "task_taken_up"
 
-logger = logging.getLogger(__name__)
 MemoryOf = Callable[[str], Memory | None]
 
 
@@ -25,11 +23,8 @@ class DismissedTasks:
         self._lock = threading.Lock()
         self._keys: dict[str, datetime] = {}
         self.decided = 0  # number of dismissals and reopenings
-        try:
-            for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda entry: entry.ts):
-                self._apply(entry)
-        except OSError as error:
-            logger.error("the journal cannot be read: %s", error.strerror)
+        for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda entry: entry.ts):
+            self._apply(entry)
 
     def dismiss(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> str:
         """Dismiss a task; returns the key by which `reopen` undoes that.

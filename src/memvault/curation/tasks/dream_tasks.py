@@ -26,29 +26,29 @@ _NO_PLACE = re.compile(
 
 
 def dream_tasks(
-    found: Iterable[Discovery], memory_of: Callable[[str], Memory | None], view: GraphView
+    discoveries: Iterable[Discovery], memory_of: Callable[[str], Memory | None], view: GraphView
 ) -> Iterator[CurationTask]:
     """The tasks of proposals whose notes still exist and are not linked yet."""
-    for proposal in found:
-        memories = [memory for key in proposal.notes if (memory := memory_of(key)) is not None]
-        if proposal.is_link and are_linked(proposal.notes[0], proposal.notes[1], view):
+    for discovery in discoveries:
+        memories = [memory for key in discovery.notes if (memory := memory_of(key)) is not None]
+        if discovery.is_link and are_linked(discovery.notes[0], discovery.notes[1], view):
             continue
-        if memories and len(memories) == len(proposal.notes):
-            calls = _calls(proposal, memories)
+        if memories and len(memories) == len(discovery.notes):
+            calls = _calls(discovery, memories)
             yield CurationTask.about(
                 memories,
-                type_of(proposal),
+                type_of(discovery),
                 Priority.LOW,
-                _detail(proposal),
+                _detail(discovery),
                 *calls,
-                proposal=proposal.key,
+                proposal=discovery.key,
             )
 
 
-def summary_text(found: Discovery) -> str:
+def summary_text(discovery: Discovery) -> str:
     """The draft of a summary: key sentences, each with a link to its note."""
     return "\n".join(
-        f"- {sentence.sentence} ({wikilink(sentence.path, '')})" for sentence in found.evidence
+        f"- {sentence.sentence} ({wikilink(sentence.path, '')})" for sentence in discovery.evidence
     )
 
 
@@ -70,53 +70,61 @@ def linked_line(
     exactly this link to the note.
     """
     target, _, _ = link.removeprefix("[[").removesuffix("]]").partition("|")
-    lines, known = lines_of(note_text(path, data)), parse_note(path, data).links
+    lines, links = lines_of(note_text(path, data)), parse_note(path, data).links
     if not link.startswith("[[") or line > len(lines):
         return None
     before = lines[line - 1]
-    wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    unlinkable = [match.span() for match in _NO_PLACE.finditer(before)]
-    for found in re.finditer(rf"(?<!\w)(?:{wanted})(?!\w)", before, re.IGNORECASE):
-        if any(start < found.end() and found.start() < end for start, end in unlinkable):
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    unlinkable = [span.span() for span in _NO_PLACE.finditer(before)]
+    for match in re.finditer(rf"(?<!\w)(?:{pattern})(?!\w)", before, re.IGNORECASE):
+        if any(start < match.end() and match.start() < end for start, end in unlinkable):
             continue
-        written = f"[[{target}]]" if found[0] == target else f"[[{target}|{found[0]}]]"
-        after = before[: found.start()] + written + before[found.end() :]
+        new_link = f"[[{target}]]" if match[0] == target else f"[[{target}|{match[0]}]]"
+        after = before[: match.start()] + new_link + before[match.end() :]
         changed = "".join([*lines[: line - 1], after, *lines[line:]])
         note = changed.encode("utf-8", "surrogateescape")
-        links = parse_note(path, note).links
-        new = [new_link for new_link in links if (new_link.target, new_link.line) == (target, line)]
-        old = [
-            known_link
-            for known_link in known
-            if (known_link.target, known_link.line) == (target, line)
+        new_links = parse_note(path, note).links
+        same_after = [
+            link_after
+            for link_after in new_links
+            if (link_after.target, link_after.line) == (target, line)
         ]
-        if len(links) == len(known) + 1 and len(new) == len(old) + 1:
+        same_before = [
+            link_before
+            for link_before in links
+            if (link_before.target, link_before.line) == (target, line)
+        ]
+        if len(new_links) == len(links) + 1 and len(same_after) == len(same_before) + 1:
             return LinkedLine(before.strip(), after.strip(), note)
     return None
 
 
-def type_of(found: Discovery) -> TaskType:
+def type_of(discovery: Discovery) -> TaskType:
     """The type of task for a proposal."""
-    if found.is_link:
+    if discovery.is_link:
         return TaskType.MISSING_LINK
-    return _TYPES.get(found.kind, TaskType.OPEN_QUESTION)
+    return _TYPES.get(discovery.kind, TaskType.OPEN_QUESTION)
 
 
-def _detail(found: Discovery) -> str:
+def _detail(discovery: Discovery) -> str:
     """The detail of a task, safe to show to every client.
 
     It leaves out the sentences, which the person may not have written, and the question that
     somebody asked.
     """
-    hides_title = found.kind is DiscoveryKind.ANSWER
-    return found.reason if hides_title or not found.title else f"{found.title}: {found.reason}"
+    hides_title = discovery.kind is DiscoveryKind.ANSWER
+    return (
+        discovery.reason
+        if hides_title or not discovery.title
+        else f"{discovery.title}: {discovery.reason}"
+    )
 
 
-def _calls(found: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:
-    if found.is_link:
+def _calls(discovery: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:
+    if discovery.is_link:
         link = wikilink(memories[1].path, memories[0].path)
         return (TaskAction.by("annotate_node", target=memories[0].id, note=f"Related: {link}"),)
-    if found.kind is DiscoveryKind.ANSWER:
+    if discovery.kind is DiscoveryKind.ANSWER:
         return ()
     ids = [memory.id for memory in memories]
-    return (TaskAction.by("store_memory", title=found.title, link_to=ids),)
+    return (TaskAction.by("store_memory", title=discovery.title, link_to=ids),)

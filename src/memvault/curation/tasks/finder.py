@@ -132,11 +132,11 @@ class TaskFinder:
 
     def _read(self, facts: NoteFacts) -> _NoteTasks:
         memory = facts.memory
-        found = [*malformed(facts), unverified(facts), self._promotion(memory)]
+        tasks = [*malformed(facts), unverified(facts), self._promotion(memory)]
         stated = note_statements(memory, self._edges)
         return _NoteTasks(
             facts,
-            tuple(task for task in found if task is not None),
+            tuple(task for task in tasks if task is not None),
             ages_from(facts, states_value=bool(stated.statements)),
             missing_notes(memory.id, self._edges),
             stated,
@@ -158,9 +158,9 @@ class TaskFinder:
         for key, note in self._by_note.items():
             if note.confirmed is None:
                 continue
-            known, days = before.get(key), (now - note.confirmed).days
-            if known is not None and known[0] is note and known[1] == days:
-                self._stale[key] = known
+            earlier, days = before.get(key), (now - note.confirmed).days
+            if earlier is not None and earlier[0] is note and earlier[1] == days:
+                self._stale[key] = earlier
             elif (task := outdated(note.facts.memory, note.confirmed, now)) is not None:
                 self._go_on()
                 self._stale[key] = note, days, task
@@ -182,11 +182,11 @@ class TaskFinder:
 
 def _nearest(ids: Collection[str], rows: Rows) -> dict[str, str]:
     """The most similar other note of each note that has a vector."""
-    wanted = set(ids)
-    at = [place for place, key in enumerate(rows.ids) if key in wanted]
-    if not at or len(rows.ids) < 2:
+    wanted_ids = set(ids)
+    wanted_rows = [place for place, key in enumerate(rows.ids) if key in wanted_ids]
+    if not wanted_rows or len(rows.ids) < 2:
         return {}
-    cosines = rows.matrix[at] @ rows.matrix.T
-    cosines[np.arange(len(at)), at] = -np.inf
+    cosines = rows.matrix[wanted_rows] @ rows.matrix.T
+    cosines[np.arange(len(wanted_rows)), wanted_rows] = -np.inf
     best = cosines.argmax(axis=1).tolist()
-    return {rows.ids[row]: rows.ids[other] for row, other in zip(at, best, strict=True)}
+    return {rows.ids[row]: rows.ids[other] for row, other in zip(wanted_rows, best, strict=True)}

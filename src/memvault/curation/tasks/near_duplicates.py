@@ -107,7 +107,7 @@ class Duplicates:
             except MemvaultError:  # gone or unreadable since
                 return None
 
-        found: dict[Pair, Similarity] = {}
+        similarities: dict[Pair, Similarity] = {}
         for first_id, second_id in sorted(pairs):
             self._go_on()
             first, second = memories[first_id], memories[second_id]
@@ -122,8 +122,8 @@ class Duplicates:
             if kind is Similarity.OTHER_NUMBERS and not _share_day_project_type(first, second):
                 kind = Similarity.NONE
             if kind is not Similarity.NONE:
-                found[first_id, second_id] = kind
-        return found
+                similarities[first_id, second_id] = kind
+        return similarities
 
 
 def _same_titled(memories: Mapping[str, Memory], changed: Collection[str], rows: Rows) -> set[Pair]:
@@ -133,11 +133,11 @@ def _same_titled(memories: Mapping[str, Memory], changed: Collection[str], rows:
         if key in memories:
             rows_of_title[name_key(memories[key].title)].append(row)
     pairs: set[Pair] = set()
-    for same in rows_of_title.values():
-        for one, other in combinations(same, 2) if len(same) <= MAX_NEAR else ():
-            first, second = sorted((rows.ids[one], rows.ids[other]))
+    for same_titled in rows_of_title.values():
+        for row, other_row in combinations(same_titled, 2) if len(same_titled) <= MAX_NEAR else ():
+            first, second = sorted((rows.ids[row], rows.ids[other_row]))
             is_changed = first in changed or second in changed
-            if is_changed and rows.matrix[one] @ rows.matrix[other] >= MIN_COSINE_SAME_TITLE:
+            if is_changed and rows.matrix[row] @ rows.matrix[other_row] >= MIN_COSINE_SAME_TITLE:
                 pairs.add((first, second))
     return pairs
 

@@ -285,20 +285,20 @@ class Orphans:
         if len(memories) < 2:
             self._connected_to.clear()
             return []
-        known, self._connected_to = self._connected_to, {}
+        former, self._connected_to = self._connected_to, {}
         namers: dict[str, tuple[str, ...]] = {}  # entity → at most two notes that name it
         orphans: list[Memory] = []
         for key, memory in memories.items():
             needs_no_link = is_document(memory.path) or _is_day(stem_of(memory.path))
             if needs_no_link or memory.lifecycle is Lifecycle.EPHEMERAL:
                 continue
-            other = known.get(key)
-            if other is None or key in changed or other in changed:
-                other = self._connected_note(key, namers)
-            if other is None:
+            connected = former.get(key)
+            if connected is None or key in changed or connected in changed:
+                connected = self._connected_note(key, namers)
+            if connected is None:
                 orphans.append(memory)
             else:
-                self._connected_to[key] = other
+                self._connected_to[key] = connected
         return sorted(orphans, key=lambda memory: memory.path)
 
     def _connected_note(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:

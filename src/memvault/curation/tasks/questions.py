@@ -64,8 +64,8 @@ def open_questions(
 ) -> list[OpenQuestion]:
     """All questions, the one that settles most first."""
     by_id = {memory.id: memory for memory in memories}
-    found = [*_of_tasks(tasks, by_id, view), *_missing(tasks, view), *_gaps(memories, view)]
-    return sorted(found, key=lambda question: (-question.score, question.text))
+    questions = [*_of_tasks(tasks, by_id, view), *_missing(tasks, view), *_gaps(memories, view)]
+    return sorted(questions, key=lambda question: (-question.score, question.text))
 
 
 def _of_tasks(

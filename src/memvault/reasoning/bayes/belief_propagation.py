@@ -35,7 +35,7 @@ class Beliefs:
 
 
 def propagate(
-    network: Network, likelihoods: Mapping[str, Sequence[float]], most_iterations: int
+    network: Network, likelihoods: Mapping[str, Sequence[float]], max_iterations: int
 ) -> Beliefs:
     """Loopy belief propagation (sum-product; Koller and Friedman 2009, 11.3).
 
@@ -48,7 +48,7 @@ def propagate(
     """
     scopes = [(*network.parents[key], key) for key in network.tables]
     tables = list(network.tables.values())
-    seen = {
+    observed = {
         key: np.asarray(likelihoods.get(key, np.ones(network.cardinality(key))), dtype=float)
         for key in network.variables
     }
@@ -61,32 +61,37 @@ def propagate(
     for number, key in to_variables:
         touching[key].append(number)
     iterations, converged = 0, False
-    while iterations < most_iterations and not converged:
+    while iterations < max_iterations and not converged:
         iterations += 1
         to_factors = {
             (number, key): _product(
-                seen[key], [to_variables[o, key] for o in touching[key] if o != number]
+                observed[key], [to_variables[o, key] for o in touching[key] if o != number]
             )
             for number, key in to_variables
         }
-        new = {
+        updated = {
             (number, key): _summed(tables[number], scopes[number], key, number, to_factors)
             for number, key in to_variables
         }
-        change = max(float(np.abs(new[each] - to_variables[each]).max()) for each in to_variables)
+        change = max(
+            float(np.abs(updated[message] - to_variables[message]).max())
+            for message in to_variables
+        )
         converged = change < CONVERGED
-        old = DAMPING if iterations > DAMPED_AFTER else 0.0
+        damping = DAMPING if iterations > DAMPED_AFTER else 0.0
         to_variables = {
-            each: old * to_variables[each] + (1.0 - old) * new[each] for each in to_variables
+            message: damping * to_variables[message] + (1.0 - damping) * updated[message]
+            for message in to_variables
         }
     probabilities = {
-        key: _product(seen[key], [to_variables[n, key] for n in touching[key]]) for key in touching
+        key: _product(observed[key], [to_variables[n, key] for n in touching[key]])
+        for key in touching
     }
     return Beliefs(probabilities, iterations, converged)
 
 
-def _product(seen: Floats, messages: Sequence[Floats]) -> Floats:
-    value = seen
+def _product(likelihood: Floats, messages: Sequence[Floats]) -> Floats:
+    value = likelihood
     for message in messages:
         value = value * message
     return _normal(value)

@@ -11,12 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
+from memvault.model.memory import Memory
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
-from memvault.reasoning.bayes.source_weights import HEDGED
-from memvault.verification.agreement import independent, same_attribute
+from memvault.reasoning.bayes.source_weights import (
+    HEDGED,
+    REPLACED,
+    moment_of,
+    recency,
+    weight,
+)
+from memvault.verification.agreement import day_of, independent, is_older, same_attribute
 from memvault.verification.amount_parsing import amounts_in
 from memvault.verification.amounts import Amount, equal_amounts
 from memvault.verification.claim_stems import stems_of
@@ -87,11 +95,11 @@ def competing_values_of(
                 continue
             index = len(values)
             values.append(claim)
-        known = [witness for witness in witnesses if witness.value == index]
+        earlier = [witness for witness in witnesses if witness.value == index]
         group = group_of(claim)
-        if group and any(witness.group == group for witness in known):
+        if group and any(witness.group == group for witness in earlier):
             continue
-        if all(independent(witness.claim, claim) for witness in known):
+        if all(independent(witness.claim, claim) for witness in earlier):
             share = (1.0 if claim.asserted else HEDGED) * (CLAIMED if group else 1.0)
             witnesses.append(Witness(claim, index, share, group))
     if not witnesses:
@@ -116,8 +124,8 @@ def claims_answering(claims: Sequence[Claim], question: str) -> list[Claim]:
     names = stems_of(" ".join(_CAPITALISED.findall(question)))
     about = [claim for claim in claims if _is_about(claim, stems, names)]
     corrected = (_with_value_of_best_part(claim, stems, names) for claim in about)
-    found = [claim for claim in corrected if claim is not None]
-    return [c for c in found if not any(_fits_better(other, c, stems) for other in found)]
+    answering = [claim for claim in corrected if claim is not None]
+    return [c for c in answering if not any(_fits_better(other, c, stems) for other in answering)]
 
 
 def _is_about(claim: Claim, stems: frozenset[str], names: frozenset[str]) -> bool:
@@ -129,21 +137,25 @@ def _is_about(claim: Claim, stems: frozenset[str], names: frozenset[str]) -> boo
 def _with_value_of_best_part(
     claim: Claim, stems: frozenset[str], names: frozenset[str]
 ) -> Claim | None:
-    own = claim.value
-    if not isinstance(own, Amount):
+    stated = claim.value
+    if not isinstance(stated, Amount):
         return claim
     rivals = [
         amount
         for amount in amounts_in(claim.sentence)
-        if amount.kind is own.kind and not amount.earlier
+        if amount.kind is stated.kind and not amount.earlier
     ]
     if len(rivals) < 2:
         return claim
-    known = claim.heading_stems | stems_of(claim.source.title)
-    parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]
+    heading_words = claim.heading_stems | stems_of(claim.source.title)
+    parts = [stems_of(part) - heading_words for part in _parts(claim.sentence, rivals)]
     values = [(rival.unit, rival.parts) for rival in rivals]
-    own_part = parts[values.index((own.unit, own.parts))] if (own.unit, own.parts) in values else ()
-    if not claim.attribute & set(own_part):  # the attribute belongs to all values of the sentence
+    own_words = (
+        parts[values.index((stated.unit, stated.parts))]
+        if (stated.unit, stated.parts) in values
+        else ()
+    )
+    if not claim.attribute & set(own_words):  # the attribute belongs to all values of the sentence
         parts = [part - claim.attribute for part in parts]
     fit = [(len(part & names), len(part & stems)) for part in parts]
     best = max(range(len(rivals)), key=fit.__getitem__)
@@ -163,6 +175,47 @@ def _fits_better(other: Claim, claim: Claim, stems: frozenset[str]) -> bool:
     if not other.attribute & claim.attribute:
         return False
     return stems_of(claim.sentence) & stems < stems_of(other.sentence) & stems
+
+
+def weighed_witnesses(
+    competing: CompetingValues,
+    memory_of: Callable[[str], Memory | None],
+    half_life_days: float,
+) -> list[tuple[Witness, float]]:
+    """Each witness with the weight of its note; ages count from the latest witness.
+
+    An unconfirmed claim weighs no more than any claim of the person.
+    """
+    dated = [
+        (witness, memory, moment_of(memory, day_of(witness.claim)))
+        for witness in competing.witnesses
+        if (memory := memory_of(witness.claim.source.note_id)) is not None
+    ]
+    latest = max((moment for *_, moment in dated), default=datetime.now(UTC))
+    weights = [
+        (
+            witness,
+            weight(memory, recency(moment, latest, half_life_days))
+            * _share_kept(witness, competing),
+        )
+        for witness, memory, moment in dated
+    ]
+    least = min((w for witness, w in weights if not witness.group), default=None)
+    return [
+        (witness, w if least is None or not witness.group else min(w, least))
+        for witness, w in weights
+    ]
+
+
+def _share_kept(witness: Witness, competing: CompetingValues) -> float:
+    """The share of its weight that a statement keeps after a later note states a change."""
+    replaced = any(
+        other.claim.updates
+        and other.value != witness.value
+        and is_older(witness.claim, other.claim)
+        for other in competing.witnesses
+    )
+    return REPLACED if replaced else 1.0
 
 
 def add_competing_values(network: Network, competing: CompetingValues) -> dict[str, int]:
@@ -225,8 +278,8 @@ def _parts(sentence: str, values: Sequence[Amount]) -> list[str]:
     It follows the value if the last one has a qualifier ("2 kg for the Otter and 6 kg for the
     Badger"), else it precedes the value.
     """
-    starts = [each.start for each in values]
-    ends = [each.end for each in values]
+    starts = [amount.start for amount in values]
+    ends = [amount.end for amount in values]
     if _QUALIFIER.match(sentence, ends[-1]):
         return [sentence[a:b] for a, b in zip(ends, [*starts[1:], len(sentence)], strict=True)]
     return [sentence[a:b] for a, b in zip([0, *ends[:-1]], starts, strict=True)]

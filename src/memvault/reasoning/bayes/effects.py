@@ -38,17 +38,17 @@ class Chain:
     @property
     def strength(self) -> float:
         product = 1.0
-        for each in self.links:
-            product *= each.strength
+        for influence in self.links:
+            product *= influence.strength
         return product
 
     @property
     def raises(self) -> bool:
-        return sum(each.kind is Kind.LOWERS for each in self.links) % 2 == 0
+        return sum(influence.kind is Kind.LOWERS for influence in self.links) % 2 == 0
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        return (self.links[0].cause, *(each.effect for each in self.links))
+        return (self.links[0].cause, *(influence.effect for influence in self.links))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,15 @@ class Effects:
         allowed = self._reasoner.allowed(scope)
         around = surroundings([key], reader.of, allowed)
         network = around.network(reader.sources_of, self._reasoner.name_of)
-        found: list[Consequence] = []
-        for each in (Direction.EFFECTS, Direction.CAUSES):
-            if direction in (each, Direction.BOTH):
-                best = _best_chains(self._chains(key, each, max_depth, around.influences), key)
+        consequences: list[Consequence] = []
+        for one_direction in (Direction.EFFECTS, Direction.CAUSES):
+            if direction in (one_direction, Direction.BOTH):
+                best = _best_chains(
+                    self._chains(key, one_direction, max_depth, around.influences), key
+                )
                 for end, chain in best[:MAX_SHOWN]:
-                    found.append(self._consequence(network, key, end, each, chain))
-        return sorted(found, key=lambda c: (-abs(c.after - c.before), c.node.name))
+                    consequences.append(self._consequence(network, key, end, one_direction, chain))
+        return sorted(consequences, key=lambda c: (-abs(c.after - c.before), c.node.name))
 
     def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[Chain]:
         """Causal chains through a node, strongest first.
@@ -114,39 +116,40 @@ class Effects:
         """All chains from the node, or to it, that visit no node twice."""
         forward = direction is Direction.EFFECTS
         adjacent: dict[str, list[Influence]] = {}
-        for each in influences:
-            adjacent.setdefault(each.cause if forward else each.effect, []).append(each)
-        found: list[Chain] = []
+        for influence in influences:
+            near_end = influence.cause if forward else influence.effect
+            adjacent.setdefault(near_end, []).append(influence)
+        chains: list[Chain] = []
         frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
         for _ in range(depth):
-            following: list[tuple[str, tuple[Influence, ...]]] = []
+            next_frontier: list[tuple[str, tuple[Influence, ...]]] = []
             for end, links in frontier:
                 visited = {key, *(e.effect for e in links), *(e.cause for e in links)}
-                for each in adjacent.get(end, ())[:MAX_PER_NODE]:
-                    next_node = each.effect if forward else each.cause
+                for influence in adjacent.get(end, ())[:MAX_PER_NODE]:
+                    next_node = influence.effect if forward else influence.cause
                     if next_node not in visited:
-                        longer = (*links, each) if forward else (each, *links)
-                        found.append(Chain(longer))
-                        following.append((next_node, longer))
-            frontier = following
-        return found
+                        longer = (*links, influence) if forward else (influence, *links)
+                        chains.append(Chain(longer))
+                        next_frontier.append((next_node, longer))
+            frontier = next_frontier
+        return chains
 
     def _consequence(
         self, network: Network, key: str, end: str, direction: Direction, chain: Chain
     ) -> Consequence:
         if direction is Direction.EFFECTS:
-            first = posterior(network.intervened({key: FALSE}), end, {}, SECONDS)
-            second = posterior(network.intervened({key: TRUE}), end, {}, SECONDS)
+            before = posterior(network.intervened({key: FALSE}), end, {}, SECONDS)
+            after = posterior(network.intervened({key: TRUE}), end, {}, SECONDS)
         else:
-            first = posterior(network, end, {}, SECONDS)
-            second = posterior(network, end, {key: TRUE}, SECONDS)
+            before = posterior(network, end, {}, SECONDS)
+            after = posterior(network, end, {key: TRUE}, SECONDS)
         return Consequence(
             node_ref(end, self._edges),
             direction,
             chain,
-            first.probabilities[TRUE],
-            second.probabilities[TRUE],
-            first.approximate or second.approximate,
+            before.probabilities[TRUE],
+            after.probabilities[TRUE],
+            before.approximate or after.approximate,
         )
 
 

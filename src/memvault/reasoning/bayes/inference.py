@@ -75,8 +75,8 @@ def _is_impossible(network: Network, key: str, evidence: Mapping[str, int]) -> b
     Variable elimination skips fully observed factors, so it does not notice this.
     """
     parents = network.parents[key]
-    seen = tuple(evidence.get(each, slice(None)) for each in parents)
-    return not np.any(network.tables[key][(*seen, evidence[key])])
+    indices = tuple(evidence.get(parent, slice(None)) for parent in parents)
+    return not np.any(network.tables[key][(*indices, evidence[key])])
 
 
 def _refuse_impossible(
@@ -97,21 +97,23 @@ def elimination_cost(network: Network, target: str, evidence: Mapping[str, int])
         key: set() for key in network.variables if key not in evidence
     }
     for key, parents in network.parents.items():
-        family = [each for each in (key, *parents) if each in neighbours]
-        for each in family:
-            neighbours[each].update(family)
+        family = [variable for variable in (key, *parents) if variable in neighbours]
+        for variable in family:
+            neighbours[variable].update(family)
     size = {key: network.cardinality(key) for key in neighbours}
     total = largest = 0
     remaining = {key for key in neighbours if key != target}
     while remaining:
-        cost = {key: prod(size[each] for each in neighbours[key] | {key}) for key in remaining}
+        cost = {
+            key: prod(size[variable] for variable in neighbours[key] | {key}) for key in remaining
+        }
         best = min(remaining, key=lambda key: (cost[key], key))
         total += cost[best]
         largest = max(largest, cost[best])
         around = neighbours.pop(best) - {best}
-        for each in around:
-            neighbours[each] |= around
-            neighbours[each].discard(best)
+        for variable in around:
+            neighbours[variable] |= around
+            neighbours[variable].discard(best)
         remaining.remove(best)
     return total, largest
 
@@ -131,14 +133,14 @@ def _exact(
                 network.cardinality(key),
                 table.reshape(-1, table.shape[-1]).T,
                 evidence=list(parents) or None,
-                evidence_card=[network.cardinality(each) for each in parents] or None,
+                evidence_card=[network.cardinality(parent) for parent in parents] or None,
             )
         )
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = pgmpy.inference.VariableElimination(model).query(
+        result = pgmpy.inference.VariableElimination(model).query(
             [target], dict(evidence), show_progress=False
         )
-    values = np.asarray(found.values, dtype=float)
+    values = np.asarray(result.values, dtype=float)
     if not np.all(np.isfinite(values)):
         raise CausalInferenceError(IMPOSSIBLE)
     return tuple(map(float, values))

@@ -93,24 +93,28 @@ class Influences:
         Equal statements combine like independent causes, 1 - prod(1 - strength); the strength of
         a single statement is the edge's weight and confidence times the belief in its note.
         """
-        found: dict[tuple[str, str, Kind], list[Influence]] = {}
+        equal_influences: dict[tuple[str, str, Kind], list[Influence]] = {}
         for edge in self._edges.of(node_id)[:MAX_EDGES]:
-            stated = self._of_edge(edge)
-            if stated is not None and stated.cause != stated.effect:
-                found.setdefault((stated.cause, stated.effect, stated.kind), []).append(stated)
-        combined = [_combined(equal) for equal in found.values()]
+            influence = self._of_edge(edge)
+            if influence is not None and influence.cause != influence.effect:
+                equal_influences.setdefault(
+                    (influence.cause, influence.effect, influence.kind), []
+                ).append(influence)
+        combined = [_combined(equal) for equal in equal_influences.values()]
         return sorted(combined, key=lambda i: (-i.strength, i.cause, i.effect))
 
-    def related(self, node_id: str, most: int) -> list[Influence]:
+    def related(self, node_id: str, max_edges: int) -> list[Influence]:
         """Like `of`, but for every relation: related nodes raise each other."""
-        found: dict[str, list[Influence]] = {}
-        for edge in self._edges.of(node_id)[:most]:
-            other = edge.target if edge.source == node_id else edge.source
+        by_neighbour: dict[str, list[Influence]] = {}
+        for edge in self._edges.of(node_id)[:max_edges]:
+            neighbour = edge.target if edge.source == node_id else edge.source
             stated = self._stated(edge)
-            if stated is not None and other != node_id:
-                raised = Influence(node_id, other, Kind.RAISES, _strength(edge, stated), (stated,))
-                found.setdefault(other, []).append(raised)
-        return [_combined(equal) for equal in found.values()]
+            if stated is not None and neighbour != node_id:
+                influence = Influence(
+                    node_id, neighbour, Kind.RAISES, _strength(edge, stated), (stated,)
+                )
+                by_neighbour.setdefault(neighbour, []).append(influence)
+        return [_combined(equal) for equal in by_neighbour.values()]
 
     def weight_of(self, memory: Memory) -> float:
         return weight(memory, recency(moment_of(memory), self._latest, self._half_life))
@@ -122,7 +126,7 @@ class Influences:
             return self.weight_of(memory)
         naming = {edge.source for edge in self._edges.of(node_id)[:MAX_STATING_NOTES]}
         memories = (self._memory_of(key) for key in sorted(naming))
-        return sum(NAMED_ONLY * self.weight_of(each) for each in memories if each is not None)
+        return sum(NAMED_ONLY * self.weight_of(memory) for memory in memories if memory is not None)
 
     def _of_edge(self, edge: GraphEdge) -> Influence | None:
         ends = self._ends(edge)
@@ -194,8 +198,8 @@ def _combined(equal: Iterable[Influence]) -> Influence:
     by_note: dict[str, Influence] = {}
     for influence in equal:
         note_id = influence.stated[0].memory_id
-        known = by_note.get(note_id)
-        if known is None or influence.strength > known.strength:
+        strongest = by_note.get(note_id)
+        if strongest is None or influence.strength > strongest.strength:
             by_note[note_id] = influence
     product = 1.0
     for influence in by_note.values():

@@ -65,56 +65,56 @@ class Network:
 
     def ancestors(self, keys: Sequence[str]) -> set[str]:
         """These variables and all their ancestors."""
-        found: set[str] = set()
+        reached: set[str] = set()
         waiting = [key for key in keys if key in self.variables]
         while waiting:
             key = waiting.pop()
-            if key not in found:
-                found.add(key)
+            if key not in reached:
+                reached.add(key)
                 waiting += self.parents[key]
-        return found
+        return reached
 
     def restricted(self, keys: Sequence[str]) -> Network:
         """The part with these variables and their ancestors; all others would sum to 1."""
-        kept = self.ancestors(keys)
+        ancestors = self.ancestors(keys)
         return Network(
-            {key: variable for key, variable in self.variables.items() if key in kept},
-            {key: parents for key, parents in self.parents.items() if key in kept},
-            {key: table for key, table in self.tables.items() if key in kept},
+            {key: variable for key, variable in self.variables.items() if key in ancestors},
+            {key: parents for key, parents in self.parents.items() if key in ancestors},
+            {key: table for key, table in self.tables.items() if key in ancestors},
         )
 
-    def active(self, start: str, seen: Collection[str]) -> set[str]:
-        """The variables not d-separated from ``start`` given ``seen``, ``start`` included.
+    def active(self, start: str, observed: Collection[str]) -> set[str]:
+        """The variables not d-separated from ``start`` given ``observed``, ``start`` included.
 
         Follows active trails (Koller and Friedman 2009, algorithm 3.1). As fast as pgmpy's
         ``active_trail_nodes`` (0.02 ms for 40 variables), without the 7 s to load pgmpy.
         """
         # An observed common effect, or a descendant of it, opens the trail between its causes.
-        opening = self.ancestors(list(seen))
+        opening = self.ancestors(list(observed))
         children: dict[str, list[str]] = {key: [] for key in self.variables}
         for key, parents in self.parents.items():
             for parent in parents:
                 children[parent].append(key)
-        found: set[str] = set()
+        connected: set[str] = set()
         visited: set[tuple[str, bool]] = set()
         waiting = [(start, True)]  # variable, and whether it was reached from a child
         while waiting:
-            key, from_child = each = waiting.pop()
-            if each in visited:
+            key, from_child = visit = waiting.pop()
+            if visit in visited:
                 continue
-            visited.add(each)
-            known = key in seen
-            if not known:
-                found.add(key)
-            if from_child and not known:
+            visited.add(visit)
+            is_observed = key in observed
+            if not is_observed:
+                connected.add(key)
+            if from_child and not is_observed:
                 waiting += [(parent, True) for parent in self.parents[key]]
                 waiting += [(child, False) for child in children[key]]
             elif not from_child:
-                if not known:
+                if not is_observed:
                     waiting += [(child, False) for child in children[key]]
                 if key in opening:
                     waiting += [(parent, True) for parent in self.parents[key]]
-        return found
+        return connected
 
     def in_order(self) -> Iterator[str]:
         """The variables in topological order: every variable after its parents."""
@@ -127,25 +127,31 @@ class Network:
             waiting = [key for key in waiting if key not in done]
 
 
-def truth_table(own: float, influences: Sequence[Influence]) -> Table:
+def truth_table(own_belief: float, influences: Sequence[Influence]) -> Table:
     """The conditional probability table of a node, shape (2, …, 2) with the node last.
 
     Noisy-OR with a leak (Henrion 1989) over its causes, times ``1 - strength`` for each hindrance
     that is true and each need that is false. Without causes, its own belief replaces the leak.
 
     Args:
-        own: belief in the node by itself, in [0, 1].
+        own_belief: belief in the node by itself, in [0, 1].
         influences: one for each parent, in order.
     """
     has_causes = any(i.kind is Kind.RAISES and not i.between_notes for i in influences)
-    leak = own * LEAK if has_causes else own
+    leak = own_belief * LEAK if has_causes else own_belief
     table = np.empty((2,) * (len(influences) + 1))
     for states in product((FALSE, TRUE), repeat=len(influences)):
         pairs = list(zip(states, influences, strict=True))
-        without = prod(1 - i.strength for on, i in pairs if on and i.kind is Kind.RAISES)
-        lowered = prod(1 - i.strength for on, i in pairs if on and i.kind is Kind.LOWERS)
-        lacking = prod(1 - i.strength for on, i in pairs if not on and i.kind is Kind.NEEDED)
-        true = (1 - (1 - leak) * without) * lowered * lacking
+        not_raised = prod(
+            1 - i.strength for is_true, i in pairs if is_true and i.kind is Kind.RAISES
+        )
+        not_lowered = prod(
+            1 - i.strength for is_true, i in pairs if is_true and i.kind is Kind.LOWERS
+        )
+        not_lacking = prod(
+            1 - i.strength for is_true, i in pairs if not is_true and i.kind is Kind.NEEDED
+        )
+        true = (1 - (1 - leak) * not_raised) * not_lowered * not_lacking
         table[states] = (1 - true, true)
     return table
 
@@ -153,25 +159,25 @@ def truth_table(own: float, influences: Sequence[Influence]) -> Table:
 def acyclic(influences: Sequence[Influence]) -> dict[str, list[Influence]]:
     """The strongest influences on each effect that together form no cycle."""
     kept: dict[str, list[Influence]] = {}
-    for each in sorted(influences, key=lambda i: (-i.strength, i.cause, i.effect)):
-        parents = kept.setdefault(each.effect, [])
-        has_room = len(parents) < MAX_PARENTS and all(i.cause != each.cause for i in parents)
-        if has_room and not _leads(each.effect, each.cause, kept):
-            parents.append(each)
+    for influence in sorted(influences, key=lambda i: (-i.strength, i.cause, i.effect)):
+        parents = kept.setdefault(influence.effect, [])
+        has_room = len(parents) < MAX_PARENTS and all(i.cause != influence.cause for i in parents)
+        if has_room and not _leads(influence.effect, influence.cause, kept):
+            parents.append(influence)
     return kept
 
 
 def _leads(start: str, end: str, kept: Mapping[str, Sequence[Influence]]) -> bool:
     """Whether the kept influences lead from one node to the other."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = [end]
     while waiting:
         key = waiting.pop()
         if key == start:
             return True
-        if key not in seen:
-            seen.add(key)
-            waiting += [each.cause for each in kept.get(key, ())]
+        if key not in visited:
+            visited.add(key)
+            waiting += [influence.cause for influence in kept.get(key, ())]
     return False
 
 
@@ -195,15 +201,15 @@ class Surroundings:
             sources: gives the weight of the notes that support a node itself, in ordinary sources.
         """
         by_effect: dict[str, list[Influence]] = {}
-        for each in self.influences:
-            by_effect.setdefault(each.effect, []).append(each)
+        for influence in self.influences:
+            by_effect.setdefault(influence.effect, []).append(influence)
         network = Network()
         waiting = list(self.nodes)
         while waiting:
             ready = [
                 key
                 for key in waiting
-                if all(each.cause in network.variables for each in by_effect.get(key, ()))
+                if all(influence.cause in network.variables for influence in by_effect.get(key, ()))
             ]
             for key in ready:
                 influences = by_effect.get(key, [])
@@ -224,27 +230,31 @@ def surroundings(
         seeds: always included, in order.
         allowed: nodes for which it is false are neither included nor passed through.
     """
-    taken: dict[str, None] = {}
-    seen: dict[tuple[str, str, str], Influence] = {}
+    included: dict[str, None] = {}
+    influences: dict[tuple[str, str, str], Influence] = {}
     heap: list[tuple[float, int, str]] = [(-1.0, k, key) for k, key in enumerate(seeds)]
     count = len(heap)
-    while heap and len(taken) < max(MAX_NODES, len(seeds)):
+    while heap and len(included) < max(MAX_NODES, len(seeds)):
         reach, _, key = heappop(heap)
-        if key in taken:
+        if key in included:
             continue
-        taken[key] = None
-        for each in influences_of(key):
-            seen.setdefault((each.cause, each.effect, each.kind), each)
-            other = each.effect if each.cause == key else each.cause
-            if other not in taken and allowed(other):
+        included[key] = None
+        for influence in influences_of(key):
+            influences.setdefault((influence.cause, influence.effect, influence.kind), influence)
+            neighbour = influence.effect if influence.cause == key else influence.cause
+            if neighbour not in included and allowed(neighbour):
                 count += 1
-                heappush(heap, (reach * each.strength, count, other))
-    return Surroundings(tuple(taken), tuple(_between(seen, taken)))
+                heappush(heap, (reach * influence.strength, count, neighbour))
+    return Surroundings(tuple(included), tuple(_between(influences, included)))
 
 
 def _between(
-    seen: Mapping[tuple[str, str, str], Influence], taken: Collection[str]
+    influences: Mapping[tuple[str, str, str], Influence], nodes: Collection[str]
 ) -> Iterable[Influence]:
-    inside = [each for each in seen.values() if each.cause in taken and each.effect in taken]
+    inside = [
+        influence
+        for influence in influences.values()
+        if influence.cause in nodes and influence.effect in nodes
+    ]
     for kept in acyclic(inside).values():
         yield from kept

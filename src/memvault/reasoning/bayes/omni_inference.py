@@ -64,7 +64,7 @@ class Inferred:
         """The mean of the predictions' confidences; 0 without any."""
         if not self.predictions:
             return 0.0
-        return sum(each.confidence for each in self.predictions) / len(self.predictions)
+        return sum(prediction.confidence for prediction in self.predictions) / len(self.predictions)
 
 
 class OmniInference:
@@ -78,26 +78,28 @@ class OmniInference:
         self,
         kind: Inference,
         clamped: Mapping[str, float],
-        wanted: Sequence[str],
-        most_iterations: int,
+        targets: Sequence[str],
+        max_iterations: int,
         scope: Scope | None = None,
     ) -> Inferred:
         """Predict nodes, most probable first.
 
         Args:
             clamped: the probability in [0, 1] that each node is true.
-            wanted: nodes to predict; empty for those that this kind of inference finds.
+            targets: nodes to predict; empty for those that this kind of inference finds.
 
         Raises:
             InvalidParams: a bridge without exactly two ends.
             CausalInferenceError: the clamped values contradict each other.
         """
         reader = self._reasoner.influences(clamped)
-        around, path, path_nodes, found = self._surroundings(kind, clamped, wanted, reader, scope)
+        around, path, path_nodes, default_targets = self._surroundings(
+            kind, clamped, targets, reader, scope
+        )
         network = around.network(reader.sources_of, self._reasoner.name_of)
         likelihoods = {key: (1.0 - chance, chance) for key, chance in clamped.items()}
-        beliefs = propagate(network, likelihoods, most_iterations)
-        keys = list(dict.fromkeys(wanted)) or found
+        beliefs = propagate(network, likelihoods, max_iterations)
+        keys = list(dict.fromkeys(targets)) or default_targets
         stating = _stating(around)
         predicted = [
             self._predicted(key, float(beliefs.probabilities[key][TRUE]), reader, stating)
@@ -106,14 +108,14 @@ class OmniInference:
         ]
         if kind is not Inference.BRIDGE:
             predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
-        best = tuple(predicted[: max(MAX_PREDICTED, len(wanted))])
+        best = tuple(predicted[: max(MAX_PREDICTED, len(targets))])
         return Inferred(best, beliefs.iterations, beliefs.converged, path, path_nodes)
 
     def _surroundings(
         self,
         kind: Inference,
         clamped: Mapping[str, float],
-        wanted: Sequence[str],
+        targets: Sequence[str],
         reader: Influences,
         scope: Scope | None,
     ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
@@ -122,68 +124,76 @@ class OmniInference:
         if kind is Inference.BRIDGE:
             if len(clamped) != 2:
                 raise InvalidParams("Invalid params: clamped_nodes - a bridge has two ends")
-            first, last = clamped
-            path = self._bridge(first, last, reader, scope)
-            path_nodes = (first, *(each.effect for each in path)) if path else ()
-            nodes = tuple(dict.fromkeys((*path_nodes, *clamped, *wanted)))
+            start, end = clamped
+            path = self._bridge(start, end, reader, scope)
+            path_nodes = (start, *(influence.effect for influence in path)) if path else ()
+            nodes = tuple(dict.fromkeys((*path_nodes, *clamped, *targets)))
             return Surroundings(nodes, path), path, path_nodes, list(path_nodes[1:-1])
         if kind is Inference.ABDUCTION:
-            return (*self._explanations(clamped, wanted, reader, scope),)
-        around = surroundings([*clamped, *wanted], reader.of, allowed)
+            return (*self._explanations(clamped, targets, reader, scope),)
+        around = surroundings([*clamped, *targets], reader.of, allowed)
         forward = kind is Inference.FORWARD
         ends = _reached(clamped, around.influences, forward=forward)
         return around, (), (), ends
 
     def _bridge(
-        self, first: str, last: str, reader: Influences, scope: Scope | None
+        self, start: str, end: str, reader: Influences, scope: Scope | None
     ) -> tuple[Influence, ...]:
         """The strongest path between two nodes (Dijkstra over -log strength, discounted at hubs by
         log2(1 + degree)); empty if none is found within `MAX_VISITED` nodes."""
         allowed = self._reasoner.allowed(scope)
-        best: dict[str, float] = {first: 0.0}
+        best: dict[str, float] = {start: 0.0}
         via: dict[str, Influence] = {}
-        heap: list[tuple[float, str]] = [(0.0, first)]
+        heap: list[tuple[float, str]] = [(0.0, start)]
         done: set[str] = set()
         while heap and len(done) < MAX_VISITED:
             cost, key = heappop(heap)
-            if key == last:
+            if key == end:
                 break
             if key in done:
                 continue
             done.add(key)
-            hub = 1.0 if key == first else math.log2(1 + len(self._edges.of(key)))
-            for each in reader.related(key, MAX_RELATIONS):
-                if each.effect in done or not (each.effect == last or allowed(each.effect)):
+            hub = 1.0 if key == start else math.log2(1 + len(self._edges.of(key)))
+            for influence in reader.related(key, MAX_RELATIONS):
+                neighbour = influence.effect
+                if neighbour in done or not (neighbour == end or allowed(neighbour)):
                     continue
-                further = cost - math.log(max(1e-9, each.strength / hub))
-                if further < best.get(each.effect, math.inf):
-                    best[each.effect], via[each.effect] = further, each
-                    heappush(heap, (further, each.effect))
+                new_cost = cost - math.log(max(1e-9, influence.strength / hub))
+                if new_cost < best.get(neighbour, math.inf):
+                    best[neighbour], via[neighbour] = new_cost, influence
+                    heappush(heap, (new_cost, neighbour))
         chain: list[Influence] = []
-        while last in via and last != first:
-            chain.append(via[last])
-            last = via[last].cause
+        while end in via and end != start:
+            chain.append(via[end])
+            end = via[end].cause
         return tuple(reversed(chain))
 
     def _explanations(
         self,
         clamped: Mapping[str, float],
-        wanted: Sequence[str],
+        targets: Sequence[str],
         reader: Influences,
         scope: Scope | None,
     ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
         """Candidate explanations: stated causes, and nodes related to several observations."""
         allowed = self._reasoner.allowed(scope)
         related: dict[str, dict[str, Influence]] = {}
-        for seen in clamped:
+        for observed in clamped:
             causal = {
-                i.cause: i for i in reader.of(seen) if i.effect == seen and not i.between_notes
+                i.cause: i
+                for i in reader.of(observed)
+                if i.effect == observed and not i.between_notes
             }
-            for each in reader.related(seen, MAX_RELATIONS):
+            for influence in reader.related(observed, MAX_RELATIONS):
                 weaker = replace(
-                    each, cause=each.effect, effect=seen, strength=RELATED * each.strength
+                    influence,
+                    cause=influence.effect,
+                    effect=observed,
+                    strength=RELATED * influence.strength,
                 )
-                related.setdefault(each.effect, {})[seen] = causal.get(each.effect, weaker)
+                related.setdefault(influence.effect, {})[observed] = causal.get(
+                    influence.effect, weaker
+                )
         candidates = [
             key
             for key, by_observation in related.items()
@@ -192,14 +202,14 @@ class OmniInference:
             and (
                 len(by_observation) > 1
                 or any(i in reader.of(s) for s, i in by_observation.items())
-                or key in wanted
+                or key in targets
             )
         ]
         degree = {key: math.log2(2 + len(self._edges.of(key))) for key in candidates}
         candidates.sort(
             key=lambda key: (-sum(i.strength for i in related[key].values()) / degree[key], key)
         )
-        explaining = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
+        explaining = list(dict.fromkeys((*targets, *candidates[:MAX_EXPLAINING])))
         influences = tuple(i for key in explaining for i in related.get(key, {}).values())
         return Surroundings((*explaining, *clamped), influences), (), (), explaining
 
@@ -213,12 +223,12 @@ class OmniInference:
 
 def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
     """The notes that state the influences of each node, with their weights."""
-    found: dict[str, dict[str, float]] = {}
-    for each in around.influences:
-        for key in (each.cause, each.effect):
-            weights = found.setdefault(key, {})
-            weights.update({s.memory_id: s.weight for s in each.stated if s.memory_id != key})
-    return found
+    weights_by_node: dict[str, dict[str, float]] = {}
+    for influence in around.influences:
+        for key in (influence.cause, influence.effect):
+            weights = weights_by_node.setdefault(key, {})
+            weights.update({s.memory_id: s.weight for s in influence.stated if s.memory_id != key})
+    return weights_by_node
 
 
 def _reached(
@@ -226,8 +236,10 @@ def _reached(
 ) -> list[str]:
     """Nodes reachable from the clamped ones in one direction, nearest first."""
     neighbours: dict[str, list[str]] = {}
-    for each in influences:
-        start_key, end = (each.cause, each.effect) if forward else (each.effect, each.cause)
+    for influence in influences:
+        start_key, end = (
+            (influence.cause, influence.effect) if forward else (influence.effect, influence.cause)
+        )
         neighbours.setdefault(start_key, []).append(end)
     reached = dict.fromkeys(start)
     waiting = list(start)

@@ -17,6 +17,7 @@ from memvault.reasoning.bayes.competing_values import (
     add_competing_values,
     claims_answering,
     competing_values_of,
+    weighed_witnesses,
 )
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
@@ -28,15 +29,15 @@ from memvault.reasoning.bayes.question import (
     Question,
     read_question,
 )
-from memvault.reasoning.bayes.source_weights import REPLACED, moment_of, recency, weight, wilson
+from memvault.reasoning.bayes.source_weights import moment_of, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.agreement import day_of, is_older
 from memvault.verification.claim_sources import origin_of
 from memvault.verification.claims import Claim
 from memvault.verification.vault_names import FindNames
 
-LOOKED_AT = 20  # memories that may state the answer
+MAX_MEMORIES = 20  # that may state the answer
+MAX_EDGES_DATED = 20  # edges of a node whose notes are looked at for the latest one
 WHOLE_NOTE = "what the note itself says"
 NOTHING = (
     "No note states a value for this, and none names a cause of it or a reason against it. Use "
@@ -98,10 +99,10 @@ class Reasoner:
         """
         question = read_question(query.text)
         query = self._with_conditions(query, question)
-        named = list(dict.fromkeys(key for *_, key in self._find_names(question.text, None)))
+        named_ids = list(dict.fromkeys(key for *_, key in self._find_names(question.text, None)))
         if query.target is not None:
             return self._answer_for_node(query, query.target)
-        influenced = [key for key in named if self._is_influenced(key, query.scope)]
+        influenced = [key for key in named_ids if self._is_influenced(key, query.scope)]
         if question.asks_chance and influenced:
             return self._answer_for_node(query, self._most_influenced(influenced))
         competing = self._competing_values(query, question)
@@ -137,23 +138,25 @@ class Reasoner:
 
     def _most_affected(self, query: ProbabilityQuery) -> str | None:
         """The node most affected by the evidence, or None; for a question that names no target."""
-        known = {**query.given, **query.interventions}
-        if not query.text or not known:
+        evidence = {**query.given, **query.interventions}
+        if not query.text or not evidence:
             return None
         allowed = self.allowed(query.scope)
         affecting = [
-            each
-            for key in known
-            for each in self.influences([key]).of(key)
-            if each.cause == key and each.effect not in known and allowed(each.effect)
+            influence
+            for key in evidence
+            for influence in self.influences([key]).of(key)
+            if influence.cause == key
+            and influence.effect not in evidence
+            and allowed(influence.effect)
         ]
         return max(affecting, key=lambda i: i.strength).effect if affecting else None
 
     def _competing_values(
         self, query: ProbabilityQuery, question: Question
     ) -> CompetingValues | None:
-        found = self._find(question.text, LOOKED_AT, query.scope)
-        claims = self._claims_of(question.text, found, query.scope)
+        hits = self._find(question.text, MAX_MEMORIES, query.scope)
+        claims = self._claims_of(question.text, hits, query.scope)
         return competing_values_of(claims_answering(claims, question.text), self._group_of)
 
     def _group_of(self, claim: Claim) -> str:
@@ -169,17 +172,25 @@ class Reasoner:
     # -- answers ----------------------------------------------------------------------------------
 
     def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityAnswer:
-        known = dict.fromkeys((*query.given, *query.interventions))
-        reader = self.influences([target, *known])
-        around = surroundings([target, *known], reader.of, self.allowed(query.scope))
+        evidence_ids = dict.fromkeys((*query.given, *query.interventions))
+        reader = self.influences([target, *evidence_ids])
+        around = surroundings([target, *evidence_ids], reader.of, self.allowed(query.scope))
         network = around.network(reader.sources_of, self.name_of)
-        touching = [each for each in around.influences if target in (each.cause, each.effect)]
-        own = reader.sources_of(target)
+        touching = [
+            influence
+            for influence in around.influences
+            if target in (influence.cause, influence.effect)
+        ]
+        own_weight = reader.sources_of(target)
         if not touching and self._memory_of(target) is None:
             return ProbabilityAnswer(self.name_of(target), notice=NOTHING)
-        stating = {s.memory_id: s.weight for each in touching for s in each.stated}
-        stating.pop(target, None)
-        answer = self._posterior(query, network, target, {}, own + sum(stating.values()))
+        stating_weights = {
+            s.memory_id: s.weight for influence in touching for s in influence.stated
+        }
+        stating_weights.pop(target, None)
+        answer = self._posterior(
+            query, network, target, {}, own_weight + sum(stating_weights.values())
+        )
         return replace(
             answer,
             evidence=self._evidence(query, target, around, network),
@@ -189,17 +200,19 @@ class Reasoner:
     def _answer_for_values(
         self, query: ProbabilityQuery, competing: CompetingValues
     ) -> ProbabilityAnswer:
-        known = dict.fromkeys((*query.given, *query.interventions))
-        notes = list(dict.fromkeys(each.claim.source.note_id for each in competing.witnesses))
-        weights = self._weights(competing)
+        evidence_ids = dict.fromkeys((*query.given, *query.interventions))
+        notes = list(dict.fromkeys(witness.claim.source.note_id for witness in competing.witnesses))
+        weights = weighed_witnesses(competing, self._memory_of, self._settings.half_life_days)
         reader = self.influences(notes)
 
         def between_notes_only(key: str) -> Iterable[Influence]:
-            return (each for each in reader.of(key) if each.between_notes)
+            return (influence for influence in reader.of(key) if influence.between_notes)
 
-        around = surroundings([*notes, *known], between_notes_only, self.allowed(query.scope))
+        around = surroundings(
+            [*notes, *evidence_ids], between_notes_only, self.allowed(query.scope)
+        )
         strongest = {
-            note: max(w for each, w in weights if each.claim.source.note_id == note)
+            note: max(w for witness, w in weights if witness.claim.source.note_id == note)
             for note in notes
         }
         network = around.network(
@@ -207,17 +220,17 @@ class Reasoner:
             self.name_of,
         )
         statements = add_competing_values(network, competing)
-        sources = sum(each.share * w for each, w in weights)
+        sources = sum(witness.share * w for witness, w in weights)
         answer = self._posterior(query, network, VALUE, statements, sources)
-        evidence = [self._of_witness(each, w, competing) for each, w in weights]
+        evidence = [self._of_witness(witness, w, competing) for witness, w in weights]
         evidence += [
-            each
-            for each in self._evidence(query, VALUE, around, network)
-            if each.memory_id not in notes
+            used
+            for used in self._evidence(query, VALUE, around, network)
+            if used.memory_id not in notes
         ]
         return replace(
             answer,
-            evidence=tuple(sorted(evidence, key=lambda each: -each.weight)),
+            evidence=tuple(sorted(evidence, key=lambda used: -used.weight)),
             notice=_joined(_unconfirmed(competing), self._unconnected(query, around, notes)),
         )
 
@@ -226,49 +239,28 @@ class Reasoner:
         query: ProbabilityQuery,
         network: Network,
         target: str,
-        seen: Mapping[str, int],
+        statements: Mapping[str, int],
         sources: float,
     ) -> ProbabilityAnswer:
         changed = network.intervened(_states(query.interventions))
-        evidence = {**seen, **_states(query.given)}
+        evidence = {**statements, **_states(query.given)}
         for key, value in query.interventions.items():
             evidence[key] = evidence.get(key, int(value))
-        found = posterior(changed, target, evidence, self._settings.exact_ms / 1e3)
+        result = posterior(changed, target, evidence, self._settings.exact_ms / 1e3)
         variable = network.variables[target]
         outcomes = [
             Outcome(name, chance, *wilson(min(1.0, max(0.0, chance)), sources))
-            for name, chance in zip(variable.states, found.probabilities, strict=True)
+            for name, chance in zip(variable.states, result.probabilities, strict=True)
         ]
         return ProbabilityAnswer(
             variable.name,
-            tuple(sorted(outcomes, key=lambda each: -each.probability)),
+            tuple(sorted(outcomes, key=lambda outcome: -outcome.probability)),
             given=tuple((node_ref(key, self._edges), v) for key, v in query.given.items()),
             done=tuple((node_ref(key, self._edges), v) for key, v in query.interventions.items()),
-            approximate=found.approximate,
+            approximate=result.approximate,
         )
 
     # -- the evidence -----------------------------------------------------------------------------
-
-    def _weights(self, competing: CompetingValues) -> list[tuple[Witness, float]]:
-        """Each witness with the weight of its note; ages count from the latest witness.
-
-        An unconfirmed claim weighs no more than any claim of the person.
-        """
-        dated = [
-            (each, memory, moment_of(memory, day_of(each.claim)))
-            for each in competing.witnesses
-            if (memory := self._memory_of(each.claim.source.note_id)) is not None
-        ]
-        latest = max((when for *_, when in dated), default=datetime.now(UTC))
-        half_life = self._settings.half_life_days
-        weights = [
-            (each, weight(memory, recency(when, latest, half_life)) * _share_left(each, competing))
-            for each, memory, when in dated
-        ]
-        least = min((w for each, w in weights if not each.group), default=None)
-        return [
-            (each, w if least is None or not each.group else min(w, least)) for each, w in weights
-        ]
 
     def _of_witness(
         self, witness: Witness, note_weight: float, competing: CompetingValues
@@ -290,25 +282,26 @@ class Reasoner:
         self, query: ProbabilityQuery, target: str, around: Surroundings, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target, first those about the target itself."""
-        known = {*query.given, *query.interventions}
+        evidence_ids = {*query.given, *query.interventions}
         relevant = network.intervened(_states(query.interventions)).restricted(
-            [target, *known, *_statement_variables(network)]
+            [target, *evidence_ids, *_statement_variables(network)]
         )
-        informing = relevant.active(target, known | _statement_variables(network))
+        informing = relevant.active(target, evidence_ids | _statement_variables(network))
         used: list[tuple[int, EvidenceUsed]] = []
         note = self._memory_of(target)
         if note is not None:
             sources = self.influences([note.id]).sources_of(note.id)
             used.append((0, EvidenceUsed(note.id, note.title, note.path, WHOLE_NOTE, sources)))
-        for each in around.influences:
-            kept = each.cause in relevant.parents.get(each.effect, ())
-            if not kept or informing.isdisjoint((each.cause, each.effect)):
+        for influence in around.influences:
+            is_kept = influence.cause in relevant.parents.get(influence.effect, ())
+            ends = (influence.cause, influence.effect)
+            if not is_kept or informing.isdisjoint(ends):
                 continue
-            bearing = f"{self.name_of(each.cause)} {each.kind} {self.name_of(each.effect)}"
-            distance = 1 if target in (each.cause, each.effect) else 2
-            used += [(distance, self._of_statement(stated, bearing)) for stated in each.stated]
+            bearing = f"{self.name_of(ends[0])} {influence.kind} {self.name_of(ends[1])}"
+            distance = 1 if target in ends else 2
+            used += [(distance, self._of_statement(stated, bearing)) for stated in influence.stated]
         used.sort(key=lambda pair: (pair[0], -pair[1].weight, pair[1].path))
-        return tuple(each for _, each in used)
+        return tuple(evidence for _, evidence in used)
 
     def _of_statement(self, stated: Stated, bearing: str) -> EvidenceUsed:
         memory = self._memory_of(stated.memory_id)
@@ -329,10 +322,11 @@ class Reasoner:
 
     # -- for effects and inference ----------------------------------------------------------------
 
-    def influences(self, about: Iterable[str]) -> Influences:
+    def influences(self, node_ids: Iterable[str]) -> Influences:
         """A reader of influences; ages count from the latest note about or naming these nodes."""
-        keys = list(about)
-        notes = {e.source for key in keys for e in self._edges.of(key)[:20]} | set(keys)
+        keys = list(node_ids)
+        edges = (edge for key in keys for edge in self._edges.of(key)[:MAX_EDGES_DATED])
+        notes = {edge.source for edge in edges} | set(keys)
         memories = (self._memory_of(key) for key in notes)
         moments = [moment_of(memory) for memory in memories if memory is not None]
         latest = max(moments, default=datetime.now(UTC))
@@ -351,24 +345,13 @@ class Reasoner:
 
 def _unconfirmed(competing: CompetingValues) -> str | None:
     """A notice of the values that only clients or memvault state, or None."""
-    confirmed = {each.value for each in competing.witnesses if not each.group}
+    confirmed = {witness.value for witness in competing.witnesses if not witness.group}
     claimed = [value for k, value in enumerate(competing.values) if k not in confirmed]
     return UNCONFIRMED.format(values=", ".join(claimed)) if claimed else None
 
 
 def _joined(*notices: str | None) -> str | None:
     return " ".join(filter(None, notices)) or None
-
-
-def _share_left(witness: Witness, competing: CompetingValues) -> float:
-    """The share of its weight that a statement keeps after a later note states a change."""
-    replaced = any(
-        other.claim.updates
-        and other.value != witness.value
-        and is_older(witness.claim, other.claim)
-        for other in competing.witnesses
-    )
-    return REPLACED if replaced else 1.0
 
 
 def _statement_variables(network: Network) -> set[str]:
@@ -384,9 +367,9 @@ def _connected(start: Iterable[str], influences: Sequence[Influence]) -> set[str
     reached = set(start)
     waiting = list(reached)
     neighbours: dict[str, list[str]] = {}
-    for each in influences:
-        neighbours.setdefault(each.cause, []).append(each.effect)
-        neighbours.setdefault(each.effect, []).append(each.cause)
+    for influence in influences:
+        neighbours.setdefault(influence.cause, []).append(influence.effect)
+        neighbours.setdefault(influence.effect, []).append(influence.cause)
     while waiting:
         for key in neighbours.get(waiting.pop(), ()):
             if key not in reached:

@@ -46,6 +46,9 @@ _QUOTED_SHARE = 0.3  # factor of a weight in a quotation, if the text around it 
 SPLIT_WORDS = 8  # words split by invisible characters; no copied web page has so many
 _WINDOW_CHARS = (12, 200)  # length of a sentence that is embedded
 _EXCERPT = 200
+_SHOWN_FROM = 0.3  # least weight of a sign that is shown as evidence with others
+_STRONG = 0.9  # weight of a sign that is almost enough alone
+_STEM_LETTERS = 5
 
 Floats = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
@@ -80,7 +83,7 @@ class Finding:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each.kind for each in self.evidence))
+        return tuple(dict.fromkeys(evidence.kind for evidence in self.evidence))
 
     @property
     def action(self) -> Action:
@@ -135,8 +138,8 @@ class Immunity:
         try:
             findings = [self._place(name, value, on_step) for name, value in places]
         except _TooSlow:
-            shown = Evidence(TOO_SLOW, text[:_EXCERPT], 0, len(text))
-            return Finding(True, THRESHOLD, (shown,))
+            too_slow = Evidence(TOO_SLOW, text[:_EXCERPT], 0, len(text))
+            return Finding(True, THRESHOLD, (too_slow,))
         if OPEN <= findings[0].score < THRESHOLD and misleads(text, title):
             findings[0] = _misleading(findings[0], text, title)
         worst = max(findings, key=lambda finding: finding.score)
@@ -148,38 +151,39 @@ class Immunity:
         signs = self._signs(visible, on_step)
         buried = self._buried(visible, on_step)
         signs += [sign for _, sign in buried if sign.kind == "hidden encoding"]
-        best = max([_worst_passage(signs)[0], *(score for score, _ in buried)])
-        if best < THRESHOLD:
-            evident = _worst_passage(signs)[1]
-        else:
-            evident = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
-            evident += [sign for score, sign in buried if score >= THRESHOLD]
+        visible_score, strongest = _worst_passage(signs)
+        best = max([visible_score, *(score for score, _ in buried)])
+        if best >= THRESHOLD:
+            shown = signs if visible_score >= THRESHOLD else ()
+            strongest = [sign for sign in shown if sign.weight >= _SHOWN_FROM]
+            strongest += [sign for score, sign in buried if score >= THRESHOLD]
         evidence = tuple(
             Evidence(s.kind, text[s.start : s.end].strip()[:_EXCERPT], s.start, s.end, name)
-            for s in evident[:MAX_EVIDENCE]
+            for s in strongest[:MAX_EVIDENCE]
         )
         return Finding(best >= THRESHOLD, round(best, 3), evidence)
 
     def _buried(self, visible: _Visible, on_step: _Limit) -> list[tuple[float, _Sign]]:
         """The score and sign of each hidden text, the sentences of the most suspicious embedded."""
         layers = hidden.hidden_texts(visible.text)
-        read: dict[str, _Visible] = {}
-        for each in layers:
-            if each.decoded not in read:
-                read[each.decoded] = _Visible.of(each.decoded)
+        visible_by_text: dict[str, _Visible] = {}
+        for layer in layers:
+            if layer.decoded not in visible_by_text:
+                visible_by_text[layer.decoded] = _Visible.of(layer.decoded)
                 on_step()
-        learned = set(read)
-        if self._embed is not None and len(read) > LEARNED_LAYERS:
-            learned = set(sorted(read, key=lambda text: self._odds(read[text]))[-LEARNED_LAYERS:])
+        embedded = set(visible_by_text)
+        if self._embed is not None and len(visible_by_text) > LEARNED_LAYERS:
+            by_odds = sorted(visible_by_text, key=lambda text: self._odds(visible_by_text[text]))
+            embedded = set(by_odds[-LEARNED_LAYERS:])
         return [
             self._hidden(
-                each,
-                read[each.decoded],
-                visible.quotes(each.start, each.end),
-                each.decoded in learned,
+                layer,
+                visible_by_text[layer.decoded],
+                visible.quotes(layer.start, layer.end),
+                layer.decoded in embedded,
                 on_step,
             )
-            for each in layers
+            for layer in layers
         ]
 
     def _odds(self, visible: _Visible) -> float:
@@ -190,30 +194,37 @@ class Immunity:
         )
 
     def _hidden(
-        self, found: Hidden, visible: _Visible, about: bool, learned: bool, on_step: _Limit
+        self,
+        hidden_text: Hidden,
+        visible: _Visible,
+        is_quoted: bool,
+        is_embedded: bool,
+        on_step: _Limit,
     ) -> tuple[float, _Sign]:
         """The score of a hidden text, scaled so that its limit is also `THRESHOLD`."""
-        is_seen = found.kind in ("link", "alt text")  # people also read these
+        is_seen = hidden_text.kind in ("link", "alt text")  # people also read these
         limit = THRESHOLD if is_seen else HIDDEN_THRESHOLD
-        score, signs = _worst_passage(self._signs(visible, on_step, limit, learned))
+        score, signs = _worst_passage(self._signs(visible, on_step, limit, is_embedded))
         score *= THRESHOLD / limit if any(map(_is_order, signs)) else HIDDEN_THRESHOLD
-        if found.kind == "encoding" and found.decoded.count(" ") >= 3:
+        if hidden_text.kind == "encoding" and hidden_text.decoded.count(" ") >= 3:
             score += ENCODED
-        score *= _QUOTED_SHARE if about else 1.0
-        if found.certain:
+        score *= _QUOTED_SHARE if is_quoted else 1.0
+        if hidden_text.certain:
             score += THRESHOLD
-        return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
+        return score, _Sign(f"hidden {hidden_text.kind}", score, hidden_text.start, hidden_text.end)
 
     def _signs(
-        self, visible: _Visible, on_step: _Limit, limit: float = THRESHOLD, learned: bool = True
+        self, visible: _Visible, on_step: _Limit, limit: float = THRESHOLD, is_embedded: bool = True
     ) -> list[_Sign]:
         """The wordings, and, if they do not reach the limit, the signs of the classifier."""
         signs = list(visible.signs(on_step))
-        room = limit - _worst_passage(signs)[0]
-        return signs + list(self._learned(visible, room)) if room > 0 and learned else signs
+        missing = limit - _worst_passage(signs)[0]
+        return (
+            signs + list(self._learned(visible, missing)) if missing > 0 and is_embedded else signs
+        )
 
-    def _learned(self, visible: _Visible, room: float) -> Iterator[_Sign]:
-        """The classifier's signs in the sentences that could add up to at least ``room``.
+    def _learned(self, visible: _Visible, missing: float) -> Iterator[_Sign]:
+        """The classifier's signs in the sentences that could add up to at least ``missing``.
 
         A vector takes milliseconds, so sentences whose words make that impossible are not embedded.
         """
@@ -221,13 +232,15 @@ class Immunity:
             return
         words = self._classifier.of_words
         spans = [(words(visible.folded_part(*span)), span) for span in visible.sentences()]
-        open_ = sorted(each for each in spans if _weight(each[0] + MAX_VECTOR_ODDS) >= room)
-        for told, (start, end) in open_[: -WINDOWS - 1 : -1]:
-            (more,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
-            weight = _weight(told + more) * visible.share(start, end)
+        candidates = sorted(
+            scored for scored in spans if _weight(scored[0] + MAX_VECTOR_ODDS) >= missing
+        )
+        for word_odds, (start, end) in candidates[: -WINDOWS - 1 : -1]:
+            (vector_odds,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
+            weight = _weight(word_odds + vector_odds) * visible.share(start, end)
             if weight >= _MIN_LEARNED:
                 yield _Sign(LEARNED, weight, start, end)
-            if weight >= room:
+            if weight >= missing:
                 return
 
 
@@ -257,18 +270,18 @@ class _Visible:
         if quotation is None:
             return False
         first, last = quotation
-        near = range(first - PASSAGE, last + PASSAGE)
+        nearby = range(first - PASSAGE, last + PASSAGE)
         talk = self.talk
-        before = bisect_left(talk, near.start) < bisect_left(talk, first)
-        return before or bisect_left(talk, last) < bisect_left(talk, near.stop)
+        before = bisect_left(talk, nearby.start) < bisect_left(talk, first)
+        return before or bisect_left(talk, last) < bisect_left(talk, nearby.stop)
 
     def _quotation(self, start: int, end: int) -> tuple[int, int] | None:
-        at = bisect_right(self.quoted, (end, end)) - 1
-        near = self.quoted[max(0, at - 1) : at + 2]
+        index = bisect_right(self.quoted, (end, end)) - 1
+        nearby = self.quoted[max(0, index - 1) : index + 2]
         return next(
             (
                 (a, b)
-                for a, b in near
+                for a, b in nearby
                 if (a <= start + 2 and end <= b + 2)
                 or (start <= a and b <= end and (b - a) * 2 > end - start)
             ),
@@ -276,21 +289,21 @@ class _Visible:
         )
 
     def signs(self, on_step: _Limit) -> Iterator[_Sign]:
-        found = False
-        known: set[tuple[str, int]] = set()
+        has_strong = False
+        reported: set[tuple[str, int]] = set()
         for match in wording.cues_in(self.folded.text, on_step):
-            known.add((match.kind, match.start))
-            found = found or match.weight >= 0.9
+            reported.add((match.kind, match.start))
+            has_strong = has_strong or match.weight >= _STRONG
             yield self._sign(match)
-        plain = self.folded.text
-        other = unleeted(plain)
-        if other != plain:
-            for match in wording.cues_in(other, on_step):
-                if (match.kind, match.start) not in known:
+        folded = self.folded.text
+        unleeted_text = unleeted(folded)
+        if unleeted_text != folded:
+            for match in wording.cues_in(unleeted_text, on_step):
+                if (match.kind, match.start) not in reported:
                     yield self._sign(match)
         if hidden.splits_words(self.text) >= SPLIT_WORDS:
-            yield _Sign("hidden invisible", 0.9, 0, len(self.text))
-        if not found and wording.SQUEEZED.search(squeezed(other)):
+            yield _Sign("hidden invisible", _STRONG, 0, len(self.text))
+        if not has_strong and wording.SQUEEZED.search(squeezed(unleeted_text)):
             yield _Sign("disguise", THRESHOLD, 0, len(self.text))
 
     def _sign(self, match: wording.Match) -> _Sign:
@@ -301,9 +314,11 @@ class _Visible:
         return _Sign(match.kind, match.weight * share, start, end)
 
     def sentences(self) -> list[tuple[int, int]]:
-        least, most = _WINDOW_CHARS
-        spans = [(m.start(), min(m.end(), m.start() + most)) for m in _SENTENCE.finditer(self.text)]
-        return [(a, b) for a, b in spans if len(self.text[a:b].strip()) >= least]
+        min_chars, max_chars = _WINDOW_CHARS
+        spans = [
+            (m.start(), min(m.end(), m.start() + max_chars)) for m in _SENTENCE.finditer(self.text)
+        ]
+        return [(a, b) for a, b in spans if len(self.text[a:b].strip()) >= min_chars]
 
     def folded_part(self, start: int, end: int) -> str:
         """The folded text of a span of the original."""
@@ -317,19 +332,22 @@ def misleads(text: str, title: str) -> bool:
     """Whether a title, or what the frontmatter announces, has no word in common with the text."""
     properties, body = split_frontmatter(text)
     announced = [title, *_ANNOUNCED.findall(properties)]
-    found = _stems(_HEADING.sub("", body))
-    return any(len(stems := _stems(each)) >= 2 and not stems & found for each in announced)
+    text_stems = _stems(_HEADING.sub("", body))
+    return any(
+        len(stems := _stems(announcement)) >= 2 and not stems & text_stems
+        for announcement in announced
+    )
 
 
 def _stems(text: str) -> set[str]:
     """The first five letters of each word of at least four letters."""
-    return {word[:5] for word in _LONG_WORD.findall(fold(text).text)}
+    return {word[:_STEM_LETTERS] for word in _LONG_WORD.findall(fold(text).text)}
 
 
-def _misleading(found: Finding, text: str, title: str) -> Finding:
-    score = round(found.score + MISLEADING, 3)
-    shown = Evidence("misleading title", title or text[:_EXCERPT], 0, len(title), "title")
-    return Finding(score >= THRESHOLD, score, (*found.evidence, shown))
+def _misleading(finding: Finding, text: str, title: str) -> Finding:
+    score = round(finding.score + MISLEADING, 3)
+    evidence = Evidence("misleading title", title or text[:_EXCERPT], 0, len(title), "title")
+    return Finding(score >= THRESHOLD, score, (*finding.evidence, evidence))
 
 
 def _weight(logit: float) -> float:
@@ -344,19 +362,19 @@ def _is_order(sign: _Sign) -> bool:
 def _worst_passage(signs: Sequence[_Sign]) -> tuple[float, list[_Sign]]:
     """The largest sum of weights within `PASSAGE` characters, each kind once, and its signs."""
     ordered = sorted(signs, key=lambda sign: sign.start)
-    best, within = 0.0, list[_Sign]()
+    best, worst = 0.0, list[_Sign]()
     for index, first in enumerate(ordered):
         kinds: dict[str, _Sign] = {}
         for sign in ordered[index:]:
             if sign.start - first.start > PASSAGE:
                 break
-            known = kinds.get(sign.kind)
-            if known is None or known.weight < sign.weight:
+            strongest = kinds.get(sign.kind)
+            if strongest is None or strongest.weight < sign.weight:
                 kinds[sign.kind] = sign
         score = sum(sign.weight for sign in kinds.values())
         if score > best:
-            best, within = score, list(kinds.values())
-    return best, within
+            best, worst = score, list(kinds.values())
+    return best, worst
 
 
 def _values(properties: Mapping[str, object], depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -364,6 +382,6 @@ def _values(properties: Mapping[str, object], depth: int = 0) -> Iterator[tuple[
         if isinstance(value, Mapping) and depth < 3:
             yield from _values(value, depth + 1)
         elif isinstance(value, list | tuple):
-            yield str(key), "\n".join(str(each) for each in value)
+            yield str(key), "\n".join(str(item) for item in value)
         elif isinstance(value, str):
             yield str(key), value

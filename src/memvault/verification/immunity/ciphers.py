@@ -20,9 +20,11 @@ def from_braille(run: str) -> str:
     return "".join(_BRAILLE.get(char, " " if char in " \t\u2800" else "") for char in run)
 
 
-def _shift(text: str, by: int) -> str:
-    low, up = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    table = str.maketrans(low + up, low[by:] + low[:by] + up[by:] + up[:by])
+def _shift(text: str, places: int) -> str:
+    lower, upper = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    table = str.maketrans(
+        lower + upper, lower[places:] + lower[:places] + upper[places:] + upper[:places]
+    )
     return text.translate(table)
 
 
@@ -47,12 +49,12 @@ _DISGUISED = re.compile("|".join(_KNOWN), re.IGNORECASE)
 
 def deciphered(text: str) -> Iterator[tuple[str, int, int]]:
     """Lines in a letter-by-letter cipher, backwards or upside down: decoded, with their span."""
-    seen: set[int] = set()
+    line_starts: set[int] = set()
     for match in _DISGUISED.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
-        if start in seen:
+        if start in line_starts:
             continue
-        seen.add(start)
+        line_starts.add(start)
         end = text.find("\n", match.end())
         line = text[start : len(text) if end < 0 else end][:_MAX_LINE]
         key = match[0].lower()

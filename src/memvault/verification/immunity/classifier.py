@@ -29,7 +29,7 @@ def buckets(folded: str) -> list[int]:
     """The distinct buckets of the words and pairs of neighbouring words of a folded text."""
     words = _WORD.findall(folded)
     pairs = [f"{first} {second}" for first, second in pairwise(words)]
-    return list({crc32(each.encode()) % BUCKETS for each in (*words, *pairs)})
+    return list({crc32(feature.encode()) % BUCKETS for feature in (*words, *pairs)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Classifier:
 
     def of_vectors(self, vectors: Floats) -> Sequence[float]:
         """The log-odds that each of the vectors, (n, 384), adds, with the bias."""
-        return [float(each) for each in vectors @ self.vector + self.bias]
+        return [float(log_odds) for log_odds in vectors @ self.vector + self.bias]
 
 
 @cache

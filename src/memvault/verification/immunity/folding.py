@@ -52,11 +52,11 @@ class Folded:
 def readable(text: str) -> Folded:
     """The folded text as a person sees it: entities of letters and spaces are these characters, a
     word is not repeated, and of a long run of marks and spaces only the two ends are left."""
-    plain = _replaced(Folded(text, None), _ENTITY, _character) if "&" in text else None
-    if plain is None or plain.places is None:
+    unescaped = _replaced(Folded(text, None), _ENTITY, _character) if "&" in text else None
+    if unescaped is None or unescaped.places is None:
         return _shortened(fold(text))
-    places = plain.places
-    folded = fold(plain.text)
+    places = unescaped.places
+    folded = fold(unescaped.text)
     if folded.places is not None:
         places = [places[place] for place in folded.places]
     return _shortened(Folded(folded.text, places))
@@ -64,8 +64,8 @@ def readable(text: str) -> Folded:
 
 def _shortened(folded: Folded) -> Folded:
     """The text without repetitions of a word, and with only the ends of long runs."""
-    once = _replaced(folded, _REPEATED_WORD, lambda match: match[1])
-    return _replaced(once, _LONG_RUN, _ends)
+    without_repetitions = _replaced(folded, _REPEATED_WORD, lambda match: match[1])
+    return _replaced(without_repetitions, _LONG_RUN, _ends)
 
 
 def _character(match: re.Match[str]) -> str:
@@ -75,33 +75,36 @@ def _character(match: re.Match[str]) -> str:
 
 def _ends(match: re.Match[str]) -> str:
     run = match[0]
-    between = "\n" if "\n" in run[_RUN_ENDS:-_RUN_ENDS] else ""
-    return run[:_RUN_ENDS] + between + run[-_RUN_ENDS:]
+    gap = "\n" if "\n" in run[_RUN_ENDS:-_RUN_ENDS] else ""
+    return run[:_RUN_ENDS] + gap + run[-_RUN_ENDS:]
 
 
 def _replaced(
-    folded: Folded, pattern: re.Pattern[str], shown: Callable[[re.Match[str]], str]
+    folded: Folded, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str]
 ) -> Folded:
     """The text with each match replaced by what is shown for it, which is no longer than it."""
     parts: list[str] = []
-    kept: list[int] = []
-    at = 0
+    places: list[int] = []
+    position = 0
     for match in pattern.finditer(folded.text):
-        new = shown(match)
+        new = replacement(match)
         if new == match[0]:
             continue
-        parts += [folded.text[at : match.start()], new]
-        kept += range(at, match.start())
-        half = (len(new) + 1) // 2
-        kept += range(match.start(), match.start() + half)
-        kept += range(match.end() - len(new) + half, match.end())
-        at = match.end()
+        parts += [folded.text[position : match.start()], new]
+        places += range(position, match.start())
+        first_half = (len(new) + 1) // 2
+        places += range(match.start(), match.start() + first_half)
+        places += range(match.end() - len(new) + first_half, match.end())
+        position = match.end()
     if not parts:
         return folded
-    parts.append(folded.text[at:])
-    kept += range(at, len(folded.text))
-    known = folded.places
-    return Folded("".join(parts), kept if known is None else [known[place] for place in kept])
+    parts.append(folded.text[position:])
+    places += range(position, len(folded.text))
+    former_places = folded.places
+    return Folded(
+        "".join(parts),
+        places if former_places is None else [former_places[place] for place in places],
+    )
 
 
 def fold(text: str) -> Folded:
@@ -119,8 +122,8 @@ def fold(text: str) -> Folded:
             continue
         parts.append(folded)
         places.extend([place] * len(folded))
-    joined = "".join(parts)
-    return Folded(_latinised(joined), places)
+    folded_text = "".join(parts)
+    return Folded(_latinised(folded_text), places)
 
 
 def lookalike_key(name: str) -> str:
@@ -134,15 +137,15 @@ def _folded(char: str) -> str:
         return ""
     if unicodedata.category(char) == "Mn" and unicodedata.combining(char):
         return "" if char < "\u0590" or "\u1ab0" <= char <= "\u20ff" else char
-    plain = unicodedata.normalize("NFKC", char).lower()
-    base = unicodedata.normalize("NFKD", plain)
+    normal = unicodedata.normalize("NFKC", char).lower()
+    base = unicodedata.normalize("NFKD", normal)
     return (
         base[0]
         if len(base) > 1
         and base[0].isascii()
         and base[0].isalpha()
         and all(unicodedata.combining(mark) for mark in base[1:])
-        else plain
+        else normal
     )
 
 

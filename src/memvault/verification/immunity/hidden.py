@@ -21,6 +21,8 @@ MIN_READ = 20_000  # the same for a short text
 LAYERS = "layers"  # kind of the sign of text hidden in more layers than are read
 _LEAST_HIDDEN = 4  # characters of the shortest hidden text that is read
 _MAX_HIDDEN = 4_000  # characters of one hidden text that are read
+_PRINTABLE, _LETTERS = 0.95, 0.7  # least shares of characters in what decoding turned into text
+_LEAST_DECODED = 8  # characters of decoded text
 
 _ELEMENT = re.compile(r"<([a-z][a-z0-9]{0,15})((?:\s[^<>]{0,600})?)>", re.IGNORECASE)
 _INVISIBLE_STYLE = re.compile(
@@ -111,16 +113,16 @@ def hidden_texts(text: str) -> list[Hidden]:
     If they are much longer than the text, which only nested hiding makes them, the last one is a
     sign of that.
     """
-    found: list[Hidden] = []
-    room = max(MIN_READ, MAX_READ * len(text))
-    for each in _all(text):
-        if len(each.decoded) < _LEAST_HIDDEN and not each.certain:
+    texts: list[Hidden] = []
+    remaining_chars = max(MIN_READ, MAX_READ * len(text))
+    for hidden in _all(text):
+        if len(hidden.decoded) < _LEAST_HIDDEN and not hidden.certain:
             continue
-        found.append(each)
-        room -= len(each.decoded)
-        if room < 0:
-            return [*found, Hidden(LAYERS, "", 0, len(text), certain=True)]
-    return found
+        texts.append(hidden)
+        remaining_chars -= len(hidden.decoded)
+        if remaining_chars < 0:
+            return [*texts, Hidden(LAYERS, "", 0, len(text), certain=True)]
+    return texts
 
 
 def _all(text: str) -> Iterator[Hidden]:
@@ -186,16 +188,16 @@ def _of_groups(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[Hidde
 
 def _targets(text: str) -> Iterator[Hidden]:
     """The link targets that contain sentences, such as `?do=send+all%20notes`."""
-    seen: set[int] = set()
+    starts: set[int] = set()
     for match in (*_TARGET.finditer(text), *_URL.finditer(text)):
         value = next((group for group in match.groups() if group), match[0])
         start = match.end() - len(value)
-        if start in seen or not re.search(r"[-_+%=]", value):
+        if start in starts or not re.search(r"[-_+%=]", value):
             continue
-        seen.add(start)
-        plain = re.sub(r"[-_+/=&?#.,;:]+", " ", unquote(unquote(value))).strip()
-        if plain.count(" ") >= 3:
-            yield Hidden("link", plain[:_MAX_HIDDEN], start, match.end())
+        starts.add(start)
+        words = re.sub(r"[-_+/=&?#.,;:]+", " ", unquote(unquote(value))).strip()
+        if words.count(" ") >= 3:
+            yield Hidden("link", words[:_MAX_HIDDEN], start, match.end())
 
 
 def _invisible(text: str) -> Iterator[Hidden]:
@@ -223,8 +225,8 @@ def _zero_width(run: str) -> str:
     marks = sorted(set(run))
     if len(marks) < 2:
         return ""
-    for one in marks[:2]:
-        bits = "".join("1" if char == one else "0" for char in run if char in marks[:2])
+    for one_mark in marks[:2]:
+        bits = "".join("1" if char == one_mark else "0" for char in run if char in marks[:2])
         data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8))
         words = _readable(data)
         if words:
@@ -257,10 +259,14 @@ def _readable(data: bytes) -> str:
         return ""
     printable = sum(char.isprintable() or char in "\n\t" for char in text)
     letters = sum(char.isalpha() or char == " " for char in text)
-    wordy = len(text) >= 8 and (
+    wordy = len(text) >= _LEAST_DECODED and (
         " " in text.strip() or "_" in text or any(c > "\u2e80" for c in text)
     )
-    return text if wordy and printable >= 0.95 * len(text) and letters >= 0.7 * len(text) else ""
+    return (
+        text
+        if wordy and printable >= _PRINTABLE * len(text) and letters >= _LETTERS * len(text)
+        else ""
+    )
 
 
 def _from_base64(run: str) -> str:
@@ -270,11 +276,11 @@ def _from_base64(run: str) -> str:
     for drop in range(4):  # a run may begin with letters of a word before it
         part = compact[drop:]
         try:
-            found = _readable(base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==="))
+            words = _readable(base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==="))
         except (binascii.Error, ValueError):
             continue
-        if found:
-            return found
+        if words:
+            return words
     return ""
 
 
@@ -288,11 +294,11 @@ def _from_base32(run: str) -> str:
 def _from_base85(run: str) -> str:
     for decode in (base64.a85decode, base64.b85decode):
         try:
-            found = _readable(decode(run.removeprefix("<~").partition("~>")[0]))
+            words = _readable(decode(run.removeprefix("<~").partition("~>")[0]))
         except ValueError:
             continue
-        if found:
-            return found
+        if words:
+            return words
     return ""
 
 
@@ -305,7 +311,7 @@ def _from_hex(run: str) -> str:
 
 
 def _from_numbers(run: str) -> str:
-    numbers = [int(each) for each in re.findall(r"\d+", run)]
+    numbers = [int(digits) for digits in re.findall(r"\d+", run)]
     return _readable(bytes(numbers)) if all(number < 256 for number in numbers) else ""
 
 
@@ -315,7 +321,7 @@ def _from_binary(run: str) -> str:
 
 
 def _from_escapes(run: str) -> str:
-    codes = (int(each, 16) for each in re.findall(r"[0-9a-fA-F]{4}", run))
+    codes = (int(digits, 16) for digits in re.findall(r"[0-9a-fA-F]{4}", run))
     return "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
 
 
