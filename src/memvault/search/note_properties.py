@@ -207,11 +207,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
-    """The notes whose values are in the question word for word, as far as those of any note are.
-
-    Of values with the same key and terms, only the longest counts that the question has word for
-    word: "to read" excludes notes with "read".
-    """
+    """The notes without those of which the question has a longer value of another note word for
+    word, with the same key and terms: "read", where it says "to read"."""
     text = f" {' '.join(some_words(composed(question)))} "
     question_terms = terms_of(question)
     longest: dict[tuple[str, frozenset[int]], int] = {}
