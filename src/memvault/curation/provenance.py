@@ -5,28 +5,35 @@ that a client, an import or memvault added is theirs. So is a sentence of the pe
 moved, repeated or put into another frame, except where it still is as it was. All others are the
 person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
 the person has renamed is recognised by their own sentences in it, and one without any by the
-others' sentences.
+others' sentences; the journal then records the rename, since later edits may leave no sign of it.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ValidationError
 
-from memvault.curation.sentence_digests import VERIFIED_DIGESTS, Unit, units
+from memvault.curation.note_provenance import provenance_of
+from memvault.curation.renamed_notes import RenamedNotes
+from memvault.curation.sentence_digests import (
+    VERIFIED_DIGESTS,
+    Unit,
+    longest,
+    units,
+)
 from memvault.curation.sentence_origins import SentenceOrigins
-from memvault.model.change import Actor, Change, ChangeKind, FileChange
+from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FileChange
+from memvault.model.errors import StorageError
 from memvault.model.provenance import (
     PERSON,
     SPOKEN_BY_PERSON,
     Origin,
     OriginKind,
-    OriginSpan,
     Provenance,
 )
 from memvault.vault.files import Vault
@@ -38,13 +45,10 @@ SPOKEN = "spoken"  # for an import: digests of the person's sentences in the con
 WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
-_FINGERPRINT_SHARE = 0.5  # of its `fingerprint` that a renamed note must have
-# Of the others' sentences, for a note that had none of the person's.
-_FOREIGN_SHARE = 0.5
-# A copy of a note that is still there must have more: notes of one template share some.
-_COPY_SHARE, _COPY_SENTENCES = 0.9, 3
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
+# The person renamed or copied the note, or rewrote most sentences by which it is recognised.
+_RECOGNISED = "note_recognised"
 # Changes that only restore sentences whose origin is known.
 _REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECONSTRUCTED})
 
@@ -54,24 +58,12 @@ def spoken_key(path: str) -> str:
     return f"{SPOKEN}:{path}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Recognition:
-    """The digests by which a renamed note is recognised: the person's sentences and the others'."""
-
-    own: frozenset[str]
-    foreign: frozenset[str]
-
-
 class Provenances:
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
-        self._vault = vault
-        # Path of a note with foreign sentences → how it is recognised after a rename.
-        self._recognitions: dict[str, _Recognition] = {}
-        # Digest of a foreign sentence → paths of these notes that have it.
-        self._places: dict[str, set[str]] = defaultdict(set)
+        self._renamed = RenamedNotes(vault)
         self._marks: dict[str, int] = {}
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
@@ -104,15 +96,20 @@ class Provenances:
         """
         with self._lock:
             self._refresh()
-            known = [c for key in _keys(path, note_id) if (c := self._claims.get(key))]
-            stamp = _stamp(known)
-            if not known and not self._places:
+            known = self._known(path, note_id)
+            if not known and not self._renamed:
                 return Provenance(), Provenance()
             found = list(units(data))
-            known += self._claims_of_former_path(found, known)
+            if former := self._former_paths(found, known):
+                self._record(path, {"from": former})
+                known = self._known(path, note_id)
             if not known:
                 return Provenance(), Provenance()
+            stamp = _stamp(known)
             judged = [(unit, _origin(unit, known)) for unit in found]
+            own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
+            if not note_id and self._renamed.has_other_sentences(path, own):
+                self._record(path, {"own": own})
             is_late = any(
                 claims.is_late(unit)
                 for unit, origin in judged
@@ -121,11 +118,11 @@ class Provenances:
             )
             has_reframed = any(claims.is_reframed(unit) for claims in known for unit in found)
             written = [(u, _origin(u, known, reframed=False)) for u in found if has_reframed]
-        provenance = _provenance(judged, stamp, verifiable=not is_late)
+        provenance = provenance_of(judged, stamp, verifiable=not is_late)
         if not has_reframed:
             return provenance, provenance
         provenance = provenance.model_copy(update={"has_reframed": True})
-        return provenance, _provenance(written, stamp, verifiable=not is_late)
+        return provenance, provenance_of(written, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the journal has a new entry about this note."""
@@ -135,39 +132,32 @@ class Provenances:
         """The `stamp` of each of these notes; looks at the journal once."""
         with self._lock:
             self._refresh()
-            return [
-                _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
-                for path, note_id in notes
-            ]
+            return [_stamp(self._known(path, note_id)) for path, note_id in notes]
 
-    def _claims_of_former_path(
-        self, found: Iterable[Unit], known: Sequence[SentenceOrigins]
-    ) -> list[SentenceOrigins]:
-        """The claims of the path from which this note was renamed or copied.
+    def _known(self, path: str, note_id: str) -> list[SentenceOrigins]:
+        return [claims for key in _keys(path, note_id) if (claims := self._claims.get(key))]
 
-        Foreign sentences and most of the person's sentences of that path occur in this note. If the
-        path had none of the person's, most of the foreign ones.
-        """
+    def _former_paths(self, found: Iterable[Unit], known: Iterable[SentenceOrigins]) -> list[str]:
+        """The former paths of a note at which others wrote sentences that are not ``known``."""
         digests = {digest for unit in found for digest in unit.digests}
-        paths = {path for digest in digests for path in self._places.get(digest, ())}
-        claims = {
-            path: self._claims.get(f"path:{path}")
-            for path in paths
-            if self._is_recognised(path, digests)
-        }
-        return [former for former in claims.values() if former is not None and former not in known]
+        unknown = digests.difference(*(claims.digests for claims in known))
+        return [
+            path
+            for path in self._renamed.former_paths(digests)
+            if not unknown.isdisjoint(self._claims[f"path:{path}"].foreign_digests)
+        ]
 
-    def _is_recognised(self, path: str, digests: set[str]) -> bool:
-        known = self._recognitions.get(path)
-        if known is None:
-            return False
-        own = known.own
-        if self._vault.stat(path) is not None:
-            return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
-        if own:
-            return len(own & digests) >= _FINGERPRINT_SHARE * len(own)
-        foreign = len(known.foreign & digests)
-        return not path.startswith(".") and foreign >= _FOREIGN_SHARE * len(known.foreign)
+    def _record(self, path: str, data: dict[str, Any]) -> None:
+        """Record how a note of the person's is recognised: a later edit may leave no sign of it."""
+        entry = JournalEntry(
+            ts=datetime.now(UTC), kind=_RECOGNISED, actor=SYSTEM, path=path, data=data
+        )
+        try:
+            self._journal.append(entry)
+        except StorageError:  # a read-only vault
+            self._apply_recognised(entry)
+        else:
+            self._refresh()
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
@@ -176,6 +166,8 @@ class Provenances:
                 self._apply_written_entry(entry)
             elif entry.kind == _BEGUN:
                 self._apply_change(entry)
+            elif entry.kind == _RECOGNISED:
+                self._apply_recognised(entry)
 
     def _apply_written_entry(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
@@ -185,6 +177,16 @@ class Provenances:
             if spoken := entry.data.get(SPOKEN):
                 speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
                 self._claims[key].add(spoken, speaker)
+
+    def _apply_recognised(self, entry: JournalEntry) -> None:
+        path, own = entry.path or "", entry.data.get("own")
+        for former in entry.data.get("from", ()):
+            if known := self._claims.get(f"path:{former}"):
+                self._inherit(path, known)
+                self._renamed.copy(former, path)
+        if own:
+            foreign = self._claims[f"path:{path}"].foreign_digests
+            self._renamed.remember(path, frozenset(own), frozenset(foreign))
 
     def _apply_change(self, entry: JournalEntry) -> None:
         try:
@@ -239,13 +241,25 @@ class Provenances:
             self._saved.pop(f"path:{file.path}", None)
 
     def _follow_file(self, file: FileChange) -> None:
-        """Move what is known of a file that the change moved; forget a deleted one."""
-        is_gone = file.after is None or file.moved_to is not None
-        known = self._recognitions.pop(file.path, None) if is_gone else None
-        if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
-            self._claims[f"path:{file.moved_to}"] = gone
-            if known is not None:
-                self._recognise(file.moved_to, known)
+        """Keep what is known of a moved file under its new path, too.
+
+        An old version of it may come back under the old path.
+        """
+        if file.after is None or file.moved_to is not None:
+            self._renamed.forget(file.path, file.moved_to)
+        if file.moved_to is not None and (former := self._claims.get(f"path:{file.path}")):
+            self._inherit(file.moved_to, former)
+            former.whole = None  # another note may get the path
+
+    def _inherit(self, path: str, former: SentenceOrigins) -> None:
+        """Know of the note at this path what is known of the one that it was before."""
+        claims = self._claims[f"path:{path}"]
+        claims.inherit(former)
+        changes = [self._adopters[key] for key in former.adoptions]
+        changes += [self._reframed[key] for key in former.reframing_changes]
+        for several in changes:
+            if not any(known is claims for known in several):
+                several.append(claims)
 
     def _remember_sentences(self, file: FileChange, claims: SentenceOrigins) -> None:
         """Remember the sentences of others in the note, and the person's among the earlier ones.
@@ -255,12 +269,7 @@ class Provenances:
         own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
         others = frozenset(claims.foreign_digests)
         if others and (own or file.note_id == ""):
-            self._recognise(file.place, _Recognition(own, others))
-
-    def _recognise(self, path: str, known: _Recognition) -> None:
-        self._recognitions[path] = known
-        for digest in known.foreign:
-            self._places[digest].add(path)
+            self._renamed.remember(file.place, own, others)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
@@ -338,63 +347,3 @@ def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
 
 def _stamp(known: Iterable[SentenceOrigins]) -> str:
     return ".".join(str(claims.entries) for claims in known)
-
-
-def _provenance(judged: list[tuple[Unit, Origin]], stamp: str, *, verifiable: bool) -> Provenance:
-    lines: dict[int, Origin] = {}
-    share: dict[Origin, int] = defaultdict(int)
-    own: list[str] = []
-    spoken: list[str] = []
-    properties: list[str] = []
-    foreign = {unit.words for unit, origin in judged if not origin.is_person}
-    for unit, origin in judged:
-        if not origin.is_person:
-            known = lines.get(unit.line)
-            if known is None or origin.trust < known.trust:
-                lines[unit.line] = origin
-        if unit.is_body:
-            share[origin] += len(unit.words)
-            if origin.is_person and unit.words not in foreign:
-                own.append(unit.words)
-            elif origin.is_spoken:
-                spoken.append(unit.words)
-        elif origin.is_person:
-            properties.append(unit.words)
-    if not lines:
-        return Provenance(stamp=stamp)
-    return Provenance(
-        origin=max(share, key=lambda origin: share[origin], default=PERSON),
-        spans=tuple(_spans(lines)),
-        own=" ".join(own),
-        spoken=" ".join(spoken),
-        own_properties=tuple(properties),
-        own_parts=tuple(_own_parts(judged, lines)),
-        verifiable=verifiable,
-        stamp=stamp,
-    )
-
-
-def _own_parts(
-    judged: Iterable[tuple[Unit, Origin]], lines: Mapping[int, Origin]
-) -> Iterator[tuple[int, str]]:
-    parts: dict[int, str] = defaultdict(str)
-    for unit, origin in judged:
-        if unit.is_body and unit.line in lines and origin.is_person:
-            parts[unit.line] += unit.text
-    return ((line, text.rstrip()) for line, text in parts.items())
-
-
-def _spans(lines: Mapping[int, Origin]) -> Iterator[OriginSpan]:
-    """The spans of neighbouring lines with the same origin."""
-    first = last = 0
-    origin = PERSON
-    for line in sorted(lines):
-        if first and line == last + 1 and lines[line] == origin:
-            last = line
-            continue
-        if first:
-            yield OriginSpan(first, last, origin)
-        first = last = line
-        origin = lines[line]
-    if first:
-        yield OriginSpan(first, last, origin)
