@@ -142,3 +142,38 @@ def test_an_old_version_of_a_note_that_memvault_moved(owned: Owned, leaves: str)
     owned.desk.write("Untitled.md", version)
     assert owned.writers("Untitled.md", "deposit") == {"client"}
     assert owned.writers("Untitled.md", "kite") == {"person"}
+
+
+def test_a_claim_in_a_property_that_a_merge_states_in_a_sentence(owned: Owned) -> None:
+    owned.edit("Untitled.md", NoteEdit(EditOperation.SET_PROPERTY, "640 euros", property="deposit"))
+    owned.desk.write("Home.md", "# Home\n\nIt rains.\n")
+    owned.merge_as_person("Untitled.md", into="Home.md")
+    assert "It had `deposit: 640 euros`." in owned.desk.read("Home.md")
+    assert owned.writers("Home.md", "deposit") == {"memvault"}
+
+
+def test_what_the_person_merges_of_their_own_notes_is_theirs(owned: Owned) -> None:
+    owned.desk.write("Untitled.md", f"---\ndeposit: 640 euros\n---\n{OWN}")
+    owned.desk.write("Home.md", "# Home\n\nIt rains.\n")
+    owned.merge_as_person("Untitled.md", into="Home.md")
+    assert owned.note("Home.md").provenance.is_person
+
+
+def test_a_claim_that_the_person_merges_into_a_verified_note_is_not_verified(owned: Owned) -> None:
+    owned.add_claim("Untitled.md")
+    owned.desk.write("Home.md", "# Home\n\nIt rains.\n")
+    owned.verify("Home.md")
+    owned.merge_as_person("Untitled.md", into="Home.md")
+    assert owned.writers("Home.md", "deposit") == {"client"}
+    text = owned.desk.read("Home.md")
+    owned.desk.write("Home.md", text.replace("# From Untitled\n\n", ""))
+    assert not owned.note("Home.md").memory("1").verified
+
+
+def test_a_version_without_the_persons_mark_is_not_verified(owned: Owned) -> None:
+    owned.add_claim("Untitled.md")
+    version = owned.desk.read("Untitled.md")
+    owned.desk.write("Untitled.md", OWN)
+    owned.verify("Untitled.md")
+    owned.desk.write("Untitled.md", version)
+    assert owned.writers("Untitled.md", "deposit") == {"client"}

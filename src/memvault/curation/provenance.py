@@ -24,6 +24,7 @@ from memvault.curation.sentence_digests import (
     VERIFIED_DIGESTS,
     Unit,
     longest,
+    marks_verified,
     units,
 )
 from memvault.curation.sentence_origins import SentenceOrigins
@@ -106,6 +107,8 @@ class Provenances:
             if not known:
                 return Provenance(), Provenance()
             stamp = _stamp(known)
+            if not any(map(marks_verified, found)):
+                known = [claims.without_adoptions() for claims in known]
             judged = [(unit, _origin(unit, known)) for unit in found]
             own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
             if not note_id and self._renamed.has_other_sentences(path, own):
@@ -198,6 +201,10 @@ class Provenances:
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
         sources = [found for key in keys if (found := self._claims.get(key))]
+        if change.kind is ChangeKind.MERGED and origin.is_person:
+            # Merging states properties in sentences and headings of its own.
+            are_own = not any(found.foreign_digests for found in sources)
+            origin = PERSON if are_own else Origin(kind=OriginKind.MEMVAULT)
         ids = _note_ids(change)
         for file in change.files:
             self._follow_file(file)
@@ -212,6 +219,7 @@ class Provenances:
             by_origin[origin].extend(file.added)
             for digest in file.carried:
                 by_origin[_origin_of_digest(digest, sources)].append(digest)
+            new = {*file.added, *file.carried}
             keys = _keys(file.place, file.note_id or "") if file.relinked else []
             own = [found for key in keys if (found := self._claims.get(key))]
             for digest, earlier in file.relinked.items():
@@ -221,10 +229,10 @@ class Provenances:
             for key in _keys(file.place, file.note_id or ids.get(file.path, "")):
                 claims = self._claims[key]
                 says_more = change.kind is not ChangeKind.FADED
-                if file.was_verified and says_more and not origin.is_person:
-                    claims.late.update(file.added)
                 for written_by, digests in by_origin.items():
                     claims.add(digests, written_by)
+                    if file.was_verified and says_more and not written_by.is_person:
+                        claims.late.update(new.intersection(digests))
                 if file.reframed and not origin.is_person:
                     claims.reframe(file, change.reversal_hash, origin)
                     self._reframed.setdefault(change.reversal_hash, []).append(claims)
