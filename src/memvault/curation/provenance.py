@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -110,9 +110,8 @@ class Provenances:
             if not any(map(marks_verified, found)):
                 known = [claims.without_adoptions() for claims in known]
             judged = [(unit, _origin(unit, known)) for unit in found]
-            own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
-            if not note_id and self._renamed.has_other_sentences(path, own):
-                self._record(path, {"own": own})
+            if not note_id:
+                self._record_rewriting(path, judged)
             is_late = any(
                 claims.is_late(unit)
                 for unit, origin in judged
@@ -149,6 +148,13 @@ class Provenances:
             for path in self._renamed.former_paths(digests)
             if not unknown.isdisjoint(self._claims[f"path:{path}"].foreign_digests)
         ]
+
+    def _record_rewriting(self, path: str, judged: Sequence[tuple[Unit, Origin]]) -> None:
+        """Record the person's sentences in a note with others', if they replaced many of them."""
+        own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
+        is_mixed = any(not origin.is_person for _, origin in judged)
+        if is_mixed and self._renamed.has_other_sentences(path, own):
+            self._record(path, {"own": own})
 
     def _record(self, path: str, data: dict[str, Any]) -> None:
         """Record how a note of the person's is recognised: a later edit may leave no sign of it."""
