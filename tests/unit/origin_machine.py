@@ -1,12 +1,8 @@
-"""A vault that the person and clients change in turn, and who wrote each sentence of it.
-
-Each sentence has a word of its own that says who wrote it, such as ``own12`` or ``eve7``.
-"""
+"""A vault that the person and clients change in turn, and who wrote each sentence of it."""
 
 from __future__ import annotations
 
 import json
-import random
 import re
 import tempfile
 from collections import Counter
@@ -14,14 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
 from indexer.change_set import read_note
 from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
-from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import EditOperation, NoteEdit, stage_edit
@@ -36,180 +31,29 @@ from memvault.curation.operations.merge import stage_merge
 from memvault.curation.operations.move import stage_move
 from memvault.curation.operations.properties import stage_verification
 from memvault.curation.operations.remember import remember
-from memvault.curation.provenance import Provenances
-from memvault.curation.quarantine import Quarantine
 from memvault.curation.sentence_digests import units
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.note import LineRange
-from memvault.vault.journal import Journal
 from memvault.vault.parse import content_hash
-from memvault.verification.immunity import Immunity
-from tests.desk import MORNING, Desk
-
-EVE = Attribution("eve", "They asked me to.")
-PERSON = Attribution("page", "The person did it.", kind="person")
-UPKEEP = Attribution("memvault", "Upkeep.", kind="system")
-PATHS = ("Boat.md", "Hut.md", "ideas/Kite.md", "ideas/Hut.md")
-FOLDERS = ("ideas", "permanent", "projects/kelp", "")
-NOUNS = ("kite", "harbour", "lantern", "cellar", "orchard", "bicycle", "letter", "garden")
-WORD = re.compile(r"\b(?:own|eve|said|bot)\d+\b")
-
-_path = st.sampled_from(PATHS)
-_number = st.integers(0, 30)
-_why = st.sampled_from([EVE, EVE, PERSON])
-_form = st.sampled_from(["{}\n", "{}\n", "- {}\n", "## {}\n", "> {}\n", "{} {}\n", "{}\n\n{}\n"])
-
-
-def words(text: str | bytes) -> set[str]:
-    return set(WORD.findall(text.decode() if isinstance(text, bytes) else text))
+from tests.desk import MORNING
+from tests.unit.origin_vault import (
+    EVE,
+    FOLDERS,
+    NOUNS,
+    PERSON,
+    UPKEEP,
+    WORD,
+    EditedByPerson,
+    attributions,
+    forms,
+    numbers,
+    paths,
+    words,
+)
 
 
-class OriginMachine(RuleBasedStateMachine):
-    def __init__(self) -> None:
-        super().__init__()
-        self.first: dict[str, bytes] = {}
-        self._home = tempfile.TemporaryDirectory()
-        home = Path(self._home.name)
-        (home / "vault").mkdir()
-        (home / "outside.md").write_text("Not in the vault.\n")
-        self.desk = Desk(home / "vault")
-        self.live = self._guarded()
-        self.count = 0
-        self.shared: set[str] = set()  # words that more than one hand wrote
-        self.doubtful: dict[str, set[str]] = {}  # by change: words that it may give another writer
-        self.versions: list[dict[str, bytes]] = []
-        self.edited = False  # whether the person saved a file in an editor
-
-    def teardown(self) -> None:
-        try:
-            self.finish()
-        finally:
-            self._home.cleanup()
-
-    def _guarded(self) -> GuardedVault:
-        desk = self.desk
-        journal = Journal(desk.vault)
-        return GuardedVault(
-            desk.vault, Provenances(journal, desk.vault), Quarantine(journal),
-            Immunity(embed=None), desk.curator.moved,
-        )  # fmt: skip
-
-    # -- what is written ------------------------------------------------------------------------
-
-    def sentence(self, by: str) -> str:
-        self.count += 1
-        noun, other = NOUNS[self.count % 8], NOUNS[(self.count // 8 + 3) % 8]
-        return f"The {noun} {by}{self.count} is near the {other} of {by}{self.count}."
-
-    def text(self, by: str, form: str) -> str:
-        return form.format(*(self.sentence(by) for _ in range(form.count("{}"))))
-
-    def notes(self) -> list[str]:
-        return sorted(self.desk.tree())
-
-    def note(self, number: int) -> str:
-        found = self.notes()
-        return found[number % len(found)]
-
-    # -- the person -----------------------------------------------------------------------------
-
-    def save(self, path: str, data: str | bytes) -> None:
-        self.edited = True
-        self.desk.write(path, data)
-
-    @initialize(forms=st.lists(_form, min_size=1, max_size=4), more=st.lists(_form, max_size=3))
-    def begin(self, forms: list[str], more: list[str]) -> None:
-        for path, some in zip(PATHS, (forms, more), strict=False):
-            if some:
-                self.desk.write(path, "\n".join(self.text("own", form) for form in some))
-        self.first = self.desk.tree()
-        self.remember_versions()
-
-    def remember_versions(self) -> None:
-        tree = self.desk.tree()
-        if not self.versions or self.versions[-1] != tree:
-            self.versions.append(tree)
-
-    @rule(path=_path, form=_form)
-    def writes_note(self, path: str, form: str) -> None:
-        if not (self.desk.root / path).exists():
-            self.save(path, self.text("own", form))
-
-    @precondition(lambda self: self.notes())
-    @rule(number=_number, at=_number, form=_form)
-    def types(self, number: int, at: int, form: str) -> None:
-        path = self.note(number)
-        lines = self.desk.read(path).split("\n")
-        head = lines.index("---", 1) + 1 if lines[0] == "---" else 0
-        at = head + at % (len(lines) - head + 1)
-        lines[at:at] = ["", self.text("own", form).rstrip("\n"), ""]
-        self.save(path, "\n".join(lines))
-
-    @precondition(lambda self: self.notes())
-    @rule(number=_number, at=_number)
-    def deletes_line(self, number: int, at: int) -> None:
-        path = self.note(number)
-        lines = self.desk.read(path).split("\n")
-        head = lines.index("---", 1) + 1 if lines[0] == "---" else 0
-        full = [k for k in range(head, len(lines)) if lines[k].strip()]
-        if full:
-            del lines[full[at % len(full)]]
-            self.save(path, "\n".join(lines))
-
-    @precondition(lambda self: self.notes())
-    @rule(number=_number, dice=st.integers(0, 9))
-    def reorders(self, number: int, dice: int) -> None:
-        path = self.note(number)
-        text = self.desk.read(path)
-        head, body = re.match(r"(?s)(---\n.*?\n---\n|)(.*)", text).groups()  # type: ignore[union-attr]
-        parts = body.strip("\n").split("\n\n")
-        random.Random(dice).shuffle(parts)
-        self.save(path, head + "\n\n".join(parts) + "\n")
-
-    @precondition(lambda self: self.notes())
-    @rule(number=_number, other=_number, at=_number)
-    def pastes(self, number: int, other: int, at: int) -> None:
-        lines = [line for line in self.desk.read(self.note(number)).split("\n") if words(line)]
-        if lines:
-            line = lines[at % len(lines)]
-            self.shared |= words(line)
-            path = self.note(other)
-            self.save(path, f"{self.desk.read(path).rstrip()}\n\n{line}\n")
-
-    @precondition(lambda self: self.notes())
-    @rule(number=_number, path=_path)
-    def renames(self, number: int, path: str) -> None:
-        source, target = self.desk.root / self.note(number), self.desk.root / path
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            source.rename(target)
-            self.edited = True
-
-    @precondition(lambda self: self.notes())
-    @rule(number=_number)
-    def deletes(self, number: int) -> None:
-        (self.desk.root / self.note(number)).unlink()
-        self.edited = True
-
-    @precondition(lambda self: self.versions)
-    @rule(number=_number, at=_number)
-    def restores_version(self, number: int, at: int) -> None:
-        version = self.versions[number % len(self.versions)]
-        if version:
-            path = sorted(version)[at % len(version)]
-            self.save(path, version[path])
-
-    @precondition(lambda self: self.versions)
-    @rule(number=_number)
-    def checks_out(self, number: int) -> None:
-        version = self.versions[number % len(self.versions)]
-        for path in self.notes():
-            if path not in version:
-                (self.desk.root / path).unlink()
-        for path, data in version.items():
-            self.save(path, data)
-
+class OriginMachine(EditedByPerson):
     # -- changes through memvault ---------------------------------------------------------------
 
     def change(self, make: Callable[[], Change | None]) -> Change | None:
@@ -242,7 +86,7 @@ class OriginMachine(RuleBasedStateMachine):
     def by(self, why: Attribution) -> str:
         return "own" if why is PERSON else "eve"
 
-    @rule(form=_form, folder=st.sampled_from(["", "kelp"]))
+    @rule(form=forms, folder=st.sampled_from(["", "kelp"]))
     def stores(self, form: str, folder: str) -> None:
         draft = Draft.checked(
             content=self.text("eve", form), title=f"Note {self.count}", rationale="The person asked me to.",
@@ -251,7 +95,7 @@ class OriginMachine(RuleBasedStateMachine):
         self.change(lambda: remember(self.desk.curator, draft).change)
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number, form=_form, at=_number, why=_why,
+    @rule(number=numbers, form=forms, at=numbers, why=attributions,
           operation=st.sampled_from(["append", "prepend", "section", "text", "property", "delete",
                                      "insert"]))  # fmt: skip
     def edits(self, number: int, form: str, at: int, why: Attribution, operation: str) -> None:
@@ -283,7 +127,7 @@ class OriginMachine(RuleBasedStateMachine):
             self.doubtful[change.reversal_hash] = words(before)
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number, why=_why)
+    @rule(number=numbers, why=attributions)
     def annotates(self, number: int, why: Attribution) -> None:
         path, text = self.note(number), self.sentence(self.by(why))
         self.do(
@@ -292,7 +136,7 @@ class OriginMachine(RuleBasedStateMachine):
         )  # fmt: skip
 
     @precondition(lambda self: len(self.notes()) > 1)
-    @rule(number=_number, other=_number, why=_why)
+    @rule(number=numbers, other=numbers, why=attributions)
     def merges(self, number: int, other: int, why: Attribution) -> None:
         path, into = self.note(number), self.note(other)
 
@@ -303,7 +147,7 @@ class OriginMachine(RuleBasedStateMachine):
         self.do(ChangeKind.MERGED, into, stage, why)
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number, to=st.sampled_from(FOLDERS) | _path, why=_why)
+    @rule(number=numbers, to=st.sampled_from(FOLDERS) | paths, why=attributions)
     def moves(self, number: int, to: str, why: Attribution) -> None:
         path, desk = self.note(number), self.desk
         self.do(
@@ -312,7 +156,7 @@ class OriginMachine(RuleBasedStateMachine):
         )  # fmt: skip
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number, why=_why)
+    @rule(number=numbers, why=attributions)
     def forgets(self, number: int, why: Attribution) -> None:
         path = self.note(number)
         self.do(
@@ -321,7 +165,7 @@ class OriginMachine(RuleBasedStateMachine):
         )  # fmt: skip
 
     @precondition(lambda self: self.desk.kept())
-    @rule(number=_number)
+    @rule(number=numbers)
     def restores(self, number: int) -> None:
         kept = self.desk.kept()
 
@@ -332,7 +176,7 @@ class OriginMachine(RuleBasedStateMachine):
         self.change(make)
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number)
+    @rule(number=numbers)
     def verifies(self, number: int) -> None:
         path = self.note(number)
         change = self.do(
@@ -345,7 +189,7 @@ class OriginMachine(RuleBasedStateMachine):
             self.doubtful[change.reversal_hash] = words(self.desk.read(path))
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number, part=st.integers(1, 3))
+    @rule(number=numbers, part=st.integers(1, 3))
     def fades(self, number: int, part: int) -> None:
         path, desk = self.note(number), self.desk
         memory, last = desk.memory(path), None
@@ -359,7 +203,7 @@ class OriginMachine(RuleBasedStateMachine):
         self.do(ChangeKind.FADED, path, lambda s: stage_fading(s, faded, last), UPKEEP)
 
     @precondition(lambda self: self.notes())
-    @rule(number=_number, why=_why)
+    @rule(number=numbers, why=attributions)
     def brings_back(self, number: int, why: Attribution) -> None:
         path, desk = self.note(number), self.desk
         last = last_fading(desk.curator.history, desk.memory(path))
@@ -385,7 +229,7 @@ class OriginMachine(RuleBasedStateMachine):
             export.write_text(json.dumps([talk]), encoding="utf-8")
             import_conversations(self.desk.curator, export, "claude")
 
-    @rule(number=st.integers(0, 12), why=_why)
+    @rule(number=st.integers(0, 12), why=attributions)
     def undoes(self, number: int, why: Attribution) -> None:
         changes = [
             each for each in self.desk.curator.history.changes(limit=None)
