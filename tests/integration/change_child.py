@@ -15,6 +15,7 @@ from typing import Any
 
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.edit import EditOperation, NoteEdit, stage_edit
 from memvault.curation.operations.fade import (
     FadedText,
     last_fading,
@@ -91,6 +92,14 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
         ),
     ),
     "move": lambda desk: desk.move("seeds/Log.md", "jars"),
+    "edit": lambda desk: desk.do(
+        ChangeKind.EDITED,
+        desk.target("Plan.md"),
+        lambda staging: stage_edit(
+            staging, desk.target("Plan.md"), NoteEdit(EditOperation.APPEND, "Sown in May.")
+        ),
+    ),
+    "merge": lambda desk: desk.merge("seeds/Log.md", into="Goal.md"),
     "undo a move": lambda desk: desk.curator.undo(
         [desk.curator.history.changes()[0].reversal_hash], WHY
     ),
@@ -113,7 +122,7 @@ def prepared(desk: Desk, change: str) -> None:
         desk.write(PREFERENCES_NOTE, "- Tone: dry\n- Units: metric\n")
     if change == "bring back":
         fade(desk)
-    if "move" in change:
+    if "move" in change or change == "merge":
         desk.write("seeds/Log.md", "# Log\n\nHere: [[seeds/Log]].\n")
         desk.write("Index.md", "See [[seeds/Log|the log]].\n")
     if change == "undo a move":

@@ -187,10 +187,14 @@ def test_an_engine_names_and_removes_what_a_killed_write_left_in_its_own_folder(
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half")
     os.utime(left, (1e9, 1e9))
-    monkeypatch.setattr("mcp_server.runtime.container.LONGEST_WRITE_SECONDS", 6.0)
     container = opened(tmp_path)
     try:
         assert path in [each.path for each in examine(container.live.indexer)]
+    finally:
+        container.close()
+    monkeypatch.setattr("mcp_server.runtime.container.LONGEST_WRITE_SECONDS", -1.0)
+    container = opened(tmp_path)
+    try:
         until(lambda: not left.exists())
     finally:
         container.close()

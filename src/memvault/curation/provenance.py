@@ -5,7 +5,7 @@ that a client, an import or memvault added is theirs. So is a sentence of the pe
 moved, repeated or put into another frame, except where it still is as it was. All others are the
 person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
 the person has renamed is recognised by their own sentences in it, and one without any by the
-others' sentences.
+others' sentences; the journal then records the rename, since later edits may leave no sign of it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ValidationError
 
 from memvault.curation.note_provenance import note_provenance
-from memvault.curation.sentence_digests import VERIFIED_DIGESTS, Unit, units
+from memvault.curation.renamed_notes import RenamedNotes
+from memvault.curation.sentence_digests import (
+    VERIFIED_DIGESTS,
+    Unit,
+    longest,
+    marks_verified,
+    units,
+)
 from memvault.curation.sentence_origins import SentenceOrigins
-from memvault.model.change import Actor, Change, ChangeKind, FileChange
+from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FileChange
+from memvault.model.errors import StorageError
 from memvault.model.provenance import (
     PERSON,
     SPOKEN_BY_PERSON,
@@ -38,14 +46,10 @@ SPOKEN = "spoken"  # for an import: digests of the person's sentences in the con
 WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
-# The share of a former note's sentences by which a renamed note is recognised: of the person's, or,
-# if it had none of those, of the others'.
-_OWN_SHARE = 0.5
-_FOREIGN_SHARE = 0.5
-# A copy of a note that is still there must have more: notes of one template share some.
-_COPY_SHARE, _COPY_SENTENCES = 0.9, 3
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
+# The person renamed or copied the note, or rewrote most sentences by which it is recognised.
+_RECOGNISED = "note_recognised"
 # Changes that only restore sentences whose origin is known.
 _REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECONSTRUCTED})
 
@@ -55,31 +59,18 @@ def spoken_key(path: str) -> str:
     return f"{SPOKEN}:{path}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Recognition:
-    """The digests by which a renamed note is recognised: the person's sentences and the others'."""
-
-    own: frozenset[str]
-    foreign: frozenset[str]
-
-
 class Provenances:
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._journal = journal
-        self._vault = vault
-        # Path of a note with foreign sentences → how it is recognised after a rename.
-        self._recognitions: dict[str, _Recognition] = {}
-        # Digest of a foreign sentence → paths of these notes that have it.
-        self._paths_of_foreign: dict[str, set[str]] = defaultdict(set)
+        self._renamed = RenamedNotes(vault)
         self._marks: dict[str, int] = {}
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
-        self._first_saved: dict[str, int] = {}
-        # Path or id of a note → the origins of its sentences.
-        self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
-        self._adopted_by: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
-        self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
+        self._saved: dict[str, int] = {}
+        self._claims: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
+        self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
+        self._reframed: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
@@ -96,8 +87,8 @@ class Provenances:
         """When the note was saved before memvault first changed it, in ns; None if it did not."""
         with self._lock:
             self._refresh()
-            moments = (self._first_saved.get(key) for key in _keys(path, note_id))
-            return min((saved for saved in moments if saved is not None), default=None)
+            known = (self._saved.get(key) for key in _keys(path, note_id))
+            return min((saved for saved in known if saved is not None), default=None)
 
     def both(self, path: str, note_id: str, data: bytes) -> tuple[Provenance, Provenance]:
         """The provenance of a note, and that by who first wrote each sentence.
@@ -106,30 +97,34 @@ class Provenances:
         """
         with self._lock:
             self._refresh()
-            records = [record for key in _keys(path, note_id) if (record := self._records.get(key))]
-            stamp = _stamp(records)
-            if not records and not self._paths_of_foreign:
+            known = self._known(path, note_id)
+            if not known and not self._renamed:
                 return Provenance(), Provenance()
-            sentences = list(units(data))
-            records += self._records_of_former_path(sentences, records)
-            if not records:
+            found = list(units(data))
+            if former := self._former_paths(found, known):
+                self._record(path, {"from": former})
+                known = self._known(path, note_id)
+            if not known:
                 return Provenance(), Provenance()
-            judged = [(unit, _origin(unit, records)) for unit in sentences]
+            stamp = _stamp(known)
+            if not any(map(marks_verified, found)):
+                known = [claims.without_adoptions() for claims in known]
+            judged = [(unit, _origin(unit, known)) for unit in found]
+            if not note_id:
+                self._record_rewriting(path, judged)
             is_late = any(
-                record.is_late(unit)
+                claims.is_late(unit)
                 for unit, origin in judged
                 if not origin.is_person
-                for record in records
+                for claims in known
             )
-            has_reframed = any(record.is_reframed(unit) for record in records for unit in sentences)
-            first_written = [
-                (unit, _origin(unit, records, reframed=False)) for unit in sentences if has_reframed
-            ]
+            has_reframed = any(claims.is_reframed(unit) for claims in known for unit in found)
+            written = [(u, _origin(u, known, reframed=False)) for u in found if has_reframed]
         provenance = note_provenance(judged, stamp, verifiable=not is_late)
         if not has_reframed:
             return provenance, provenance
         provenance = provenance.model_copy(update={"has_reframed": True})
-        return provenance, note_provenance(first_written, stamp, verifiable=not is_late)
+        return provenance, note_provenance(written, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the journal has a new entry about this note."""
@@ -139,36 +134,39 @@ class Provenances:
         """The `stamp` of each of these notes; looks at the journal once."""
         with self._lock:
             self._refresh()
-            return [
-                _stamp(filter(None, map(self._records.get, _keys(path, note_id))))
-                for path, note_id in notes
-            ]
+            return [_stamp(self._known(path, note_id)) for path, note_id in notes]
 
-    def _records_of_former_path(
-        self, sentences: Iterable[Unit], records: Sequence[SentenceOrigins]
-    ) -> list[SentenceOrigins]:
-        """The records of the path from which this note was renamed or copied.
+    def _known(self, path: str, note_id: str) -> list[SentenceOrigins]:
+        return [claims for key in _keys(path, note_id) if (claims := self._claims.get(key))]
 
-        Foreign sentences and most of the person's sentences of that path occur in this note. If the
-        path had none of the person's, most of the foreign ones.
-        """
-        digests = {digest for unit in sentences for digest in unit.digests}
-        paths = {path for digest in digests for path in self._paths_of_foreign.get(digest, ())}
-        former_paths = [path for path in paths if self._is_recognised(path, digests)]
-        former = (self._records.get(f"path:{path}") for path in former_paths)
-        return [record for record in former if record is not None and record not in records]
+    def _former_paths(self, found: Iterable[Unit], known: Iterable[SentenceOrigins]) -> list[str]:
+        """The former paths of a note at which others wrote sentences that are not ``known``."""
+        digests = {digest for unit in found for digest in unit.digests}
+        unknown = digests.difference(*(claims.digests for claims in known))
+        return [
+            path
+            for path in self._renamed.former_paths(digests)
+            if not unknown.isdisjoint(self._claims[f"path:{path}"].foreign_digests)
+        ]
 
-    def _is_recognised(self, path: str, digests: set[str]) -> bool:
-        recognition = self._recognitions.get(path)
-        if recognition is None:
-            return False
-        total, shared = len(recognition.own), len(recognition.own & digests)
-        if self._vault.stat(path) is not None:
-            return total >= _COPY_SENTENCES and shared >= _COPY_SHARE * total
-        if total:
-            return shared >= _OWN_SHARE * total
-        foreign, shared = len(recognition.foreign), len(recognition.foreign & digests)
-        return not path.startswith(".") and shared >= _FOREIGN_SHARE * foreign
+    def _record_rewriting(self, path: str, judged: Sequence[tuple[Unit, Origin]]) -> None:
+        """Record the person's sentences in a note with others', if they replaced many of them."""
+        own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
+        is_mixed = any(not origin.is_person for _, origin in judged)
+        if is_mixed and self._renamed.has_other_sentences(path, own):
+            self._record(path, {"own": own})
+
+    def _record(self, path: str, data: dict[str, Any]) -> None:
+        """Record how a note of the person's is recognised: a later edit may leave no sign of it."""
+        entry = JournalEntry(
+            ts=datetime.now(UTC), kind=_RECOGNISED, actor=SYSTEM, path=path, data=data
+        )
+        try:
+            self._journal.append(entry)
+        except StorageError:  # a read-only vault
+            self._apply_recognised(entry)
+        else:
+            self._refresh()
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
@@ -177,15 +175,27 @@ class Provenances:
                 self._apply_written_entry(entry)
             elif entry.kind == _BEGUN:
                 self._apply_change(entry)
+            elif entry.kind == _RECOGNISED:
+                self._apply_recognised(entry)
 
     def _apply_written_entry(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
         for key in _keys(entry.path or "", entry.note_id or ""):
-            self._records[key].add(digests, origin)
+            self._claims[key].add(digests, origin)
             if spoken := entry.data.get(SPOKEN):
                 speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
-                self._records[key].add(spoken, speaker)
+                self._claims[key].add(spoken, speaker)
+
+    def _apply_recognised(self, entry: JournalEntry) -> None:
+        path, own = entry.path or "", entry.data.get("own")
+        for former in entry.data.get("from", ()):
+            if known := self._claims.get(f"path:{former}"):
+                self._inherit(path, known)
+                self._renamed.copy(former, path)
+        if own:
+            foreign = self._claims[f"path:{path}"].foreign_digests
+            self._renamed.remember(path, frozenset(own), frozenset(foreign))
 
     def _apply_change(self, entry: JournalEntry) -> None:
         try:
@@ -196,7 +206,11 @@ class Provenances:
         is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
-        source_records = [record for key in keys if (record := self._records.get(key))]
+        sources = [found for key in keys if (found := self._claims.get(key))]
+        if change.kind is ChangeKind.MERGED and origin.is_person:
+            # Merging states properties in sentences and headings of its own.
+            are_own = not any(found.foreign_digests for found in sources)
+            origin = PERSON if are_own else Origin(kind=OriginKind.MEMVAULT)
         ids = _note_ids(change)
         for file in change.files:
             self._follow_file(file)
@@ -207,98 +221,79 @@ class Provenances:
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
                 self._adopt(file, change)
                 continue
-            by_origin = self._digests_by_origin(file, change, origin, source_records)
+            by_origin: dict[Origin, list[str]] = defaultdict(list)
+            by_origin[origin].extend(file.added)
+            for digest in file.carried:
+                by_origin[_origin_of_digest(digest, sources)].append(digest)
+            new = {*file.added, *file.carried}
+            keys = _keys(file.place, file.note_id or "") if file.relinked else []
+            own = [found for key in keys if (found := self._claims.get(key))]
+            for digest, earlier in file.relinked.items():
+                by_origin[_origin_of_digest(earlier, own)].append(digest)
+            if spoken := change.memo.get(spoken_key(file.path), "").split():
+                by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
             for key in _keys(file.place, file.note_id or ids.get(file.path, "")):
-                self._record_change(self._records[key], file, change, origin, by_origin)
-            self._remember_sentences(file, self._records[f"path:{file.place}"])
-
-    def _digests_by_origin(
-        self,
-        file: FileChange,
-        change: Change,
-        origin: Origin,
-        source_records: Sequence[SentenceOrigins],
-    ) -> Mapping[Origin, Iterable[str]]:
-        """The sentences that a change wrote into a file, by who wrote them first.
-
-        Args:
-            origin: the origin of the change.
-            source_records: of the files that the change may have copied sentences from.
-        """
-        by_origin: dict[Origin, list[str]] = defaultdict(list)
-        by_origin[origin].extend(file.added)
-        for digest in file.carried:
-            by_origin[_origin_of_digest(digest, source_records)].append(digest)
-        keys = _keys(file.place, file.note_id or "") if file.relinked else []
-        note_records = [record for key in keys if (record := self._records.get(key))]
-        for digest, earlier in file.relinked.items():
-            by_origin[_origin_of_digest(earlier, note_records)].append(digest)
-        if spoken := change.memo.get(spoken_key(file.path), "").split():
-            by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
-        return by_origin
-
-    def _record_change(
-        self,
-        record: SentenceOrigins,
-        file: FileChange,
-        change: Change,
-        origin: Origin,
-        by_origin: Mapping[Origin, Iterable[str]],
-    ) -> None:
-        says_more = change.kind is not ChangeKind.FADED
-        if file.was_verified and says_more and not origin.is_person:
-            record.late.update(file.added)
-        for written_by, digests in by_origin.items():
-            record.add(digests, written_by)
-        if file.reframed and not origin.is_person:
-            record.reframe(file, change.reversal_hash, origin)
-            self._reframed_by.setdefault(change.reversal_hash, []).append(record)
+                claims = self._claims[key]
+                says_more = change.kind is not ChangeKind.FADED
+                for written_by, digests in by_origin.items():
+                    claims.add(digests, written_by)
+                    if file.was_verified and says_more and not written_by.is_person:
+                        claims.late.update(new.intersection(digests))
+                if file.reframed and not origin.is_person:
+                    claims.reframe(file, change.reversal_hash, origin)
+                    self._reframed.setdefault(change.reversal_hash, []).append(claims)
+            self._remember_sentences(file, self._claims[f"path:{file.place}"])
 
     def _remember_time(self, file: FileChange) -> None:
         """Keep the earliest time at which a note was saved, also under its new path."""
         if file.mtime_ns is not None:
             for key in _keys(file.path, file.note_id or ""):
-                self._first_saved.setdefault(key, file.mtime_ns)
-        if file.moved_to is not None and (moment := self._first_saved.get(f"path:{file.path}")):
-            self._first_saved[f"path:{file.moved_to}"] = moment
+                self._saved.setdefault(key, file.mtime_ns)
+        if file.moved_to is not None and (saved := self._saved.get(f"path:{file.path}")):
+            self._saved[f"path:{file.moved_to}"] = saved
         if file.after is None:
-            self._first_saved.pop(f"path:{file.path}", None)
+            self._saved.pop(f"path:{file.path}", None)
 
     def _follow_file(self, file: FileChange) -> None:
-        """Move what is known of a file that the change moved; forget a deleted one."""
-        is_gone = file.after is None or file.moved_to is not None
-        recognition = self._recognitions.pop(file.path, None) if is_gone else None
-        if file.moved_to is not None and (record := self._records.pop(f"path:{file.path}", None)):
-            self._records[f"path:{file.moved_to}"] = record
-            if recognition is not None:
-                self._recognise(file.moved_to, recognition)
+        """Keep what is known of a moved file under its new path, too.
 
-    def _remember_sentences(self, file: FileChange, record: SentenceOrigins) -> None:
+        An old version of it may come back under the old path.
+        """
+        if file.after is None or file.moved_to is not None:
+            self._renamed.forget(file.path, file.moved_to)
+        if file.moved_to is not None and (former := self._claims.get(f"path:{file.path}")):
+            self._inherit(file.moved_to, former)
+            former.whole = None  # another note may get the path
+
+    def _inherit(self, path: str, former: SentenceOrigins) -> None:
+        """Know of the note at this path what is known of the one that it was before."""
+        claims = self._claims[f"path:{path}"]
+        claims.inherit(former)
+        changes = [self._adopters[key] for key in former.adoptions]
+        changes += [self._reframed[key] for key in former.reframing_changes]
+        for several in changes:
+            if not any(known is claims for known in several):
+                several.append(claims)
+
+    def _remember_sentences(self, file: FileChange, claims: SentenceOrigins) -> None:
         """Remember the sentences of others in the note, and the person's among the earlier ones.
 
         A note without the person's sentences is recognised by its id, if it has one.
         """
-        own_digests = frozenset(
-            digest for digest in file.beside if record.of_digest(digest).is_person
-        )
-        foreign_digests = frozenset(record.foreign_digests)
-        if foreign_digests and (own_digests or file.note_id == ""):
-            self._recognise(file.place, _Recognition(own_digests, foreign_digests))
-
-    def _recognise(self, path: str, recognition: _Recognition) -> None:
-        self._recognitions[path] = recognition
-        for digest in recognition.foreign:
-            self._paths_of_foreign[digest].add(path)
+        own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
+        others = frozenset(claims.foreign_digests)
+        if others and (own or file.note_id == ""):
+            self._renamed.remember(file.place, own, others)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
         if VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
-        for note_key in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
-            if note_key in self._records:
-                self._records[note_key].adopt(key)
-                self._adopted_by.setdefault(key, []).append(self._records[note_key])
+        for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
+            if note in self._claims:
+                self._claims[note].adopt(key)
+                self._adopters.setdefault(key, []).append(self._claims[note])
 
     def _apply_undo(self, change: Change) -> bool:
         """Update the verifications and reframings that this undo undoes or redoes.
@@ -319,13 +314,13 @@ class Provenances:
 
     def _set_adoptions_valid(self, keys: Iterable[str], *, valid: bool) -> None:
         for key in keys:
-            for record in self._adopted_by.get(key, ()):
-                record.set_valid(key, valid=valid)
+            for claims in self._adopters.get(key, ()):
+                claims.set_valid(key, valid=valid)
 
     def _set_reframings_valid(self, changes: Iterable[str], *, valid: bool) -> None:
         for change in changes:
-            for record in self._reframed_by.get(change, ()):
-                record.set_reframing_valid(change, valid=valid)
+            for claims in self._reframed.get(change, ()):
+                claims.set_reframing_valid(change, valid=valid)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
@@ -353,16 +348,16 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
-def _origin(unit: Unit, records: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
-    """The origin of a sentence: the person, unless a record of the note names somebody else."""
-    origins = (record.of(unit, reframed=reframed) for record in records)
+def _origin(unit: Unit, known: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
+    """The origin of a sentence: the person, unless a claim of the note names somebody else."""
+    origins = (claims.of(unit, reframed=reframed) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _origin_of_digest(digest: str, records: Iterable[SentenceOrigins]) -> Origin:
-    origins = (record.of_digest(digest) for record in records)
+def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
+    origins = (claims.of_digest(digest) for claims in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _stamp(records: Iterable[SentenceOrigins]) -> str:
-    return ".".join(str(record.entries) for record in records)
+def _stamp(known: Iterable[SentenceOrigins]) -> str:
+    return ".".join(str(claims.entries) for claims in known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -161,7 +161,11 @@ VERIFIED_DIGESTS = frozenset((_digest("verified: true"), _short_digest(_VERIFIED
 
 def says_verified(data: bytes) -> bool:
     """Whether the frontmatter says ``verified: true``."""
-    return any(u.words == _VERIFIED for u in units(data) if not u.is_body)
+    return any(map(marks_verified, units(data)))
+
+
+def marks_verified(unit: Unit) -> bool:
+    return not unit.is_body and unit.words == _VERIFIED
 
 
 def added(before: bytes | None, after: bytes) -> list[str]:
@@ -234,6 +238,10 @@ def increasing(numbers: Sequence[int]) -> set[int]:
 def fingerprint(before: bytes, after: bytes) -> tuple[str, ...]:
     """The digests of the longest sentences that a change keeps: they identify a renamed note."""
     remaining = {unit.written for unit in units(after)}
-    kept_units = (unit for unit in units(before) if unit.is_body and unit.written in remaining)
-    longest = sorted(kept_units, key=lambda unit: -len(unit.words))
-    return tuple(dict.fromkeys(unit.digest for unit in longest))[:_FINGERPRINT_SENTENCES]
+    return longest(unit for unit in units(before) if unit.is_body and unit.written in remaining)
+
+
+def longest(sentences: Iterable[Unit]) -> tuple[str, ...]:
+    """The digests of the longest of these sentences."""
+    longest_first = sorted(sentences, key=lambda unit: -len(unit.words))
+    return tuple(dict.fromkeys(unit.digest for unit in longest_first))[:_FINGERPRINT_SENTENCES]

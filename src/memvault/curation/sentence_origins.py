@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memvault.curation.sentence_digests import Unit
 from memvault.model.change import FileChange
@@ -61,10 +62,13 @@ class SentenceOrigins:
     def adopt(self, key: str) -> None:
         """Count all current sentences as the person's, who verified the note."""
         self.entries += 1
-        changes = {
-            reframing.change for reframings in self.reframings.values() for reframing in reframings
-        }
-        self.adoptions[key] = Adoption(set(self.origins), self.whole is not None, changes)
+        self.adoptions[key] = Adoption(
+            set(self.origins), self.whole is not None, self.reframing_changes
+        )
+
+    def without_adoptions(self) -> SentenceOrigins:
+        """The origins in a version of the note that the person has not marked as verified."""
+        return replace(self, adoptions={})
 
     def set_valid(self, key: str, *, valid: bool) -> None:
         """Count a verification, or no longer while it is undone."""
@@ -83,6 +87,18 @@ class SentenceOrigins:
             self.origins.update(new)
             for adoption in self.adoptions.values():
                 adoption.digests -= new.keys()
+
+    def inherit(self, former: SentenceOrigins) -> None:
+        """Add a copy of what is known of the note that this note was moved or copied from."""
+        self.entries += 1
+        self.origins |= former.origins
+        self.whole = former.whole or self.whole
+        self.late |= former.late
+        self.adoptions |= copy.deepcopy(former.adoptions)
+        for digest, several in former.reframings.items():
+            own = self.reframings.setdefault(digest, [])
+            known = {reframing.change for reframing in own}
+            own.extend(copy.copy(each) for each in several if each.change not in known)
 
     def reframe(self, file: FileChange, change: str, origin: Origin) -> None:
         """Record the sentences that a client's change moved or reframed."""
@@ -119,10 +135,19 @@ class SentenceOrigins:
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
     @property
+    def digests(self) -> set[str]:
+        """The digests of all sentences that a change recorded."""
+        return {*self.origins, *self.reframings}
+
+    @property
     def foreign_digests(self) -> list[str]:
         """The digests of the sentences that are not the person's."""
         digests = dict.fromkeys((*self.origins, *self.reframings))
         return [digest for digest in digests if not self.of_digest(digest).is_person]
+
+    @property
+    def reframing_changes(self) -> set[str]:
+        return {found.change for several in self.reframings.values() for found in several}
 
     def is_late(self, unit: Unit) -> bool:
         """Whether the sentence was added or reframed after the person had verified the note."""
