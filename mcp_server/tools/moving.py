@@ -66,8 +66,9 @@ class MoveTools(Tools):
             done = actions.move(target, destination, why)
         changed = [edit.path for edit in done.plan.edits if edit.moved_to is None]
         return MovedAnswer.of(
-            done.result, node_id=note.id, notes_changed=changed, **self._operated(done, preview)
-        )
+            done.result, node_id=note.id, notes_changed=changed,
+            notice=done.result.notice, **self._operated(done, preview),
+        )  # fmt: skip
 
     @tool(annotations=SETS, tags=FULL, title="Archive a finished project")
     def archive_project(

@@ -16,6 +16,7 @@ from memvault.cli.terminal import (
     print_line,
     print_lines_changed,
     print_table,
+    print_text,
 )
 from memvault.model.errors import InvalidParams
 
@@ -131,6 +132,8 @@ def move(
     changed = len(answer["notes_changed"])
     if changed and not preview:
         print_line(f"Links rewritten in {changed:,} {'note' if changed == 1 else 'notes'}.")
+    if notice := answer.get("notice"):
+        print_text(str(notice), style="yellow")
     if key := answer.get("reversal_hash"):
         print_line(f"To undo: memvault undo {key}")
     elif answer["moved_from"] == answer["path"]:

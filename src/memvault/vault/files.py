@@ -19,7 +19,7 @@ from memvault.model.errors import (
     VaultMissing,
 )
 from memvault.model.provenance import Provenance
-from memvault.vault.documents import DocumentTexts, check_writable, is_document
+from memvault.vault.documents import PDF, DocumentTexts, check_writable, is_canvas, is_document
 from memvault.vault.file_names import folded_name, safe_name
 from memvault.vault.ignore import IgnoreRules, is_link_path
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
@@ -171,11 +171,17 @@ class Vault:
             StorageError: it cannot be read.
             VaultMissing: the vault's folder does not exist.
         """
+        return self._read(path, as_text=is_document(path))
+
+    def stored(self, path: str) -> bytes:
+        """The bytes to be replaced by `edit`: of a canvas its JSON. Raises as `read`."""
+        return self._read(path, as_text=is_document(path) and not is_canvas(path))
+
+    def _read(self, path: str, *, as_text: bool) -> bytes:
         place = self.file_path(path)
         try:
             with _note_errors(path):
-                documents = self._documents
-                return documents.read(path, place) if is_document(path) else place.read_bytes()
+                return self._documents.read(path, place) if as_text else place.read_bytes()
         except NoteNotFound:
             self.check()
             raise
@@ -212,7 +218,7 @@ class Vault:
                 `change` pass through. The note is then unchanged.
         """
         self.check()
-        check_writable(path)
+        check_writable(path, {PDF})
         place = self.file_path(path)
         with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
@@ -278,12 +284,12 @@ class Vault:
 
         Editors that save in place first empty the file.
         """
-        data = self.read(path)
+        data = self.stored(path)
         for _ in range(EDIT_ATTEMPTS):
             if data:
                 break
             time.sleep(EDIT_PAUSE_SECONDS)
-            data = self.read(path)
+            data = self.stored(path)
         return data
 
     def note_folder(self, folder: str) -> str:

@@ -79,7 +79,7 @@ def edits_made(
 def current_bytes(vault: Vault, path: str) -> bytes | None:
     """The bytes of a file, or None if it does not exist."""
     try:
-        return vault.read(path)
+        return vault.stored(path)
     except NoteNotFound:
         return None
 

@@ -51,7 +51,7 @@ class Staging:
         return other
 
     def read(self, path: str) -> bytes:
-        """The bytes of a note as staged.
+        """The bytes of a note as staged; of a canvas its JSON.
 
         Raises:
             NoteNotFound, OutsideVault, StorageError: see `Vault.read`.
@@ -73,7 +73,13 @@ class Staging:
 
         Raises:
             NoteNotFound: there is no such note.
+            ReadOnlyDocument: it is a PDF file or a canvas.
         """
+        check_writable(path)
+        self.relink(path, data)
+
+    def relink(self, path: str, data: bytes) -> None:
+        """Replace the bytes of a note or canvas in which only links change. Raises NoteNotFound."""
         self.read(path)
         self._now[path] = data
 
@@ -132,7 +138,11 @@ class Staging:
         return free
 
     def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
-        """Move a file, with the bytes that the vault has or with its staged edits."""
+        """Move a file, with the bytes that the vault has or with its staged edits.
+
+        Raises ReadOnlyDocument: it is a PDF file or a canvas.
+        """
+        check_writable(path)
         staged = self.read(path)
         self._staged_bytes(target)
         origin = self._origin.pop(path, path)
@@ -216,9 +226,6 @@ class Staging:
             and self._now[target] is not None
         }
         arrived = set(moves.values())
-        for path in sorted({*differing, *moves}):
-            if self._before[path] is not None:
-                check_writable(path)
         for path in self._now:
             if path in moves:
                 before, after = self._before[path], self._now[moves[path]]
@@ -229,7 +236,7 @@ class Staging:
     def _staged_bytes(self, path: str) -> bytes | None:
         if path not in self._now:
             try:
-                found: bytes | None = self.vault.read(path)
+                found: bytes | None = self.vault.stored(path)
             except NoteNotFound:
                 found = None
             self._before[path] = self._now[path] = found

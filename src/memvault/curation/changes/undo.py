@@ -139,7 +139,7 @@ class UndoStaging:
             self.staging.trash(file.path)
             return None
         if found == file.after and before is not None:
-            self.staging.write(file.path, before)
+            self.staging.relink(file.path, before)
             return None
         if found == file.after:
             return self._conflict(change, file, NOT_KEPT)

@@ -2,7 +2,7 @@
 project's notes to the archive.
 
 A link that would no longer lead to its note, or that has its path, is rewritten as Obsidian does,
-in other notes and in a moved one. All other links stay as they are written.
+in other notes, in a moved one and in canvases. All other links stay as they are written.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.destination import destination_path
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.properties import path_of, set_property, stage_lifecycle
+from memvault.curation.operations.relink import relink, unreadable_canvases
 from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.curation.targets import Target
 from memvault.model.errors import NoteNotFound
@@ -32,17 +33,31 @@ from memvault.vault.frontmatter.properties import (
 )
 from memvault.vault.links import LinkIndex, keys_of, moved_link, without_suffix
 from memvault.vault.parse import parse_note
-from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
+from memvault.vault.rewrite_links import NewTarget, WrittenLink
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A note that moved, with the lifecycle and project that it has at its new path."""
+    """A note that moved, with the lifecycle and project that it has at its new path.
+
+    ``unreadable`` are the canvases that name it but are not valid JSON; links in them stay.
+    """
 
     moved_from: str
     path: str
     lifecycle: Lifecycle
     project: str | None
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def notice(self) -> str | None:
+        """Which links stay as they are although they should change."""
+        if not self.unreadable:
+            return None
+        return (
+            f"Links in {', '.join(self.unreadable)} stay as they are, since it is not valid JSON: "
+            "correct them in Obsidian."
+        )
 
 
 def stage_move(staging: Staging, known: MergeIndex, target: Target, destination: str) -> Move:
@@ -69,7 +84,8 @@ def stage_move(staging: Staging, known: MergeIndex, target: Target, destination:
         if project is not None and stated is not None and name_key(stated) != name_key(project):
             set_property(staging, new, "project", project)
     there = _memory(staging, new)
-    return Move(path, new, there.lifecycle, there.project)
+    unreadable = unreadable_canvases(staging, known.memories, [path]) if new != path else ()
+    return Move(path, new, there.lifecycle, there.project, unreadable)
 
 
 def _memory(staging: Staging, path: str) -> Memory:
@@ -123,13 +139,9 @@ def stage_moves(
     }
     links = known.links.after_moves(new)
     for path in sorted(known.linking(keys) | set(new)):
-        if not staging.exists(path):
-            continue
-        data, place = staging.read(path), new.get(path, path)
-        redirect = _redirect(known.links, links, new, path)
-        changed = rewrite_links(path, data, redirect, _attached(staging, path, place))
-        if changed != data:
-            staging.write(path, changed)
+        if staging.exists(path):
+            redirect = _redirect(known.links, links, new, path)
+            relink(staging, path, redirect, new, _attached(staging, path, new.get(path, path)))
     for path, target in new.items():
         staging.move(path, target, with_edits=True)
     return new
