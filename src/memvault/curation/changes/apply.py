@@ -157,6 +157,7 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
     """
     current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
+        vault.finish_respelling(file.moved_to)
         moved_hash = _hash_at(vault, file.moved_to)
         if current_hash is None and moved_hash is not None and moved_hash == file.left:
             return "after"

@@ -66,7 +66,7 @@ class Staging:
 
     def is_file(self, path: str) -> bool:
         """Whether the vault has this file, be it a note or not."""
-        return self.vault.stat(path) is not None
+        return self.vault.is_taken(path)
 
     def write(self, path: str, data: bytes) -> None:
         """Replace the bytes of a note.
@@ -259,7 +259,7 @@ class Staging:
 
     def _is_free(self, path: str) -> bool:
         is_staged = self._now.get(path) is not None or path.casefold() in self._created
-        return not is_staged and (path in self._earlier or self.vault.stat(path) is None)
+        return not is_staged and (path in self._earlier or not self.vault.is_taken(path))
 
 
 def is_in_trash(path: str) -> bool:

@@ -88,12 +88,6 @@ def _check_free(staging: Staging, folder: str, name: str, path: str) -> None:
         names = [entry.name for entry in staging.vault.file_path(folder).iterdir()]
     same = (prefix + each for each in names if folded_name(each) == folded_name(name))
     for other in same:
-        if other == path and staging.is_file(prefix + name):
-            raise NoteConflict(
-                f"This file system takes {prefix}{name} for {path}; rename it to something else "
-                "first",
-                path=path,
-            )
         if other != path and staging.exists(other):
             raise NoteConflict(
                 f"There is a file {other} already; give another name that ends in .md",

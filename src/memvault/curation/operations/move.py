@@ -130,7 +130,12 @@ def stage_moves(
         memories: the notes that move.
         moves: the wanted path of each note, by its current path.
     """
-    new = {path: staging.free_path(target, first=2) for path, target in moves.items()}
+    new = {
+        path: target
+        if folded_name(target) == folded_name(path)  # the note itself may have the name
+        else staging.free_path(target, first=2)
+        for path, target in moves.items()
+    }
     keys = {
         key
         for memory in memories

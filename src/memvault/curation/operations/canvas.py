@@ -34,8 +34,8 @@ def rewrite_canvas(path: str, data: bytes, redirect: Redirect, moved: Mapping[st
     places = {composed(note): place for note, place in moved.items()}
     new: dict[int, str] = {}
     for card in _cards(text, [_read(string[0]) for string in strings]):
-        kind, file, shown = (_number(card, key) for key in ("type", "file", "text"))
-        kind = None if kind is None else _read(strings[kind][0])
+        named, file, shown = (_number(card, key) for key in ("type", "file", "text"))
+        kind = "" if named is None else _read(strings[named][0])
         if kind == "file" and file is not None:
             place = places.get(composed(_read(strings[file][0])))
             new |= {} if place is None else {file: place}
