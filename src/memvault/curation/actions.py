@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
+from memvault.curation.changes.change_folders import remove_left_folders
 from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.forgetting import (
     Restored,
@@ -39,6 +40,7 @@ from memvault.curation.operations.move import (
     stage_move,
     stage_moves,
 )
+from memvault.curation.operations.move_folder import FolderMove, notes_in, stage_folder_move
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
     PropertyChange,
@@ -260,6 +262,23 @@ class Actions:
             name, ChangeKind.MOVED, lambda s, t: stage_move(s, index, t, destination), why,
             preview=preview,
         )  # fmt: skip
+
+    def move_folder(
+        self, folder: str, destination: str, why: Attribution, *, preview: bool = False
+    ) -> ChangeResult[FolderMove]:
+        """Move the notes of a folder (`stage_folder_move`), and remove it if it is empty then.
+
+        Raises NoteNotFound: the folder has no notes.
+        """
+        index = self._indexed().notes
+        notes = notes_in(index.memories.all(), folder)
+        done = self._perform(
+            lambda staging: stage_folder_move(staging, index, folder, notes, destination),
+            ChangeKind.MOVED, (folder,), tuple(note.id for note in notes), why, preview=preview,
+        )  # fmt: skip
+        if done.change is not None:
+            remove_left_folders(self._curator.vault, done.result.moved_from, done.result.moved)
+        return done
 
     def archive_project(
         self, project: str, why: Attribution, *, preview: bool = False

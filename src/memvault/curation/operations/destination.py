@@ -28,11 +28,11 @@ def destination_path(staging: Staging, path: str, destination: str) -> str:
         NoteConflict: a file has that name, or would have it where case does not count.
     """
     vault = staging.vault
-    wanted = _in_vault(vault, destination)
+    wanted = path_in_vault(vault, destination)
     folder, _, name = wanted.rpartition("/")
     if without_suffix(name) == name:
         folder, name = wanted, PurePosixPath(path).name
-    folder = _checked_folder(vault, folder)
+    folder = checked_folder(vault, folder)
     new = f"{folder}/{name}" if folder else name
     if new == path:
         return path
@@ -44,8 +44,8 @@ def destination_path(staging: Staging, path: str, destination: str) -> str:
     return new
 
 
-def _in_vault(vault: Vault, destination: str) -> str:
-    """The destination relative to the vault's folder."""
+def path_in_vault(vault: Vault, destination: str) -> str:
+    """The destination relative to the vault's folder, "" for that. Raises OutsideVault."""
     wanted = destination.strip().replace("\\", "/")
     if wanted.startswith("/") and wanted.strip("/"):
         inside = vault.relative(Path(wanted))
@@ -55,7 +55,13 @@ def _in_vault(vault: Vault, destination: str) -> str:
     return wanted.removeprefix("./").strip("/")
 
 
-def _checked_folder(vault: Vault, folder: str) -> str:
+def checked_folder(vault: Vault, folder: str) -> str:
+    """A folder's path, as existing folders spell it.
+
+    Raises:
+        InvalidParams: it is not valid on every system, or a file has this name.
+        OutsideVault: no note can be there.
+    """
     checked = vault.note_folder(folder)
     if folded_name(checked) != folded_name(folder):
         raise InvalidParams(

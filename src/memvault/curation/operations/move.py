@@ -8,8 +8,8 @@ in other notes, in a moved one and in canvases. All other links stay as they are
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -52,12 +52,15 @@ class Move:
     @property
     def notice(self) -> str | None:
         """Which links stay as they are although they should change."""
-        if not self.unreadable:
-            return None
-        return (
-            f"Links in {', '.join(self.unreadable)} stay as they are, since it is not valid JSON: "
-            "correct them in Obsidian."
-        )
+        return left_notice(self.unreadable)
+
+
+def left_notice(unreadable: Sequence[str]) -> str | None:
+    """The notice about canvases whose links stay; None if there are none."""
+    if not unreadable:
+        return None
+    canvases = ", ".join(unreadable)
+    return f"Not valid JSON, so links in it stay as they are: {canvases}. Correct them in Obsidian."
 
 
 def stage_move(staging: Staging, known: MergeIndex, target: Target, destination: str) -> Move:
@@ -74,18 +77,28 @@ def stage_move(staging: Staging, known: MergeIndex, target: Target, destination:
     path, note = path_of(target, "a place"), target.note
     assert note is not None
     new = destination_path(staging, path, destination)
-    if new != path:
-        stage_moves(staging, known, [note], {path: new})
-        moved = Target(target.name, note.model_copy(update={"path": new}))
-        lifecycle, project = folder_lifecycle(new), folder_project(new)
-        if lifecycle is not None:
-            stage_lifecycle(staging, moved, lifecycle)
-        stated = _memory(staging, new).project
-        if project is not None and stated is not None and name_key(stated) != name_key(project):
-            set_property(staging, new, "project", project)
+    if new == path:
+        return Move(path, path, note.lifecycle, note.project)
+    stage_moves(staging, known, [note], {path: new})
+    done = finish_move(staging, note, new)
+    return replace(done, unreadable=unreadable_canvases(staging, known.memories, [path]))
+
+
+def finish_move(staging: Staging, note: Memory, new: str) -> Move:
+    """Set the lifecycle and the project of a note that moved to those of its new folder.
+
+    Raises:
+        MalformedFrontmatter: the YAML cannot be edited safely.
+    """
+    lifecycle, project = folder_lifecycle(new), folder_project(new)
+    if lifecycle is not None:
+        moved = Target(note.title, note.model_copy(update={"path": new}))
+        stage_lifecycle(staging, moved, lifecycle)
+    stated = _memory(staging, new).project
+    if project is not None and stated is not None and name_key(stated) != name_key(project):
+        set_property(staging, new, "project", project)
     there = _memory(staging, new)
-    unreadable = unreadable_canvases(staging, known.memories, [path]) if new != path else ()
-    return Move(path, new, there.lifecycle, there.project, unreadable)
+    return Move(note.path, new, there.lifecycle, there.project)
 
 
 def _memory(staging: Staging, path: str) -> Memory:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 from memvault.curation.changes.staging import Staging
-from memvault.search.scope import MemoryLookup
 from memvault.curation.operations.canvas import is_readable, rewrite_canvas
+from memvault.search.scope import MemoryLookup
 from memvault.vault.documents import is_canvas
 from memvault.vault.rewrite_links import Attached, Redirect, rewrite_links
 
