@@ -49,7 +49,7 @@ def files(desk: Desk) -> dict[str, str]:
 
 def test_all_notes_of_a_folder_move_with_their_links_and_one_undo_reverts_it(desk: Desk):
     before = files(desk)
-    done = desk.move_folder("projects/old/", "archive/")
+    done = desk.move_folder("Projects/OLD/", "archive/")
     moved = BOARD.replace("projects/old", "archive/old")
     assert files(desk) == {
         "archive/old/Plan.md": "# Plan\n\n[[Log]], [[./Log]], ![p](projects/old/img.png)\n",
@@ -83,7 +83,8 @@ REFUSED: dict[tuple[str, str], type[MemvaultError]] = {
     ("projects/ol", "a"): NoteNotFound, ("projects/old", "../out"): OutsideVault,
     ("projects/old", ".trash/"): OutsideVault, ("projects/old", "taken"): NoteConflict,
     ("projects/old", "new.md"): InvalidParams, ("projects/old", "Home.md"): InvalidParams,
-    ("projects/old", "a:b"): InvalidParams, ("projects/old", "projects/old/x"): InvalidParams,
+    ("projects/old", "a:b"): InvalidParams, ("../out", "a"): OutsideVault,
+    (".trash", "a"): OutsideVault, ("/", "a"): NoteNotFound, ("projects/old", "projects/old/x"): InvalidParams,
 }  # fmt: skip
 
 

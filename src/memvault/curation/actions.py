@@ -37,10 +37,16 @@ from memvault.curation.operations.move import (
     Move,
     archive_paths,
     lifecycle_path,
+    misled_note,
     stage_move,
     stage_moves,
 )
-from memvault.curation.operations.move_folder import FolderMove, notes_in, stage_folder_move
+from memvault.curation.operations.move_folder import (
+    FolderMove,
+    notes_in,
+    source_folder,
+    stage_folder_move,
+)
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
     PropertyChange,
@@ -107,6 +113,7 @@ class Actions:
         self._curator = curator
         self._indexed = indexed
         self._written = written
+        curator.misled = lambda staging: misled_note(staging, indexed().notes)
 
     def target(self, name: str) -> Target:
         """Find the note or concept with this id, path, file name, title or alias.
@@ -270,7 +277,7 @@ class Actions:
 
         Raises NoteNotFound: the folder has no notes.
         """
-        index = self._indexed().notes
+        index, folder = self._indexed().notes, source_folder(self._curator.vault, folder)
         notes = notes_in(index.memories.all(), folder)
         done = self._perform(
             lambda staging: stage_folder_move(staging, index, folder, notes, destination),

@@ -91,6 +91,7 @@ class Curator:
         self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
         # The path that the note of an id was last seen at.
         self.located: Callable[[str], str | None] = lambda note_id: None
+        self.misled: Callable[[Staging], str | None] = lambda staging: None  # see `UndoStaging`
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -243,6 +244,7 @@ class Curator:
                 self.history,
                 self.forgotten,
                 self.located,
+                misled=self.misled,
                 for_client=why.kind == "client",
             )
             if preview or not undone.undone:

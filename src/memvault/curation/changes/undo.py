@@ -56,6 +56,7 @@ class UndoStaging:
     Args:
         content: returns a version by its hash, None if it is not kept.
         located: the path that the note of an id was last seen at, None for no note.
+        misled: a note in which the staged moves would make a link lead elsewhere; None if none.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
 
@@ -67,6 +68,7 @@ class UndoStaging:
         active: ActiveChanges,
         located: Callable[[str], str | None] = lambda note_id: None,
         *,
+        misled: Callable[[Staging], str | None] = lambda staging: None,
         for_client: bool = False,
     ) -> None:
         self.staging = staging
@@ -75,6 +77,7 @@ class UndoStaging:
         self._forgotten = forgotten
         self._active = active
         self._located = located
+        self._misled = misled
 
     def undo(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
@@ -92,6 +95,7 @@ class UndoStaging:
             conflict = self._later_change(change, file) or self._undo_file(change, file)
             if conflict is not None:
                 conflicts.append(conflict)
+        conflicts = conflicts or self._misled_links(change)
         if conflicts:
             self.staging = before
             return conflicts
@@ -104,6 +108,15 @@ class UndoStaging:
         self.staging.note_undone(change.reversal_hash)
         self._active.drop(change)
         return []
+
+    def _misled_links(self, change: Change) -> list[Conflict]:
+        """The conflict of moving notes back under links that a later move left or rewrote."""
+        later = self._active.later_move(change)
+        path = self._misled(self.staging) if later is not None else None
+        if later is None or path is None:
+            return []
+        reason = f"a link in it would lead elsewhere; {_undo_first(later)}"
+        return [Conflict(change.reversal_hash, path, reason)]
 
     def _is_hidden_from_client(self, path: str) -> bool:
         """Whether a client asks about a file that it may not see.
@@ -286,18 +299,19 @@ def stage_undo(
     forgotten: Tombstones,
     located: Callable[[str], str | None],
     *,
+    misled: Callable[[Staging], str | None],
     for_client: bool,
 ) -> UndoResult:
     """Stage the reversal of these changes; those with conflicts are left out.
 
     Args:
-        located, for_client: see `UndoStaging`.
+        located, misled, for_client: see `UndoStaging`.
     """
     changes = history.changes(limit=None) if newest_first else []
     later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
     active = ActiveChanges(later, forgotten)
     undoing = UndoStaging(
-        staging, history.content, forgotten, active, located, for_client=for_client
+        staging, history.content, forgotten, active, located, misled=misled, for_client=for_client
     )
     undone: list[Change] = []
     conflicts: list[Conflict] = []

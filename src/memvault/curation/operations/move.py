@@ -14,16 +14,18 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.staging import Staging, is_in_trash
 from memvault.curation.operations.destination import destination_path
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.properties import path_of, set_property, stage_lifecycle
 from memvault.curation.operations.relink import relink, unreadable_canvases
 from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.curation.targets import Target
+from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle, Memory
 from memvault.text.words import name_key
+from memvault.vault.documents import is_canvas, note_text
 from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.properties import (
     ARCHIVE,
@@ -149,20 +151,51 @@ def stage_moves(
         else staging.free_path(target, first=2)
         for path, target in moves.items()
     }
-    keys = {
-        key
-        for memory in memories
-        for place in (memory.path, new[memory.path])
-        for key in keys_of(place, memory.aliases)
-    }
     links = known.links.after_moves(new)
-    for path in sorted(known.linking(keys) | set(new)):
+    for path in sorted(known.linking(_keys(memories, new)) | set(new)):
         if staging.exists(path):
             redirect = _redirect(known.links, links, new, path)
             relink(staging, path, redirect, new, _attached(staging, path, new.get(path, path)))
     for path, target in new.items():
         staging.move(path, target, with_edits=True)
     return new
+
+
+def misled_note(staging: Staging, known: MergeIndex) -> str | None:
+    """A note or canvas in which the staged moves make a link lead elsewhere; None if there is none.
+
+    Args:
+        known: the notes as they are now.
+    """
+    plan = staging.plan(ChangeKind.MOVED, (), ())
+    moves = {path: new for path, new in plan.moves if not is_in_trash(new)}
+    memories = [memory for path in moves if (memory := known.memories.by_path(path)) is not None]
+    after = known.links.after_moves(moves)
+    for path in sorted(known.linking(_keys(memories, moves)) | set(moves)):
+        place = moves.get(path, path)
+        if staging.vault.stat(path) is None or not staging.exists(place):
+            continue
+        before, staged = _targets(path, staging.vault.stored(path)), staging.read(place)
+        for old, new in zip(before, _targets(place, staged), strict=False):
+            leads_to = known.links.resolve(old, path) if old else None
+            if leads_to and after.resolve(new, place) != moves.get(leads_to, leads_to):
+                return path
+    return None
+
+
+def _targets(path: str, data: bytes) -> list[str]:
+    note = parse_note(path, note_text(path, data) if is_canvas(path) else data)
+    return [link.target for link in note.links]
+
+
+def _keys(memories: Iterable[Memory], new: Mapping[str, str]) -> set[str]:
+    """The keys of the links that moving these notes may affect."""
+    return {
+        key
+        for memory in memories
+        for place in (memory.path, new[memory.path])
+        for key in keys_of(place, memory.aliases)
+    }
 
 
 def _redirect(

@@ -52,12 +52,17 @@ class FolderMove:
         return (staying + (left_notice(self.unreadable) or "")).strip() or None
 
 
+def source_folder(vault: Vault, folder: str) -> str:
+    """The path of a folder as the vault spells it. Raises OutsideVault: no notes can be there."""
+    return vault.note_folder(path_in_vault(vault, folder))
+
+
 def notes_in(memories: Iterable[Memory], folder: str) -> list[Memory]:
-    """The notes in a folder and below it; PDF files and canvases are not among them.
+    """The notes in a folder (`source_folder`) and below it, but no PDF files and canvases.
 
     Raises NoteNotFound: there are none.
     """
-    prefix = folder.strip().replace("\\", "/").removeprefix("./").strip("/") + "/"
+    prefix = f"{folder}/"
     found = [
         memory
         for memory in memories
@@ -78,6 +83,7 @@ def stage_folder_move(
     Properties are set as by `stage_move`.
 
     Args:
+        folder: its path as `source_folder` gives it.
         notes: those of `notes_in`.
         destination: a folder that exists or ends in "/", into which the folder moves with its
             name; else the folder's new path.
@@ -87,7 +93,6 @@ def stage_folder_move(
             the folder would be in itself.
         MalformedFrontmatter: a property must be set and the YAML cannot be edited safely.
     """
-    folder = folder.strip().replace("\\", "/").removeprefix("./").strip("/")
     place = _destination_folder(staging.vault, folder, destination)
     if place == folder:
         return FolderMove(folder, place, (), 0)
