@@ -94,11 +94,11 @@ class Moving:
         return {path: data for path, data in found.items() if not path.startswith(".")}
 
     def leads(self) -> dict[str, list[str | None]]:
-        """What each link leads to, by first paths."""
+        """What each link leads to, by first paths; of a canvas those in its text cards."""
         first = {path: note for note, path in self.places.items()}
         data, index = self.bytes(), LinkIndex()
         parsed = {
-            path: parse_note(path, note_text(path, each) if is_canvas(path) else each)
+            path: parse_note(path, _text_cards(path, each) if is_canvas(path) else each)
             for path, each in data.items()
         }
         for path, note in parsed.items():
@@ -164,6 +164,11 @@ class Moving:
         for path, data in self.before.items():
             if not is_canvas(path):
                 assert _without_links(now[self.places[path]]) == _without_links(data)
+
+
+def _text_cards(path: str, data: bytes) -> bytes:
+    """The text of a canvas without its file cards, which show the note of exactly one path."""
+    return note_text(path, re.sub(rb'"type":\s*"file"', b'"type": "group"', data))
 
 
 def _without_links(text: bytes) -> bytes:
