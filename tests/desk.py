@@ -10,8 +10,15 @@ from memvault.curation.changes.curator import ChangeResult, Curator, Result
 from memvault.curation.changes.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.undo import UndoResult
 from memvault.curation.operations.merge import MergeIndex, stage_merge
-from memvault.curation.operations.move import Move, stage_move
+from memvault.curation.operations.move import Move, misled_note, stage_move
+from memvault.curation.operations.move_folder import (
+    FolderMove,
+    notes_in,
+    source_folder,
+    stage_folder_move,
+)
 from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import GraphNode
@@ -110,6 +117,19 @@ class Desk:
             lambda staging: stage_move(staging, known, target, destination),
             ChangeKind.MOVED, (target.name,), target.node_ids, why,
         )  # fmt: skip
+
+    def move_folder(self, folder: str, destination: str) -> ChangeResult[FolderMove]:
+        known, folder = self.known(), source_folder(self.vault, folder)
+        notes = notes_in(known.memories.all(), folder)
+        return self.curator.perform(
+            lambda staging: stage_folder_move(staging, known, folder, notes, destination),
+            ChangeKind.MOVED, (folder,), tuple(note.id for note in notes), WHY,
+        )  # fmt: skip
+
+    def undo(self, reversal_hashes: list[str]) -> UndoResult:
+        known = self.known()
+        self.curator.misled = lambda staging: misled_note(staging, known)
+        return self.curator.undo(reversal_hashes, WHY)
 
     def forget(
         self, target: str | Target, why: Attribution = WHY, *, permanent: bool = False

@@ -66,6 +66,16 @@ class ArchivedAnswer(Operated):
     moved: dict[str, str]
 
 
+class FolderMovedAnswer(Operated):
+    """``path`` is where the folder's notes are now, or would be in a preview; ``moved`` has the new
+    path of each by its former one. ``notes_changed`` are other notes whose links were rewritten."""
+
+    moved_from: str
+    path: str
+    moved: dict[str, str]
+    notes_changed: list[str]
+
+
 class MovedAnswer(Operated):
     """``path`` is where the note is now, or would be in a preview; ``lifecycle`` and ``project``
     are those that it has there. ``notes_changed`` are the notes whose links were rewritten."""

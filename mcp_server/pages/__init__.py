@@ -10,6 +10,7 @@ from mcp_server.pages.ask import AskPage
 from mcp_server.pages.concepts import CompressPage, ConceptsPage, MergePage
 from mcp_server.pages.curate import CuratePage
 from mcp_server.pages.memory import MemoriesPage, MemoryPage
+from mcp_server.pages.move import MovePage
 from mcp_server.pages.page_actions import MemoryButtons
 from mcp_server.pages.site import Events, Site
 from mcp_server.pages.timeline import TimelinePage
@@ -28,6 +29,7 @@ def pages_app(box: Toolbox, startup: Startup, history: PulseHistory) -> Starlett
         MemoriesPage(site),
         MemoryPage(site),
         MemoryButtons(site),
+        MovePage(site),
         MergePage(site),
         ConceptsPage(site),
         CompressPage(site),

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.page_actions import by_person
 from mcp_server.pages.seen_notes import versions_of
+from mcp_server.pages.shown_changes import lines_by_path
 from mcp_server.pages.site import Site
 from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
 from memvault.curation.operations.brief import Brief, Sources, key_facts
@@ -90,9 +91,6 @@ def _session_time(memory: Memory) -> datetime:
     return memory.date
 
 
-MAX_LINES = 200
-
-
 class MergePage:
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -117,10 +115,7 @@ class MergePage:
         seen = versions_of(self._site.container, [target.note for target in (into, *named)])
         preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
         plan = preview.plan
-        changed = plan.lines_changed(MAX_LINES + 1)
-        by_path: dict[str, list[object]] = {}
-        for line in changed[:MAX_LINES]:
-            by_path.setdefault(line.path, []).append(line)
+        by_path, more = lines_by_path(plan)
         return self._site.render(
             "merge.html",
             request,
@@ -130,7 +125,7 @@ class MergePage:
             sources=sources,
             by_path=by_path,
             trashed=[edit.path for edit in plan.edits if edit.moved_to is not None],
-            more=len(changed) > MAX_LINES,
+            more=more,
             then=params.get("then", ""),
         )
 

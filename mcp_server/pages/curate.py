@@ -125,6 +125,10 @@ class CuratePage:
         match proposal.call.tool:
             case "archive_project":
                 return f"asks to move the project {arguments['project']} to the archive"
+            case "move_folder":
+                return f"asks to move the notes of {arguments['folder']} to " + str(
+                    arguments["destination"]
+                )
             case "move_memory":
                 return f"asks to move this note to {arguments['destination']}"
             case "set_lifecycle":

@@ -85,7 +85,7 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
             actions.merge(arguments["sources"], arguments["target"], person("merged on the page"))
         case "archive_project":
             actions.archive_project(arguments["project"], person("archived on the page"))
-        case "move_memory" | "set_lifecycle":
+        case "move_memory" | "move_folder" | "set_lifecycle":
             _run_move(actions, call, person("moved on the page"))
         case "edit_memory":
             edit = NoteEdit(
@@ -109,12 +109,14 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
 
 
 def _run_move(actions: Actions, call: TaskAction, why: Attribution) -> None:
-    target, arguments = call.arguments["target"], call.arguments
+    arguments = call.arguments
     if call.tool == "move_memory":
-        actions.move(target, arguments["destination"], why)
+        actions.move(arguments["target"], arguments["destination"], why)
+    elif call.tool == "move_folder":
+        actions.move_folder(arguments["folder"], arguments["destination"], why)
     else:
         lifecycle = Lifecycle(arguments["lifecycle"])
-        actions.set_lifecycle(target, lifecycle, why, move=arguments["move"])
+        actions.set_lifecycle(arguments["target"], lifecycle, why, move=arguments["move"])
 
 
 def accept_proposal(

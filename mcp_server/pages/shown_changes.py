@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memvault.curation.changes.plan import LineChange, lines_changed
+from memvault.curation.changes.plan import LineChange, Plan, lines_changed
 from memvault.model.change import Change, ChangeKind
 
 if TYPE_CHECKING:
@@ -58,6 +58,15 @@ def shown_changes(
         )
         for change in changes
     ]
+
+
+def lines_by_path(plan: Plan) -> tuple[dict[str, list[LineChange]], bool]:
+    """The first lines that a plan changes, by note, and whether there are more."""
+    changed = plan.lines_changed(MAX_LINES + 1)
+    by_path: dict[str, list[LineChange]] = {}
+    for line in changed[:MAX_LINES]:
+        by_path.setdefault(line.path, []).append(line)
+    return by_path, len(changed) > MAX_LINES
 
 
 def author_of(change: Change) -> str:

@@ -1,4 +1,4 @@
-"""Tools that move notes: one to where the person wants it, and those of a finished project."""
+"""Tools that move notes: one, those of a folder, and those of a finished project."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.changes import ArchivedAnswer, MovedAnswer, operated
+from mcp_server.answers.changes import ArchivedAnswer, FolderMovedAnswer, MovedAnswer, operated
 from mcp_server.middleware.client_identity import is_person
 from mcp_server.tools.arguments import FULL, SETS, Preview, SessionId, TargetName, WhyChanged
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import PERSON_DECIDES, Tools
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.operations.move import Move
+from memvault.curation.operations.move_folder import FolderMove
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.memory import Lifecycle, Memory
@@ -69,6 +70,49 @@ class MoveTools(Tools):
             done.result, node_id=note.id, notes_changed=changed, **self._operated(done, preview)
         )
 
+    @tool(annotations=SETS, tags=FULL, title="Move or rename a folder")
+    def move_folder(
+        self,
+        folder: Annotated[str, Field(min_length=1, max_length=1024, description="Its path.")],
+        destination: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=1024,
+                description="A folder that exists or ends in /, to move into; else the new path.",
+            ),
+        ],
+        *,
+        rationale: WhyChanged,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> FolderMovedAnswer:
+        """Move all notes of a folder as one change, which one undo_change reverts.
+
+        Links to them are kept; other files stay. Notes of the person's, and notes that would become
+        permanent there, move only once they agree on the Curate page.
+        """
+        self._box.touch(session_id)
+        actions, why = self._box.container.actions, why_of(rationale)
+        done = actions.move_folder(folder, destination, why, preview=True)
+        waiting = self._waiting_note(done.result) if not done.plan.changes_nothing else None
+        if waiting is not None:
+            note, reason = waiting
+            call = TaskAction.by("move_folder", folder=folder, destination=destination)
+            notice = self._box.propose(
+                ProposalKind.MOVED, call, (note.id, note.path), why, preview=preview, reason=reason
+            )
+            return FolderMovedAnswer.of(
+                done.result, moved=done.result.moved if preview else {}, notes_changed=[],
+                notice=notice, **self._operated(done, preview),
+            )  # fmt: skip
+        if not preview:
+            done = actions.move_folder(folder, destination, why)
+        changed = [edit.path for edit in done.plan.edits if edit.moved_to is None]
+        return FolderMovedAnswer.of(
+            done.result, notes_changed=changed, **self._operated(done, preview)
+        )
+
     @tool(annotations=SETS, tags=FULL, title="Archive a finished project")
     def archive_project(
         self,
@@ -99,6 +143,15 @@ class MoveTools(Tools):
         if not preview:
             done = actions.archive_project(project, why_of(rationale))
         return ArchivedAnswer(moved=done.result, **self._operated(done, preview))
+
+    def _waiting_note(self, move: FolderMove) -> tuple[Memory, str] | None:
+        """The first note of a folder that only the person may move, and why; None if there is
+        none."""
+        for each in move.moves:
+            note = self._box.container.live.catalogue.by_path(each.moved_from)
+            if note is not None and (reason := self._persons_reason(note, each)) is not None:
+                return note, reason
+        return None
 
     def _persons_reason(self, note: Memory, move: Move) -> str | None:
         """Why only the person may move this note, with {} for its path; None if a client may."""

@@ -100,6 +100,7 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
         ),
     ),
     "merge": lambda desk: desk.merge("seeds/Log.md", into="Goal.md"),
+    "move a folder": lambda desk: desk.move_folder("seeds/", "store/"),
     "undo a move": lambda desk: desk.curator.undo(
         [desk.curator.history.changes()[0].reversal_hash], WHY
     ),
@@ -124,7 +125,9 @@ def prepared(desk: Desk, change: str) -> None:
         fade(desk)
     if "move" in change or change == "merge":
         desk.write("seeds/Log.md", "# Log\n\nHere: [[seeds/Log]].\n")
+        desk.write("seeds/deep/Jar.md", "In [[seeds/Log]].\n")
         desk.write("Index.md", "See [[seeds/Log|the log]].\n")
+        desk.write("Board.canvas", '{"nodes":[{"type":"file","file":"seeds/Log.md"}]}')
     if change == "undo a move":
         desk.move("seeds/Log.md", "jars")
     if change == "undo":

@@ -199,6 +199,8 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     shown = capsys.readouterr().out
     assert "boats/Skiff.md → boats/Old skiff.md\nLinks rewritten in 1 note.\n" in shown
     assert (vault / "boats/Fleet.md").read_text() == "We row the [[Old skiff]].\n"
+    assert run(["move", "boats/", "store/", "--preview"]) == 0
+    assert "boats → store/boats: 2 notes\n" in capsys.readouterr().out
     assert run(["move", "Old skiff", "../elsewhere"]) == 1
     assert run(["move", "Old skiff", "sheds", "--json"]) == 0
     moved = printed(capsys)

@@ -1,4 +1,4 @@
-"""PDF files and canvases of a vault are recalled and shown, and every tool that writes refuses them."""
+"""PDF files and canvases of a vault are recalled and shown, and tools that write refuse them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from tests.documents import CANVAS, make_pdf
+from tests.integration.caller import Caller
+from tests.snapshot import differences, snapshot
 
 LEASE = ["The lease of the flat in Porto.", "The notice period is three months.\nPets are allowed."]
 WHY = "The person asked for this change."
@@ -82,6 +84,30 @@ def test_tools_that_write_refuse_documents(
     assert failed and "read-only" in str(answer)
     assert (vault_folder / path).read_bytes() == before
     assert not call(container, "get_memory", path=path)[0]
+
+
+def test_a_canvas_follows_a_note_that_a_client_moves_and_stays_the_persons(
+    container: Container, vault_folder: Path
+) -> None:
+    caller = Caller(container, tools="full")
+    before = (vault_folder / "Garden.canvas").read_bytes()
+    (vault_folder / "Broken.canvas").write_text('{"nodes": [{"file": "people/Ada.md"')
+    container.indexing.scan()
+    done = caller.person.ok(
+        "move_memory", target="people/Ada.md", destination="friends/Ada Berg.md", rationale=WHY
+    )
+    assert "Broken.canvas" in done["notice"] and "Garden.canvas" in done["notes_changed"]
+    after = (vault_folder / "Garden.canvas").read_bytes()
+    assert after == before.replace(b"people/Ada.md", b"friends/Ada Berg.md")
+    shown = caller.ok("get_memory", path="friends/Ada Berg.md")
+    assert "Garden.canvas" in str(shown["backlinks"])
+    canvas = container.live.catalogue.by_path("Garden.canvas")
+    assert canvas is not None and canvas.provenance.is_person
+    kept = snapshot(container.live.indexer)
+    container.indexing.rebuild()
+    assert differences(kept, snapshot(container.live.indexer)) == []
+    caller.person.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    assert (vault_folder / "Garden.canvas").read_bytes() == before
 
 
 def test_a_changed_and_a_deleted_pdf_are_noticed(container: Container, vault_folder: Path) -> None:

@@ -49,7 +49,6 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"folder": "projects"}, ["Clay", "Dive", "Census"]),
     ({"folder": "Projects/kelp/sea/"}, ["Dive"]),
     ({"folder": "/"}, NEWEST_FIRST),
-    ({"folder": "proj"}, []),
     ({"folder": "cafe\u0301"}, ["Tea"]),
     ({"lifecycle": "ephemeral"}, ["Talk"]),
     ({"properties": {"status": "open"}}, ["Dive", "Census"]),
@@ -58,7 +57,9 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"properties": {"hot": True}}, ["Clay"]),
     ({"properties": {"lead": "ada"}}, ["Census"]),
     ({"properties": {"status": "open", "rated": "5"}}, ["Dive"]),
-    ({"properties": {"type": "person", "nothing": "x"}}, []),
+    ({"properties": {"type": "person", "status": "open"}}, []),
+    ({"type": "person", "folder": "projects"}, []),
+    ({"tags": ["shore", "unheard of"]}, ["Ben"]),
     ({"created_after": "2025-02-01", "created_before": "2025-03-01"}, ["Clay", "Dive"]),
     ({"changed_after": "2025-06-01T12:00:00Z"}, ["Ada"]),
     ({"changed_before": "2025-06-01T12:00:00Z", "type": "person"}, ["Ben"]),
@@ -107,6 +108,27 @@ def test_folders_are_counted_level_by_level(lister: Caller) -> None:
     ]  # fmt: skip
     below = lister.ok("list_memories", folder="projects", properties={"status": "open"})
     assert below["folders"] == [{"path": "projects/kelp", "notes": 2}]
+
+
+UNKNOWN: list[tuple[dict[str, Any], str]] = [
+    ({"folder": "proj"}, "in the folder 'proj'; the nearest: projects"),
+    ({"folder": "projects/kelb"}, "the nearest: projects/kelp"),
+    ({"folder": "zzz"}, "there are: Café, permanent, projects"),
+    ({"type": "persn"}, "has the type 'persn'; the nearest: person"),
+    ({"tags": ["crwe", "#shoer"]}, "has the tag 'crwe'; the nearest: crew"),
+    ({"properties": {"stauts": "open"}}, "has the property 'stauts'; the nearest: status"),
+    ({"properties": {"status": "opne"}}, "has, as its status, 'opne'; the nearest: Open"),
+    ({"properties": {"rated": 6}}, "has, as its rated, '6'; there are: 5"),
+    ({"properties": {"type": "person", "nothing": ""}}, "has the property 'nothing'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), UNKNOWN)
+def test_a_value_that_no_note_has_is_an_error_that_names_the_nearest(
+    lister: Caller, arguments: dict[str, Any], says: str
+) -> None:
+    error = lister.error("list_memories", **arguments)
+    assert says.casefold() in error["message"].casefold()
 
 
 def test_an_unknown_project_is_an_error_that_names_the_projects(lister: Caller) -> None:

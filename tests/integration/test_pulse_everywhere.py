@@ -69,6 +69,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "boost_importance": {"target": "Frost", "importance": 0.8, "rationale": WHY},
     "set_lifecycle": {"target": "Frost", "lifecycle": "temporary", "rationale": WHY},
     "move_memory": {"target": "Frost", "destination": "weather", "rationale": WHY},
+    "move_folder": {
+        "folder": "projects/mill",
+        "destination": "old/",
+        "rationale": WHY,
+        "preview": True,
+    },
     "archive_project": {"project": "mill", "rationale": WHY},
     "verify_memory": {"target": "Frost", "rationale": WHY},
     "merge_concepts": {"sources": ["Frost", "Old pier"], "target": "Frost", "rationale": WHY},

@@ -133,6 +133,60 @@ def test_two_memories_become_one_after_a_preview(browser: Browser, site: Served,
     assert (site.bytes_of("Storm glass"), note.read_bytes()) == (target, other)
 
 
+def test_a_note_is_renamed_after_a_preview_of_the_links_that_change(
+    browser: Browser, site: Served, do: Do
+) -> None:
+    site.edit("permanent/Quay.md", "# Quay\n\nWhere the boats are.\n")
+    site.edit("permanent/Boats.md", "Moored at the [[Quay]] and [[permanent/Quay|there]].\n")
+    key, linking = site.id_of("Quay"), site.bytes_of("Boats")
+    show(browser, site, "Quay")
+    do("Move or rename", "d")
+    assert browser.one("input[name=to]").get_attribute("value") == "permanent/Quay.md"
+    browser.type("input[name=to]", "harbour/North quay.md")
+    browser.one("input[name=to]").submit()
+    browser.sees("harbour/North quay.md")
+    assert "Moored at the [[North quay]] and [[North quay|there]]." in browser.text()
+    assert (site.vault / "permanent/Quay.md").exists(), "a preview changes nothing"
+    browser.type("input[name=why]", "There is a second quay now")
+    browser.send("input[name=why]")
+    browser.sees("There is a second quay now")
+    assert browser.driver.current_url.endswith(key) and "harbour/North quay.md" in browser.text()
+    assert site.bytes_of("Boats") == b"Moored at the [[North quay]] and [[North quay|there]].\n"
+    do("Undo", "u")
+    wait_until((site.vault / "permanent/Quay.md").exists, "the note did not come back")
+    assert site.bytes_of("Boats") == linking
+
+
+def test_a_place_where_the_note_cannot_be_is_refused_next_to_the_field(
+    browser: Browser, site: Served
+) -> None:
+    show(browser, site, "Clay oven")
+    browser.press("d")
+    for wanted, says in (
+        ("permanent/mira sand.md", "give another name"), ("../out", "inside the vault"),
+        ("ovens?", "'ovens' would be"), (str(site.path_of("Clay oven").name), "To"),
+    ):  # fmt: skip
+        browser.type("input[name=to]", wanted)
+        browser.one("input[name=to]").submit()
+        browser.sees(says)
+        assert browser.one("input[name=to]").get_attribute("value") == wanted
+    browser.press(Keys.ESCAPE, Keys.ESCAPE)
+    browser.sees("Local graph")
+    assert site.path_of("Clay oven").exists()
+
+
+def test_a_note_that_was_edited_after_the_preview_is_not_moved(
+    browser: Browser, site: Served
+) -> None:
+    site.edit("permanent/Moved late.md", "as it was\n")
+    browser.open(f"{site.url}/memory/{site.id_of('Moved late')}/move?to=harbour")
+    browser.sees("harbour/Moved late.md")
+    site.edit("permanent/Moved late.md", "by another hand\n")
+    browser.press("y")
+    browser.sees("changed after this page was shown")
+    assert (site.vault / "permanent/Moved late.md").read_bytes() == b"by another hand\n"
+
+
 def test_what_another_program_saved_meanwhile_is_not_overwritten(
     browser: Browser, site: Served
 ) -> None:

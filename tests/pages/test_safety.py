@@ -59,9 +59,9 @@ def test_a_foreign_origin_or_host_is_refused_by_every_page_and_the_stream(
 
 def test_a_form_without_the_pages_token_changes_nothing(site: Served, http: httpx.Client) -> None:
     key, before = site.id_of("Clay oven"), site.bytes_of("Clay oven")
-    for token in ("", "wrong"):
-        answer = http.post(f"/memory/{key}/forget", data={"token": token, "back": "/"})
-        assert answer.status_code == 403
+    for token, act in (("", "forget"), ("wrong", "forget"), ("", "move"), ("wrong", "move")):
+        fields = {"token": token, "back": "/", "to": "elsewhere"}
+        assert http.post(f"/memory/{key}/{act}", data=fields).status_code == 403
     assert site.bytes_of("Clay oven") == before
 
 

@@ -16,6 +16,7 @@ from memvault.cli.terminal import (
     print_line,
     print_lines_changed,
     print_table,
+    print_text,
 )
 from memvault.model.errors import InvalidParams
 
@@ -98,16 +99,25 @@ def _print_rest(answer: dict[str, Any]) -> None:
         print_line(f"\n{shown:,} of {total:,} notes. To go on: --cursor {cursor}")
 
 
+def _notes(count: int) -> str:
+    return f"{count:,} {'note' if count == 1 else 'notes'}"
+
+
 def move(
     context: typer.Context,
     note: Annotated[
-        str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
+        str,
+        typer.Argument(
+            metavar="NOTE",
+            help="Title, alias, file name, path or id of a note; a folder, with / at its end.",
+        ),
     ],
     destination: Annotated[
         str,
         typer.Argument(
             metavar="DESTINATION",
-            help="A folder of the vault, / for its own, or a path that ends in .md.",
+            help="A folder of the vault, / for its own, or a path that ends in .md; for a folder "
+            "its new path, or one that exists or ends in / to move it into.",
         ),
     ],
     *,
@@ -116,21 +126,29 @@ def move(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Move a note to another folder, or rename its file; links to it are kept."""
+    """Move a note to another folder, or rename its file; links to it are kept.
+
+    A folder moves with all its notes; other files stay in it.
+    """
+    is_folder = note.endswith(("/", "\\"))
     arguments = {
-        "target": note, "destination": destination, "preview": preview,
+        "folder" if is_folder else "target": note, "destination": destination, "preview": preview,
         "rationale": "Moved from the command line.",
     }  # fmt: skip
     with engine_of(places_of(context)) as engine:
-        answer = dict(engine.call_tool("move_memory", arguments))
+        tool = "move_folder" if is_folder else "move_memory"
+        answer = dict(engine.call_tool(tool, arguments))
     if as_json:
         print_json(answer)
         return
-    print_line(f"{answer['moved_from']} → {answer['path']}")
+    notes = f": {_notes(len(answer['moved']))}" if is_folder else ""
+    print_line(f"{answer['moved_from']} → {answer['path']}{notes}")
     print_lines_changed(answer.get("lines") or ())
     changed = len(answer["notes_changed"])
     if changed and not preview:
-        print_line(f"Links rewritten in {changed:,} {'note' if changed == 1 else 'notes'}.")
+        print_line(f"Links rewritten in {_notes(changed)}.")
+    if notice := answer.get("notice"):
+        print_text(str(notice), style="yellow")
     if key := answer.get("reversal_hash"):
         print_line(f"To undo: memvault undo {key}")
     elif answer["moved_from"] == answer["path"]:

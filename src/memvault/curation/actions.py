@@ -6,11 +6,12 @@ updates the indexes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memvault.curation.changes.curator import ChangeResult
+from memvault.curation.changes.change_folders import remove_left_folders
+from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.forgetting import (
     Restored,
     is_clients_own,
@@ -20,7 +21,7 @@ from memvault.curation.changes.forgetting import (
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import UndoResult
-from memvault.curation.indexed_changes import IndexedChanges, Result
+from memvault.curation.indexed_changes import IndexedChanges, IndexedVault, Result
 from memvault.curation.link_targets import LinkTargets, find_link_targets
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
@@ -37,8 +38,15 @@ from memvault.curation.operations.move import (
     Move,
     archive_paths,
     lifecycle_path,
+    misled_note,
     stage_move,
     stage_moves,
+)
+from memvault.curation.operations.move_folder import (
+    FolderMove,
+    notes_in,
+    source_folder,
+    stage_folder_move,
 )
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
@@ -80,6 +88,15 @@ class Actions(IndexedChanges):
 
     Every method raises MemvaultError if it fails, and then nothing was changed.
     """
+
+    def __init__(
+        self,
+        curator: Curator,
+        indexed: Callable[[], IndexedVault],
+        update_indexes: Callable[[Collection[str]], object],
+    ) -> None:
+        super().__init__(curator, indexed, update_indexes)
+        curator.misled = lambda staging: misled_note(staging, indexed().notes)
 
     # -- new notes ------------------------------------------------------------------------------
 
@@ -227,6 +244,23 @@ class Actions(IndexedChanges):
             name, ChangeKind.MOVED, lambda s, t: stage_move(s, index, t, destination), why,
             preview=preview,
         )  # fmt: skip
+
+    def move_folder(
+        self, folder: str, destination: str, why: Attribution, *, preview: bool = False
+    ) -> ChangeResult[FolderMove]:
+        """Move the notes of a folder (`stage_folder_move`), and remove it if it is empty then.
+
+        Raises NoteNotFound: the folder has no notes.
+        """
+        index, folder = self._indexed().notes, source_folder(self._curator.vault, folder)
+        notes = notes_in(index.memories.all(), folder)
+        done = self._perform(
+            lambda staging: stage_folder_move(staging, index, folder, notes, destination),
+            ChangeKind.MOVED, (folder,), tuple(note.id for note in notes), why, preview=preview,
+        )  # fmt: skip
+        if done.change is not None:
+            remove_left_folders(self._curator.vault, done.result.moved_from, done.result.moved)
+        return done
 
     def archive_project(
         self, project: str, why: Attribution, *, preview: bool = False

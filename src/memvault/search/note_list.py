@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memvault.model.errors import InvalidParams
@@ -17,6 +19,9 @@ from memvault.search.scope import in_scope
 from memvault.text.words import composed
 from memvault.vault.frontmatter.properties import key_of
 from memvault.vault.markdown.wikilink import plain_text
+
+MAX_NEAREST = 3  # similar values that an error names
+MAX_NAMED = 10  # values that it names if none is similar
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +105,13 @@ def list_notes(
         cursor: that of the page before.
 
     Raises:
-        InvalidParams: the cursor is not that of a page.
+        InvalidParams: the cursor is not that of a page, or no note of the vault has the folder,
+            type, tag, property or value.
     """
+    notes = list(notes)
     passing = [note for note in notes if note_filter.passes(*note)]
+    if not passing and notes:
+        _check_known([note.memory for note in notes], note_filter)
     counts = Counter(
         folder
         for note in passing
@@ -119,6 +128,39 @@ def list_notes(
         tuple(FolderCount(path, counts[path]) for path in sorted(counts)),
         _cursor_of(page[-1]) if len(remaining) > limit else None,
     )
+
+
+def _check_known(memories: Sequence[Memory], wanted: NoteFilter) -> None:
+    """Raise InvalidParams, with the nearest known values, if no note has a value that is wanted."""
+    filters = wanted.filters or Filters()
+    parents = (PurePosixPath(memory.path).parents for memory in memories)
+    folders = {str(folder) for each in parents for folder in each} - {"."}
+    _check_any(folders, [wanted.folder.strip("/")], "is in the folder")
+    _check_any({memory.type for memory in memories}, filters.types, "has the type")
+    tags = [tag.lstrip("#") for tag in filters.tags or ()]
+    _check_any({tag for memory in memories for tag in memory.tags}, tags, "has the tag")
+    for key, value in wanted.properties.items():
+        values = [_values(memory) for memory in memories]
+        _check_any({name for each in values for name in each}, [key_of(key)], "has the property")
+        known = {
+            shown
+            for each in values
+            for item in _items(each.get(key_of(key)))
+            if (shown := plain_text(shown_value(item) or ""))
+        }
+        _check_any(known, [value], f"has, as its {key},")
+
+
+def _check_any(known: Iterable[str], wanted: Sequence[str] | None, says: str) -> None:
+    """Raise InvalidParams if values are wanted and none of them is known."""
+    keys = {_comparable(value): value for value in sorted(known)}
+    missing = [value for value in wanted or () if value.strip()]
+    if not missing or any(_comparable(value) in keys for value in missing):
+        return
+    near = get_close_matches(_comparable(missing[0]), keys, MAX_NEAREST, cutoff=0.5)
+    names = ", ".join(keys[key] for key in near or list(keys)[:MAX_NAMED])
+    nearest = "" if not names else f"; the nearest: {names}" if near else f"; there are: {names}"
+    raise InvalidParams(f"No note {says} {missing[0]!r}{nearest}", nearest=[keys[k] for k in near])
 
 
 def _order(note: ListedNote) -> tuple[datetime, str]:
@@ -139,19 +181,21 @@ def _order_of_cursor(cursor: str) -> tuple[datetime, str]:
 
 
 def _has(memory: Memory, key: str, value: str) -> bool:
-    own_fields = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
+    comparable = {_comparable(item) for item in _items(_values(memory).get(key_of(key)))} - {""}
+    return bool(comparable) and (not value.strip() or _comparable(value) in comparable)
+
+
+def _values(memory: Memory) -> dict[str, Any]:
+    """The properties of a note by their keys (`key_of`)."""
+    fields = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
     flags = {"verified": memory.verified, "pinned": memory.pinned}
-    values = {
-        **own_fields,
-        **flags,
-        **{key_of(name): item for name, item in memory.properties.items()},
-    }
-    stored = values.get(key_of(key))
-    items = stored if isinstance(stored, list) else [stored]
-    comparable_values = {_comparable(item) for item in (*items, stored)} - {""}
-    return bool(comparable_values) and (
-        not value.strip() or _comparable(value) in comparable_values
-    )
+    properties = {key_of(name): value for name, value in memory.properties.items()}
+    return {**fields, **flags, **properties}
+
+
+def _items(value: Any) -> list[Any]:
+    """The value, and if it is a list its items."""
+    return [*value, value] if isinstance(value, list) else [value]
 
 
 def _comparable(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Reads documents among notes, never writes them: PDF files and Obsidian's canvases.
+"""Reads documents among notes: PDF files and Obsidian's canvases.
 
 A document is indexed as a note with its text (`note_text`). A PDF becomes plain text with a line
 ``Page 3`` in front of each page, marked by a form feed as by pdftotext, and `parse_pages` parses
@@ -13,7 +13,7 @@ import logging
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -68,16 +68,21 @@ class DocumentTexts:
         return text
 
 
-def check_writable(path: str) -> None:
-    """Refuse to change a document.
+def is_canvas(path: str) -> bool:
+    return PurePosixPath(path).suffix.lower() == CANVAS
+
+
+def check_writable(path: str, documents: Collection[str] = DOCUMENT_SUFFIXES) -> None:
+    """Refuse to change a document of these kinds.
 
     Raises:
         ReadOnlyDocument: the path is that of a PDF file or a canvas.
     """
-    if is_document(path):
+    if PurePosixPath(path).suffix.lower() in documents:
         raise ReadOnlyDocument(
-            f"{path} is read-only: memvault reads PDF files and canvases and never changes them. "
-            "Change it in its own program, or write a note that links to it.",
+            f"{path} is read-only: memvault never changes PDF files, and in canvases only the "
+            "links to notes that move. Change it in its own program, or write a note that links "
+            "to it.",
             path=path,
         )
 

@@ -9,7 +9,7 @@ import stat as stat_module
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from memvault.model.errors import (
     NoteConflict,
@@ -19,12 +19,12 @@ from memvault.model.errors import (
     VaultMissing,
 )
 from memvault.model.provenance import Provenance
-from memvault.vault.documents import DocumentTexts, check_writable, is_document
+from memvault.vault.documents import PDF, DocumentTexts, check_writable, is_canvas, is_document
 from memvault.vault.file_names import folded_name, safe_name
 from memvault.vault.ignore import IgnoreRules, is_link_path
+from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_respell
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
 from memvault.vault.write import (
-    move,
     publish,
     replace_unchanged,
     storage_errors,
@@ -143,12 +143,20 @@ class Vault:
         return real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else None
 
     def stat(self, path: str) -> NoteStat | None:
-        """Size and modification time of a file, or None if it does not exist."""
+        """Size and modification time of a file, or None if none has exactly this name."""
+        found = self._file_at(path)
+        return note_stat(path, found) if found and is_spelled(self.root / path) else None
+
+    def is_taken(self, path: str) -> bool:
+        """Whether a file is found at this path, perhaps by another spelling of its name."""
+        return self._file_at(path) is not None
+
+    def _file_at(self, path: str) -> os.stat_result | None:
         try:
             stat = self.file_path(path).stat()
         except (OSError, OutsideVault):
             return None
-        return note_stat(path, stat) if stat_module.S_ISREG(stat.st_mode) else None
+        return stat if stat_module.S_ISREG(stat.st_mode) else None
 
     def examined(self, path: str) -> Examined:
         """A note as it may be shown: here the whole note, as the person's. Raises as `read`."""
@@ -171,11 +179,19 @@ class Vault:
             StorageError: it cannot be read.
             VaultMissing: the vault's folder does not exist.
         """
+        return self._read(path, as_text=is_document(path))
+
+    def stored(self, path: str) -> bytes:
+        """The bytes of the file of exactly this name, of a canvas its JSON. Raises as `read`."""
+        if not is_spelled(self.root / path):
+            raise NoteNotFound(f"there is no note at {path}", path=path)
+        return self._read(path, as_text=is_document(path) and not is_canvas(path))
+
+    def _read(self, path: str, *, as_text: bool) -> bytes:
         place = self.file_path(path)
         try:
             with _note_errors(path):
-                documents = self._documents
-                return documents.read(path, place) if is_document(path) else place.read_bytes()
+                return self._documents.read(path, place) if as_text else place.read_bytes()
         except NoteNotFound:
             self.check()
             raise
@@ -212,7 +228,7 @@ class Vault:
                 `change` pass through. The note is then unchanged.
         """
         self.check()
-        check_writable(path)
+        check_writable(path, {PDF})
         place = self.file_path(path)
         with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
@@ -236,13 +252,20 @@ class Vault:
         self.check()
         check_writable(source)
         old_place, new_place = self.file_path(source), self.file_path(target)
+        if folded_name(source) == folded_name(target):  # else Windows resolves it to the old name
+            new_place = old_place.with_name(PurePosixPath(target).name)
         with _note_errors(source), self._writer.held():
             new_place.parent.mkdir(parents=True, exist_ok=True)
             try:
-                move(old_place, new_place)
+                move_or_respell(old_place, new_place)
             except FileExistsError:
                 return False
         return True
+
+    def finish_respelling(self, path: str) -> None:
+        """Complete a move to another spelling of a name that a crash interrupted."""
+        with storage_errors(path), self._writer.held():
+            finish_respelling(self.root / path)
 
     def delete(self, path: str) -> None:
         """Delete a file; a missing file is no error.
@@ -278,12 +301,12 @@ class Vault:
 
         Editors that save in place first empty the file.
         """
-        data = self.read(path)
+        data = self.stored(path)
         for _ in range(EDIT_ATTEMPTS):
             if data:
                 break
             time.sleep(EDIT_PAUSE_SECONDS)
-            data = self.read(path)
+            data = self.stored(path)
         return data
 
     def note_folder(self, folder: str) -> str:

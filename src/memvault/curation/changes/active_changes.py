@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
+from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import Change, ChangeKind, FileChange
 
@@ -24,6 +25,7 @@ class ActiveChanges:
         self._forgotten = forgotten
         self._on: dict[str, list[Change]] = defaultdict(list)
         self._taken_back: set[str] = set()
+        self._moves: list[Change] = []
         restoring: dict[str | None, Change] = {}
         for change in newest_first:
             if change.undone_by in restoring:  # it may have come back elsewhere
@@ -34,6 +36,8 @@ class ActiveChanges:
                 restoring[change.reversal_hash] = change
             if change.kind is not ChangeKind.UNDONE:  # an undo adds nothing of its own
                 self._add(change, self._subjects(change))
+                if any(file.moved_to and not is_in_trash(file.moved_to) for file in change.files):
+                    self._moves.append(change)
         for active in self._on.values():
             active.sort(key=_age)
 
@@ -47,6 +51,15 @@ class ActiveChanges:
         subjects = file.paths if file is not None else self._memories(change)
         newest = max(filter(None, map(self._newest, subjects)), key=_age, default=change)
         return newest if _age(newest) > _age(change) else None
+
+    def later_move(self, change: Change) -> Change | None:
+        """The newest change after ``change`` that moved a note within the vault, or None."""
+        later = (
+            move
+            for move in self._moves
+            if _age(move) > _age(change) and move.reversal_hash not in self._taken_back
+        )
+        return max(later, key=_age, default=None)
 
     def drop(self, change: Change) -> None:
         """Mark a change as undone."""

@@ -79,7 +79,7 @@ def edits_made(
 def current_bytes(vault: Vault, path: str) -> bytes | None:
     """The bytes of a file, or None if it does not exist."""
     try:
-        return vault.read(path)
+        return vault.stored(path)
     except NoteNotFound:
         return None
 
@@ -158,6 +158,7 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
     """
     current_hash = _hash_at(vault, file.path)
     if file.moved_to is not None:
+        vault.finish_respelling(file.moved_to)
         moved_hash = _hash_at(vault, file.moved_to)
         if current_hash is None and moved_hash is not None and moved_hash == file.final_hash:
             return "after"

@@ -1,4 +1,4 @@
-"""The folders that changes create, which their undoing removes if they are empty."""
+"""The folders that changes create or leave, and which are removed if they are empty."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ def remove_empty_folders(vault: Vault, history: History, undone: Sequence[Change
     for folder in reversed(_folders_of(path for change in undone for path in change.paths)):
         if folder in created:
             vault.remove_empty_folder(folder)
+
+
+def remove_left_folders(vault: Vault, folder: str, moved: Iterable[str]) -> None:
+    """Remove a folder, and those below it, that are empty since these files moved out of them."""
+    for left in reversed(_folders_of(moved)):
+        if left == folder or left.startswith(f"{folder}/"):
+            vault.remove_empty_folder(left)
 
 
 def _folders_of(paths: Iterable[str]) -> list[str]:

@@ -91,6 +91,7 @@ class Curator:
         self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
         # Gives the path at which the note with an id was last seen.
         self.path_of_note: Callable[[str], str | None] = lambda note_id: None
+        self.misled: Callable[[Staging], str | None] = lambda staging: None  # see `UndoStaging`
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -243,6 +244,7 @@ class Curator:
                 self.history,
                 self.forgotten,
                 self.path_of_note,
+                misled=self.misled,
                 for_client=why.kind == "client",
             )
             if preview or not undone.undone:

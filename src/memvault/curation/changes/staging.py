@@ -51,7 +51,7 @@ class Staging:
         return other
 
     def read(self, path: str) -> bytes:
-        """The bytes of a note as staged.
+        """The bytes of a note as staged; of a canvas its JSON.
 
         Raises:
             NoteNotFound, OutsideVault, StorageError: see `Vault.read`.
@@ -66,14 +66,20 @@ class Staging:
 
     def is_file(self, path: str) -> bool:
         """Whether the vault has this file, be it a note or not."""
-        return self.vault.stat(path) is not None
+        return self.vault.is_taken(path)
 
     def write(self, path: str, data: bytes) -> None:
         """Replace the bytes of a note.
 
         Raises:
             NoteNotFound: there is no such note.
+            ReadOnlyDocument: it is a PDF file or a canvas.
         """
+        check_writable(path)
+        self.relink(path, data)
+
+    def relink(self, path: str, data: bytes) -> None:
+        """Replace the bytes of a note or canvas in which only links change. Raises NoteNotFound."""
         self.read(path)
         self._after[path] = data
 
@@ -132,7 +138,11 @@ class Staging:
         return free
 
     def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
-        """Move a file, with the bytes that the vault has or with its staged edits."""
+        """Move a file, with the bytes that the vault has or with its staged edits.
+
+        Raises ReadOnlyDocument: it is a PDF file or a canvas.
+        """
+        check_writable(path)
         staged = self.read(path)
         self._staged_bytes(target)
         origin = self._origin.pop(path, path)
@@ -216,9 +226,6 @@ class Staging:
             and self._after[target] is not None
         }
         arrived = set(moves.values())
-        for path in sorted({*differing, *moves}):
-            if self._before[path] is not None:
-                check_writable(path)
         for path in self._after:
             if path in moves:
                 before, after = self._before[path], self._after[moves[path]]
@@ -229,7 +236,7 @@ class Staging:
     def _staged_bytes(self, path: str) -> bytes | None:
         if path not in self._after:
             try:
-                data: bytes | None = self.vault.read(path)
+                data: bytes | None = self.vault.stored(path)
             except NoteNotFound:
                 data = None
             self._before[path] = self._after[path] = data
@@ -252,7 +259,7 @@ class Staging:
 
     def _is_free(self, path: str) -> bool:
         is_staged = self._after.get(path) is not None or path.casefold() in self._created
-        return not is_staged and (path in self._earlier or self.vault.stat(path) is None)
+        return not is_staged and (path in self._earlier or not self.vault.is_taken(path))
 
 
 def is_in_trash(path: str) -> bool:

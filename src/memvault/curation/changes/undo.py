@@ -56,6 +56,7 @@ class UndoStaging:
     Args:
         content: returns a version by its hash, None if it is not kept.
         path_of_note: gives the path at which the note with an id was last seen, or None.
+        misled: a note in which the staged moves would make a link lead elsewhere; None if none.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
 
@@ -67,6 +68,7 @@ class UndoStaging:
         active: ActiveChanges,
         path_of_note: Callable[[str], str | None] = lambda note_id: None,
         *,
+        misled: Callable[[Staging], str | None] = lambda staging: None,
         for_client: bool = False,
     ) -> None:
         self.staging = staging
@@ -75,6 +77,7 @@ class UndoStaging:
         self._forgotten = forgotten
         self._active = active
         self._path_of_note = path_of_note
+        self._misled = misled
 
     def undo(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
@@ -94,6 +97,7 @@ class UndoStaging:
             conflict = self._later_change(change, file) or self._undo_file(change, file)
             if conflict is not None:
                 conflicts.append(conflict)
+        conflicts = conflicts or self._misled_links(change)
         if conflicts:
             self.staging = staging_before
             return conflicts
@@ -106,6 +110,15 @@ class UndoStaging:
         self.staging.note_undone(change.reversal_hash)
         self._active.drop(change)
         return []
+
+    def _misled_links(self, change: Change) -> list[Conflict]:
+        """The conflict of moving notes back under links that a later move left or rewrote."""
+        later = self._active.later_move(change)
+        path = self._misled(self.staging) if later is not None else None
+        if later is None or path is None:
+            return []
+        reason = f"a link in it would lead elsewhere; {_undo_first(later)}"
+        return [Conflict(change.reversal_hash, path, reason)]
 
     def _is_hidden_from_client(self, path: str) -> bool:
         """Whether a client asks about a file that it may not see.
@@ -141,7 +154,7 @@ class UndoStaging:
             self.staging.trash(file.path)
             return None
         if current_hash == file.after and before is not None:
-            self.staging.write(file.path, before)
+            self.staging.relink(file.path, before)
             return None
         if current_hash == file.after:
             return self._conflict(change, file, NOT_KEPT)
@@ -292,18 +305,25 @@ def stage_undo(
     forgotten: Tombstones,
     path_of_note: Callable[[str], str | None],
     *,
+    misled: Callable[[Staging], str | None],
     for_client: bool,
 ) -> UndoResult:
     """Stage the reversal of these changes; those with conflicts are left out.
 
     Args:
-        path_of_note, for_client: see `UndoStaging`.
+        path_of_note, misled, for_client: see `UndoStaging`.
     """
     changes = history.changes(limit=None) if newest_first else []
     later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
     active = ActiveChanges(later, forgotten)
     undoing = UndoStaging(
-        staging, history.content, forgotten, active, path_of_note, for_client=for_client
+        staging,
+        history.content,
+        forgotten,
+        active,
+        path_of_note,
+        misled=misled,
+        for_client=for_client,
     )
     undone: list[Change] = []
     conflicts: list[Conflict] = []

@@ -28,11 +28,11 @@ def destination_path(staging: Staging, path: str, destination: str) -> str:
         NoteConflict: a file has that name, or would have it where case does not count.
     """
     vault = staging.vault
-    requested = _in_vault(vault, destination)
+    requested = path_in_vault(vault, destination)
     folder, _, name = requested.rpartition("/")
     if without_suffix(name) == name:
         folder, name = requested, PurePosixPath(path).name
-    folder = _checked_folder(vault, folder)
+    folder = checked_folder(vault, folder)
     new = f"{folder}/{name}" if folder else name
     if new == path:
         return path
@@ -44,8 +44,8 @@ def destination_path(staging: Staging, path: str, destination: str) -> str:
     return new
 
 
-def _in_vault(vault: Vault, destination: str) -> str:
-    """The destination relative to the vault's folder."""
+def path_in_vault(vault: Vault, destination: str) -> str:
+    """The destination relative to the vault's folder, "" for that. Raises OutsideVault."""
     path = destination.strip().replace("\\", "/")
     if path.startswith("/") and path.strip("/"):
         inside = vault.relative(Path(path))
@@ -55,7 +55,13 @@ def _in_vault(vault: Vault, destination: str) -> str:
     return path.removeprefix("./").strip("/")
 
 
-def _checked_folder(vault: Vault, folder: str) -> str:
+def checked_folder(vault: Vault, folder: str) -> str:
+    """A folder's path, as existing folders spell it.
+
+    Raises:
+        InvalidParams: it is not valid on every system, or a file has this name.
+        OutsideVault: no note can be there.
+    """
     checked = vault.note_folder(folder)
     if folded_name(checked) != folded_name(folder):
         raise InvalidParams(
@@ -90,12 +96,6 @@ def _check_free(staging: Staging, folder: str, name: str, path: str) -> None:
         prefix + entry_name for entry_name in names if folded_name(entry_name) == folded_name(name)
     )
     for other in same_named:
-        if other == path and staging.is_file(prefix + name):
-            raise NoteConflict(
-                f"This file system takes {prefix}{name} for {path}; rename it to something else "
-                "first",
-                path=path,
-            )
         if other != path and staging.exists(other):
             raise NoteConflict(
                 f"There is a file {other} already; give another name that ends in .md",

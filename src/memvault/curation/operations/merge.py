@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import property_of, set_property, spelling
+from memvault.curation.operations.relink import relink
 from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
@@ -162,13 +163,11 @@ class _Merging:
     def _relink_all(self) -> None:
         keys = {key for memory in self._notes for key in keys_of(memory.path, memory.aliases)}
         merged = {memory.path for memory in self._notes}
+        moved = dict.fromkeys(merged, self._path)
         for path in sorted(self._index.linking(keys) - merged):
-            if not self._staging.exists(path):
-                continue
-            data = self._staging.read(path)
-            changed = rewrite_links(path, data, self._redirect_from(path))
-            if changed != data:
-                self._staging.write(path, changed)
+            if self._staging.exists(path) and relink(
+                self._staging, path, self._redirect_from(path), moved
+            ):
                 self.changed.append(path)
 
     def _redirect_from(self, source: str) -> Callable[[WrittenLink], NewTarget | None]:

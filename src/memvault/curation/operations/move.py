@@ -2,27 +2,30 @@
 project's notes to the archive.
 
 A link that would no longer lead to its note, or that has its path, is rewritten as Obsidian does,
-in other notes and in a moved one. All other links stay as they are written.
+in other notes, in a moved one and in canvases. All other links stay as they are written.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.staging import Staging, is_in_trash
 from memvault.curation.operations.destination import destination_path
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.properties import path_of, set_property, stage_lifecycle
+from memvault.curation.operations.relink import relink, unreadable_canvases
 from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.curation.targets import Target
+from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle, Memory
 from memvault.text.words import name_key
+from memvault.vault.documents import is_canvas, note_text
 from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.properties import (
     ARCHIVE,
@@ -32,17 +35,34 @@ from memvault.vault.frontmatter.properties import (
 )
 from memvault.vault.links import LinkIndex, keys_of, moved_link, without_suffix
 from memvault.vault.parse import parse_note
-from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
+from memvault.vault.rewrite_links import NewTarget, WrittenLink
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A note that moved, with the lifecycle and project that it has at its new path."""
+    """A note that moved, with the lifecycle and project that it has at its new path.
+
+    ``unreadable`` are the canvases that name it but are not valid JSON; links in them stay.
+    """
 
     moved_from: str
     path: str
     lifecycle: Lifecycle
     project: str | None
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def notice(self) -> str | None:
+        """Which links stay as they are although they should change."""
+        return left_notice(self.unreadable)
+
+
+def left_notice(unreadable: Sequence[str]) -> str | None:
+    """The notice about canvases whose links stay; None if there are none."""
+    if not unreadable:
+        return None
+    canvases = ", ".join(unreadable)
+    return f"Not valid JSON, so links in it stay as they are: {canvases}. Correct them in Obsidian."
 
 
 def stage_move(staging: Staging, index: MergeIndex, target: Target, destination: str) -> Move:
@@ -59,17 +79,28 @@ def stage_move(staging: Staging, index: MergeIndex, target: Target, destination:
     path, note = path_of(target, "a place"), target.note
     assert note is not None
     new = destination_path(staging, path, destination)
-    if new != path:
-        stage_moves(staging, index, [note], {path: new})
-        moved = Target(target.name, note.model_copy(update={"path": new}))
-        lifecycle, project = folder_lifecycle(new), folder_project(new)
-        if lifecycle is not None:
-            stage_lifecycle(staging, moved, lifecycle)
-        stated = _memory(staging, new).project
-        if project is not None and stated is not None and name_key(stated) != name_key(project):
-            set_property(staging, new, "project", project)
+    if new == path:
+        return Move(path, path, note.lifecycle, note.project)
+    stage_moves(staging, index, [note], {path: new})
+    move = finish_move(staging, note, new)
+    return replace(move, unreadable=unreadable_canvases(staging, index.memories, [path]))
+
+
+def finish_move(staging: Staging, note: Memory, new: str) -> Move:
+    """Set the lifecycle and the project of a note that moved to those of its new folder.
+
+    Raises:
+        MalformedFrontmatter: the YAML cannot be edited safely.
+    """
+    lifecycle, project = folder_lifecycle(new), folder_project(new)
+    if lifecycle is not None:
+        moved = Target(note.title, note.model_copy(update={"path": new}))
+        stage_lifecycle(staging, moved, lifecycle)
+    stated = _memory(staging, new).project
+    if project is not None and stated is not None and name_key(stated) != name_key(project):
+        set_property(staging, new, "project", project)
     moved_memory = _memory(staging, new)
-    return Move(path, new, moved_memory.lifecycle, moved_memory.project)
+    return Move(note.path, new, moved_memory.lifecycle, moved_memory.project)
 
 
 def _memory(staging: Staging, path: str) -> Memory:
@@ -114,25 +145,57 @@ def stage_moves(
         memories: the notes that move.
         moves: the wanted path of each note, by its current path.
     """
-    new = {path: staging.free_path(target, first=2) for path, target in moves.items()}
-    keys = {
+    new = {
+        path: target
+        if folded_name(target) == folded_name(path)  # the note itself may have the name
+        else staging.free_path(target, first=2)
+        for path, target in moves.items()
+    }
+    links = index.links.after_moves(new)
+    for path in sorted(index.linking(_keys(memories, new)) | set(new)):
+        if staging.exists(path):
+            redirect = _redirect(index.links, links, new, path)
+            relink(staging, path, redirect, new, _attached(staging, path, new.get(path, path)))
+    for path, target in new.items():
+        staging.move(path, target, with_edits=True)
+    return new
+
+
+def misled_note(staging: Staging, index: MergeIndex) -> str | None:
+    """A note or canvas in which the staged moves make a link lead elsewhere; None if there is none.
+
+    Args:
+        index: the notes as they are now.
+    """
+    plan = staging.plan(ChangeKind.MOVED, (), ())
+    moves = {path: new for path, new in plan.moves if not is_in_trash(new)}
+    memories = [memory for path in moves if (memory := index.memories.by_path(path)) is not None]
+    after = index.links.after_moves(moves)
+    for path in sorted(index.linking(_keys(memories, moves)) | set(moves)):
+        place = moves.get(path, path)
+        if staging.vault.stat(path) is None or not staging.exists(place):
+            continue
+        before, staged = _targets(path, staging.vault.stored(path)), staging.read(place)
+        for old, new in zip(before, _targets(place, staged), strict=False):
+            leads_to = index.links.resolve(old, path) if old else None
+            if leads_to and after.resolve(new, place) != moves.get(leads_to, leads_to):
+                return path
+    return None
+
+
+def _targets(path: str, data: bytes) -> list[str]:
+    note = parse_note(path, note_text(path, data) if is_canvas(path) else data)
+    return [link.target for link in note.links]
+
+
+def _keys(memories: Iterable[Memory], new: Mapping[str, str]) -> set[str]:
+    """The keys of the links that moving these notes may affect."""
+    return {
         key
         for memory in memories
         for place in (memory.path, new[memory.path])
         for key in keys_of(place, memory.aliases)
     }
-    links = index.links.after_moves(new)
-    for path in sorted(index.linking(keys) | set(new)):
-        if not staging.exists(path):
-            continue
-        data, place = staging.read(path), new.get(path, path)
-        redirect = _redirect(index.links, links, new, path)
-        changed = rewrite_links(path, data, redirect, _attached(staging, path, place))
-        if changed != data:
-            staging.write(path, changed)
-    for path, target in new.items():
-        staging.move(path, target, with_edits=True)
-    return new
 
 
 def _redirect(
