@@ -745,3 +745,27 @@ def test_verified_means_the_same_in_every_answer(call: Caller, container: Contai
         assert [node["verified"] for node in found if node["path"] == path] == [expected]
         assert call("get_memory", path=path)["verified"] is expected
         assert call("fetch", id=memory.id)["metadata"]["verified"] == str(expected).lower()
+
+
+@pytest.mark.parametrize("tool", ["move_memory", "merge_concepts"])
+def test_no_client_changes_a_word_or_the_mark_of_a_sentence_that_links_to_its_note(
+    call: Caller, container: Container, tool: str
+) -> None:
+    name = f"Ada {tool.partition('_')[0]}"
+    own = f"# Will of {name}\n\nThe house of {name} goes to [[{name}]].\n\nHeir: [[{name}]]\n"
+    write(container, f"Will of {name}.md", own)
+    stored = call("store_memory", title=name, content="She is a friend.", rationale=WHY)
+    other = call("store_memory", title=f"Eve {name}", content="A friend, too.", rationale=WHY)
+    arguments: dict[str, Any] = {"target": stored["node_id"], "destination": "Mallory.md"}
+    if tool == "merge_concepts":
+        both = [stored["node_id"], other["node_id"]]
+        arguments = {"target": other["node_id"], "sources": both}
+    changed = call(tool, **arguments, rationale=WHY)["notes_changed"]
+    assert f"Will of {name}.md" in changed
+    query = f"Who gets the house of {name}?"
+    found = call("recall_memory", "other", query=query)["nodes"]
+    (will,) = [node for node in found if node["path"] == f"Will of {name}.md"]
+    assert (will["verified"], will["origin"]) == (True, "person")
+    assert will["content"] == f"The house of {name} goes to {name}.\nHeir: {name}"
+    context = call("inject_context", "other", query=query)["context"]
+    assert f"The house of {name} goes to {name}. Heir: {name} [" in context

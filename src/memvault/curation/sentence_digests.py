@@ -202,6 +202,11 @@ def relinked(before: bytes, after: bytes) -> dict[str, str]:
     }
 
 
+def read_alike(before: bytes, after: bytes) -> bool:
+    """Whether two versions of a note have the same words, whatever their links lead to."""
+    return [unit.words for unit in units(before)] == [unit.words for unit in units(after)]
+
+
 def _has_link(unit: Unit) -> bool:
     return "](" in unit.text or "[[" in unit.text
 

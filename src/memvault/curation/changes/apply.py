@@ -10,14 +10,21 @@ from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
 from memvault.curation.reframing import Reframed, reframed
-from memvault.curation.sentence_digests import added, fingerprint, relinked, says_verified
-from memvault.model.change import FileChange
+from memvault.curation.sentence_digests import (
+    added,
+    fingerprint,
+    read_alike,
+    relinked,
+    says_verified,
+)
+from memvault.model.change import ChangeKind, FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.parse import content_hash
 
 logger = logging.getLogger(__name__)
+RELINKING = (ChangeKind.MOVED, ChangeKind.ARCHIVED, ChangeKind.LIFECYCLE_SET)  # rewrite links only
 Version = Callable[[str], bytes | None]  # a kept version by its hash
 
 
@@ -89,7 +96,7 @@ def file_change(
     edits: Sequence[Edit],
     *,
     by_client: bool,
-    relinks: bool = False,
+    kind: ChangeKind = ChangeKind.EDITED,
     mtime_ns: int | None = None,
 ) -> FileChange:
     """The journal's record of an edit, with hashes instead of texts.
@@ -98,11 +105,12 @@ def file_change(
         edits: all edits of the change. A sentence that another of its notes had before counts as
             carried, not as added.
         by_client: then the person's sentences that it moves or reframes are recorded, too.
-        relinks: it changes only targets of links, so all sentences stay their writers', and none
-            is reframed.
+        kind: of the change. Where it changes only links, all sentences stay their writers', and
+            none is reframed.
         mtime_ns: when the file was last saved.
     """
     new = [] if edit.after is None else added(edit.before, edit.after)
+    relinks = kind in RELINKING or (kind is ChangeKind.MERGED and _reads_as_before(edit))
     same = relinked(edit.before, edit.after) if relinks and edit.before and edit.after else {}
     new = [digest for digest in new if digest not in same]
     others = [other.before for other in edits if other is not edit and other.before is not None]
@@ -125,6 +133,12 @@ def file_change(
         was_verified=edit.before is not None and says_verified(edit.before),
         mtime_ns=mtime_ns,
     )
+
+
+def _reads_as_before(edit: Edit) -> bool:
+    if edit.before is None or edit.after is None:
+        return False
+    return read_alike(edit.before, edit.after)
 
 
 def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:

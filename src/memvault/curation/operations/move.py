@@ -2,7 +2,8 @@
 project's notes to the archive.
 
 A link that would no longer lead to its note, or that has its path, is rewritten as Obsidian does,
-in other notes and in a moved one. All other links stay as they are written.
+in other notes and in a moved one. All other links stay as they are written. If a client moves the
+note, every sentence reads as before, so that no new name gets into the person's words.
 """
 
 from __future__ import annotations
@@ -45,7 +46,14 @@ class Move:
     project: str | None
 
 
-def stage_move(staging: Staging, known: MergeIndex, target: Target, destination: str) -> Move:
+def stage_move(
+    staging: Staging,
+    known: MergeIndex,
+    target: Target,
+    destination: str,
+    *,
+    reads_as_before: bool = False,
+) -> Move:
     """Move a note to a folder, or to a path that ends in ``.md`` for a new file name.
 
     Where the folder means a lifecycle or a project, and the note's properties state another, these
@@ -60,7 +68,7 @@ def stage_move(staging: Staging, known: MergeIndex, target: Target, destination:
     assert note is not None
     new = destination_path(staging, path, destination)
     if new != path:
-        stage_moves(staging, known, [note], {path: new})
+        stage_moves(staging, known, [note], {path: new}, reads_as_before=reads_as_before)
         moved = Target(target.name, note.model_copy(update={"path": new}))
         lifecycle, project = folder_lifecycle(new), folder_project(new)
         if lifecycle is not None:
@@ -106,13 +114,19 @@ def archive_paths(memories: Iterable[Memory], project: str) -> dict[str, str]:
 
 
 def stage_moves(
-    staging: Staging, known: MergeIndex, memories: Iterable[Memory], moves: Mapping[str, str]
+    staging: Staging,
+    known: MergeIndex,
+    memories: Iterable[Memory],
+    moves: Mapping[str, str],
+    *,
+    reads_as_before: bool = False,
 ) -> dict[str, str]:
     """Move notes; returns the new path of each note, numbered if the name was taken.
 
     Args:
         memories: the notes that move.
         moves: the wanted path of each note, by its current path.
+        reads_as_before: a rewritten link shows what it showed, not the note's new name.
     """
     new = {path: staging.free_path(target, first=2) for path, target in moves.items()}
     keys = {
@@ -126,7 +140,7 @@ def stage_moves(
         if not staging.exists(path):
             continue
         data, place = staging.read(path), new.get(path, path)
-        redirect = _redirect(known.links, links, new, path)
+        redirect = _redirect(known.links, links, new, path, only_target=not reads_as_before)
         changed = rewrite_links(path, data, redirect, _attached(staging, path, place))
         if changed != data:
             staging.write(path, changed)
@@ -136,7 +150,12 @@ def stage_moves(
 
 
 def _redirect(
-    before: LinkIndex, after: LinkIndex, new: Mapping[str, str], source: str
+    before: LinkIndex,
+    after: LinkIndex,
+    new: Mapping[str, str],
+    source: str,
+    *,
+    only_target: bool,
 ) -> Callable[[WrittenLink], NewTarget | None]:
     """Redirects the links of the note at ``source`` that would no longer lead to their notes."""
     place = new.get(source, source)
@@ -151,7 +170,7 @@ def _redirect(
         if after.resolve(link.target, place) == path and not is_full_path:
             return None
         name, markdown = moved_link(link.target, path, place, after)
-        return NewTarget(markdown, name, link.subpath, only_target=True)
+        return NewTarget(markdown, name, link.subpath, only_target)
 
     return redirect
 
