@@ -223,7 +223,8 @@ class Provenances:
                     claims.late.update(file.added)
                 for written_by, digests in by_origin.items():
                     claims.add(digests, written_by)
-                if file.reframed and not origin.is_person:
+                is_reframed = file.reframed and claims.has_own(file.causes)
+                if is_reframed and not origin.is_person:
                     claims.reframe(file, change.reversal_hash, origin)
                     self._reframed.setdefault(change.reversal_hash, []).append(claims)
             self._remember_sentences(file, self._claims[f"path:{file.place}"])

@@ -9,10 +9,13 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from memvault.curation.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
+from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.verification.amount_words import NUMBER_WORDS, NUMBER_WORDS_ELSEWHERE
 
 _SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
 _MAX_CHANGED = 20  # words
+_MAX_TOUCHED = 50  # sentences; a change of more of them concerns the whole note
+_LEAST_DIGITS = 2  # of a number that shows what a sentence speaks of
 _LONGEST_WORD = 40  # letters of a word whose spelling is compared
 _SAME_SPELLING = 0.8  # share of the letters that a word with its spelling corrected keeps
 _WORD = re.compile(r"\w+")
@@ -26,24 +29,28 @@ class Reframed(NamedTuple):
         digests: of these sentences.
         own_places: `Unit.places` where they still are as they were before.
         new_places: `Unit.places` where the change put them or changed what is around them.
+        causes: digests of the sentences that it deleted, reworded or put into another frame.
     """
 
     digests: tuple[str, ...] = ()
     own_places: tuple[str, ...] = ()
     new_places: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 def reframed(before: bytes | None, after: bytes | None) -> Reframed:
     """The sentences that a change does not leave in their frame and in their order.
 
-    Includes the rest of a paragraph, list or table that the change deleted a sentence of, and the
-    rest of the section if that was prose: their meaning may depend on that sentence.
+    Includes sentences whose meaning may depend on one that the change deleted or reworded: the rest
+    of its paragraph, list or table, the rest of its section if it was prose, and what speaks of the
+    same elsewhere in the note, since a denial names what it denies.
     """
     if not before or not after or b"\0" in after[:SNIFFED]:
         return Reframed()
     old, new = list(units_and_marks(before)), list(units_and_marks(after))
     known = {unit.written for unit in old if unit.says_something}
-    changed = [new[at] for at in _changed(old, new) if new[at].written in known]
+    found, causes = _changed(old, new)
+    changed = [new[at] for at in found if new[at].written in known]
     if not changed:
         return Reframed()
     written = {unit.written for unit in changed}
@@ -54,11 +61,13 @@ def reframed(before: bytes | None, after: bytes | None) -> Reframed:
         tuple(dict.fromkeys(unit.digest for unit in changed)),
         tuple(sorted(own)),
         tuple(sorted(taken)),
+        tuple(dict.fromkeys(unit.digest for unit in causes if unit.says_something)),
     )
 
 
-def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
-    """The places of the new sentences that are not kept, or in a block that lost a sentence."""
+def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[int], list[Unit]]:
+    """The places of the new sentences that are not kept or may mean something else now, and the
+    sentences that the change itself touched."""
     kept, corrected = _alignment(old, new)
     staying = {unit for unit, _ in kept} | corrected.keys()
     lost = {unit.block for at, unit in enumerate(old) if at not in staying and not _is_rule(unit)}
@@ -69,14 +78,52 @@ def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
         for at, unit in enumerate(new)
         if at not in places and not _is_rule(unit) and (unit.opens_mark or not unit.says_something)
     }
-    return [
+    spoken_of = _spoken_of(old, new, kept, corrected)
+    found = [
         at
         for at, unit in enumerate(new)
         if at not in places
         or old[places[at]].block in lost
         or (unit.is_body and old[places[at]].section in cut)
         or unit.block in opened
+        or at in spoken_of
     ]
+    causes = [unit for at, unit in enumerate(old) if at not in places.values()]
+    return found, [*causes, *(new[at] for at in places if new[at].block in opened)]
+
+
+def _spoken_of(
+    old: Sequence[Unit],
+    new: Sequence[Unit],
+    kept: Sequence[tuple[int, int]],
+    corrected: Mapping[int, int],
+) -> set[int]:
+    """The places of kept sentences that speak of what the change took out of others."""
+    staying = {was for was, _ in kept}
+    touched = [at for at, unit in enumerate(old) if at not in staying and unit.is_statement]
+    others = {at: _telling(new[at]) for _, at in kept if new[at].is_statement}
+    if len(touched) > _MAX_TOUCHED:
+        return set(others)
+    found: set[int] = set()
+    for was in touched:
+        words = taken = _telling(old[was])
+        if was in corrected and _keeps_words(old[was], new[corrected[was]]):
+            taken = words ^ _telling(new[corrected[was]])
+        found |= {at for at, other in others.items() if _speak_of_one(words, taken, other)}
+    return found
+
+
+def _speak_of_one(words: Set[str], taken: Set[str], other: Set[str]) -> bool:
+    """Whether a sentence with ``other`` words has a number that was taken out of one with these
+    ``words``, or else something that was and half of the words of the shorter."""
+    shared = taken & other
+    if any(len(word) >= _LEAST_DIGITS and word.isdigit() for word in shared):
+        return True
+    return bool(shared) and 2 * len(words & other) >= min(len(words), len(other))
+
+
+def _telling(unit: Unit) -> frozenset[str]:
+    return frozenset(some_words(composed(unit.text))) - STOP_WORDS
 
 
 def _cut_sections(

@@ -96,6 +96,12 @@ class Unit(NamedTuple):
         return _SAYS_SOMETHING.search(self.written) is not None
 
     @property
+    def is_statement(self) -> bool:
+        """Whether it says something in the body and is no heading."""
+        is_heading = self.frame.rpartition("\n")[2].startswith("heading ")
+        return self.is_body and self.says_something and not is_heading
+
+    @property
     def opens_mark(self) -> bool:
         """Whether it has a mark, such as one of code, that other sentences may close."""
         text = self.text

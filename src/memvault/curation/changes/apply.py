@@ -128,6 +128,7 @@ def file_change(
         reframed=moved.digests,
         own_places=moved.own_places,
         new_places=moved.new_places,
+        causes=moved.causes,
         beside=fingerprint(edit.before, edit.after or b"") if changes and edit.before else (),
         note_id=None if edit.after is None else claimed_id(edit.after),
         was_verified=edit.before is not None and says_verified(edit.before),
