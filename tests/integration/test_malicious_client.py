@@ -15,7 +15,7 @@ from fastmcp import Client
 from mcp_server.pages.page_actions import accept_proposal, verify
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
-from memvault.model.change import Actor
+from memvault.model.change import Actor, TaskType
 from memvault.model.errors import NoteConflict
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.hybrid import prior
@@ -706,7 +706,8 @@ def test_a_clients_relation_in_the_persons_note_takes_neither_its_mark_nor_its_p
 def test_a_clients_supersession_waits_for_the_person_and_then_counts(
     call: Caller, container: Container
 ) -> None:
-    (container.vault.root / "Paring.md").write_text("# Paring\n\nI pare leather to 0.6 mm.\n")
+    old = "---\ntype: fact\ncreated: 2020-01-01\n---\n# Paring\n\nI pare leather to 0.6 mm.\n"
+    (container.vault.root / "Paring.md").write_text(old)
     container.indexing.scan()
     call("store_memory", title="Paring anew", content="Leather is pared to 0.4 mm.", rationale=WHY)
     line = "Superseded by: [[Paring anew]]"
@@ -716,20 +717,23 @@ def test_a_clients_supersession_waits_for_the_person_and_then_counts(
     own = catalogue.by_path("Paring.md")
     assert own is not None
 
-    def waiting() -> list[str]:
+    def waiting(kind: TaskType = TaskType.SUPERSEDED) -> list[str]:
         container.curation.changed(["Paring.md"])
         assert container.curation.wait(60)
-        return [each.detail for each in container.curation.tasks() if own.id in each.target_nodes]
+        tasks = [each for each in container.curation.tasks() if own.id in each.target_nodes]
+        return [each.detail for each in tasks if each.task_type is kind]
 
     def counts() -> bool:
         (conflict,) = stated_conflicts(view, [own.id])[:1]
         return is_outdating(conflict, catalogue.by_id)
 
     assert not counts() and any("not confirmed by you" in detail for detail in waiting())
+    assert waiting(TaskType.STALE_FACT)
     by_person = Attribution("", "on the page", kind="person")
     container.actions.annotate(own.id, line, by_person)
     container.indexing.settle()
     assert counts() and not any("replaces this note" in detail for detail in waiting())
+    assert not waiting(TaskType.STALE_FACT)
 
 
 def test_verified_means_the_same_in_every_answer(call: Caller, container: Container) -> None:
