@@ -773,3 +773,31 @@ def test_no_client_changes_a_word_or_the_mark_of_a_sentence_that_links_to_its_no
     assert will["content"] == f"The house of {name} goes to {name}.\nHeir: {name}"
     context = call("inject_context", "other", query=query)["context"]
     assert f"The house of {name} goes to {name}. Heir: {name} [" in context
+
+
+@pytest.mark.parametrize(
+    ("number", "line"),
+    enumerate(
+        ["It is blue.", "It sets in nine hours.", "How long does it take to set? Nine hours."]
+    ),
+)
+@pytest.mark.parametrize("operation", ["replace_text", "prepend"])
+def test_the_persons_sentence_shown_alone_keeps_its_mark_whatever_a_client_puts_next_to_it(
+    call: Caller, container: Container, number: int, line: str, operation: str
+) -> None:
+    name = f"Glue {operation[:3]}{number}"
+    own = f"{name} sets in four hours at room temperature."
+    write(container, f"{name}.md", f"# {name}\n\n{own}\n")
+    new = {"content": line.replace("It", name).replace("it", name)}
+    if operation == "replace_text":
+        new = {"find": own, "content": f"{own} {new['content']}"}
+    call("edit_memory", target=name, operation=operation, rationale=WHY, **new)
+    for tool, key in (("recall_memory", "nodes"), ("graph_query", "results")):
+        found = call(tool, "other", query=f"How long does {name} take to set?")[key]
+        (node,) = [each for each in found if each["path"] == f"{name}.md"]
+        if node["content"] == own:
+            assert (node["verified"], node["origin"], node.get("written_by")) == (
+                True, "person", None,
+            )  # fmt: skip
+        else:
+            assert (node["verified"], node["origin"]) == (False, "client")
