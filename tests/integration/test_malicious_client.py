@@ -419,7 +419,7 @@ def test_no_trick_states_a_false_account_as_verified(call: Caller, container: Co
     assert "a client named you" in Pages(container).get("/activity").lower()
     for tool, given in EDITED.values():
         call(tool, target="Rowing.md", **given, rationale=WHY)
-    for kept in ("verified", "Verified", "verified_by", "verified_on", "id"):
+    for kept in ("verified", "Verified", "verified_by", "verified_on", "id", "faded"):
         assert "keeps this property itself" in call.error(
             "edit_memory", target="Rowing.md", operation="set_property", property=kept,
             content="true", rationale=WHY,
