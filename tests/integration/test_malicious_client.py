@@ -801,3 +801,21 @@ def test_the_persons_sentence_shown_alone_keeps_its_mark_whatever_a_client_puts_
             )  # fmt: skip
         else:
             assert (node["verified"], node["origin"]) == (False, "client")
+
+
+def test_of_two_notes_that_contradict_the_persons_is_proposed_as_right(
+    call: Caller, container: Container
+) -> None:
+    write(container, "Hoist.md", "# Hoist\n\nThe hoist lifts two tonnes.\n")
+    call("store_memory", title="Hoist today", rationale=WHY,
+         content="The hoist lifts nine tonnes.\n\ncontradicts:: [[Hoist]]")  # fmt: skip
+    own = container.live.catalogue.by_path("Hoist.md")
+    assert own is not None
+    container.curation.changed(["Hoist.md"])
+    assert container.curation.wait(60)
+    [task] = [
+        each
+        for each in container.curation.tasks()
+        if each.task_type is TaskType.CONFLICTING_FACTS and own.id in each.target_nodes
+    ]
+    assert task.settled_by[0].arguments["target"] == own.id
