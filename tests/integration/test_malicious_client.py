@@ -819,3 +819,27 @@ def test_of_two_notes_that_contradict_the_persons_is_proposed_as_right(
         if each.task_type is TaskType.CONFLICTING_FACTS and own.id in each.target_nodes
     ]
     assert task.settled_by[0].arguments["target"] == own.id
+
+
+@pytest.mark.parametrize(
+    ("forged", "kind"), [("2", TaskType.NEAR_DUPLICATES), ("9", TaskType.CONFLICTING_FACTS)]
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_no_copy_of_the_persons_note_is_proposed_in_its_place(
+    call: Caller, container: Container, forged: str, kind: TaskType, is_first: bool
+) -> None:
+    name = f"Derrick {forged} {is_first}"
+    text = f"The {name} at the east quay is greased in May and lifts 2 tonnes, says Ada Berg."
+    claim = {"title": f"{name} 2", "content": text.replace("2 tonnes", f"{forged} tonnes")}
+    stored = call("store_memory", **claim, rationale=WHY) if is_first else {}
+    write(container, f"{name}.md", f"# {name}\n\n{text}\n")
+    stored = stored or call("store_memory", **claim, rationale=WHY)
+    container.curation.changed([f"{name}.md", stored["path"]])
+    assert container.curation.wait(60)
+    [task] = [
+        each
+        for each in container.curation.tasks()
+        if each.task_type is kind and set(each.paths) == {f"{name}.md", stored["path"]}
+    ]
+    [forgets] = [each for each in task.settled_by if each.tool == "forget_concept"]
+    assert forgets.arguments["target"] == stored["node_id"]
