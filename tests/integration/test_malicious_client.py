@@ -431,6 +431,7 @@ def test_no_trick_states_a_false_account_as_verified(call: Caller, container: Co
 
 
 def write(container: Container, path: str, text: str) -> None:
+    (container.vault.root / path).parent.mkdir(exist_ok=True)
     (container.vault.root / path).write_text(text, encoding="utf-8")
     container.indexing.index_written([path])
 
@@ -843,3 +844,16 @@ def test_no_copy_of_the_persons_note_is_proposed_in_its_place(
     ]
     [forgets] = [each for each in task.settled_by if each.tool == "forget_concept"]
     assert forgets.arguments["target"] == stored["node_id"]
+
+
+def test_no_name_of_a_clients_note_takes_the_persons_links(
+    call: Caller, container: Container
+) -> None:
+    write(container, "work/Sluice.md", "# Sluice\n\nThe sluice opens at noon.\n")
+    write(container, "zones/Plan.md", "# Plan\n\nOpens with: [[Sluice]]\n")
+    for _ in range(2):  # the second call counts as a repeated one
+        stored = call("store_memory", title="Sluice", content="At midnight.", rationale=WHY)
+        assert stored["path"] == "projects/Sluice 2.md"
+    assert container.live.indexer.links.resolve("Sluice", "zones/Plan.md") == "work/Sluice.md"
+    [link] = call("get_memory", "other", path="zones/Plan.md")["links"]
+    assert link["path"] == "work/Sluice.md"

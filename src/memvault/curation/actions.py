@@ -133,6 +133,7 @@ class Actions:
             targets.notes,
             unwritten=list(targets.unwritten),
             links=indexed.notes.links,
+            linking=indexed.notes.linking,
             kind=kind,
         )
         self._written([done.result.path])
