@@ -88,7 +88,8 @@ def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[int], list[
         or unit.block in opened
         or at in spoken_of
     ]
-    causes = [unit for at, unit in enumerate(old) if at not in places.values()]
+    kept_places = set(places.values())
+    causes = [unit for at, unit in enumerate(old) if at not in kept_places]
     return found, [*causes, *(new[at] for at in places if new[at].block in opened)]
 
 
