@@ -342,6 +342,11 @@ def _heading(hit: Hit, excerpt: Excerpt) -> str | None:
 def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     """The memory with all fields but `utl_state`; a withheld one has no text and no hops."""
     lines = list(excerpt.lines)
+    if excerpt.own_only and not (hit.own_only or hit.memory.is_marked_wrong):
+        check = hit.verification
+        hit = replace(
+            hit, own_only=True, verification=check if check.by_person else check.of_own_part()
+        )
     return NodeShape.of(
         hit,
         heading=None if hit.withheld else _heading(hit, excerpt),

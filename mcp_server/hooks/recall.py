@@ -32,12 +32,12 @@ from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Sentence
-from memvault.model.search import ConflictKind, Filters, Hit, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
-from memvault.verification.claim_sources import is_outdating
+from memvault.verification.claim_sources import outdated_notes
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -193,12 +193,7 @@ class HookRecall:
     def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
         """Ids of the notes that another one replaces."""
         live = self._container.live
-        return frozenset(
-            conflict.sides[1].node.id
-            for conflict in stated_conflicts(live.graph_view, ids)
-            if conflict.kind is ConflictKind.SUPERSESSION
-            and is_outdating(conflict, live.catalogue.by_id)
-        )
+        return outdated_notes(stated_conflicts(live.graph_view, ids), live.catalogue.by_id)
 
     def for_project(
         self, folder: str, project: str | None, current: str, client: str

@@ -110,7 +110,7 @@ def test_a_client_moves_its_own_notes_and_asks_for_the_persons(writer: Caller) -
         "move_memory", target="Divers", destination="projects/oven/Two divers.md", rationale=WHY
     )
     assert done["node_id"] == stored["node_id"] and done["notes_changed"] == ["Log.md"]
-    assert b"see [[Two divers]], said Mira" in tree(writer)["Log.md"]
+    assert b"see [[Two divers|Divers]], said Mira" in tree(writer)["Log.md"]
     memory = writer.container.live.catalogue.by_path("Log.md")
     assert memory is not None and memory.provenance.is_person
     moved = writer.container.live.catalogue.by_path(done["path"])

@@ -126,14 +126,6 @@ def test_a_contradiction_with_a_memory_outside_the_answer_does_not_count():
     assert coherence(ids, kernel, around(ids, edge("a", "z", "contradicts"))) > 0.9
 
 
-def test_the_ends_of_a_superseding_edge_know_which_of_them_is_outdated():
-    near = around(["new", "old"], edge("new", "old", "supersedes"))
-    assert near["old"].outdated_by == {"new"}
-    assert near["new"].outdated_by == frozenset()
-    passive = around(["new", "old"], edge("old", "new", "superseded by"))
-    assert passive == near
-
-
 def test_an_ordinary_relation_is_no_contradiction():
     assert not contradicts("links to")
     assert not contradicts("decided by")

@@ -582,6 +582,44 @@ def test_a_corrected_value_or_list_leaves_the_other_paragraphs_the_persons(
     assert not {"The kite is red.", "The wood is dark."} & set(lines_of_eve(desk))
 
 
+DENIED = f"## Fees\n\n{FEE}\n\nThe kite is red.\n\n## Corrections\n\n"
+
+
+@pytest.mark.parametrize(
+    ("denial", "changed"),
+    [
+        pytest.param("The fee is not 9 euros.", "", id="denial deleted"),
+        pytest.param("The fee is not 9 euros.", "The fee is 9 euros, yes.", id="denial reversed"),
+        pytest.param("The fee is not 9 euros.", "The fee is not 8 euros.", id="other value denied"),
+        pytest.param("The fee is 12 euros.", "The fee is 9 euros.", id="other value adopted"),
+        pytest.param(
+            "The fee is not 9 euros.", "%% The fee is not 9 euros. %%", id="commented out"
+        ),
+        pytest.param("- [ ] Buy nuts\n- Not true: 9 euros.", "- [ ] Buy nuts", id="in a list"),
+        pytest.param(
+            "| what | right |\n|---|---|\n| fee | no |", "| what |\n|---|", id="in a table"
+        ),
+        pytest.param("The fee is wrong.", "", id="without its number"),
+    ],
+)
+def test_what_a_denial_elsewhere_in_the_note_names_is_no_longer_the_persons(
+    desk: Desk, denial: str, changed: str
+) -> None:
+    desk.write("Own.md", f"{DENIED}{denial}\n")
+    desk.edit_as_client("Own.md", f"{DENIED}{changed}\n")
+    assert FEE in lines_of_eve(desk)
+    assert "The kite is red." not in lines_of_eve(desk)
+    undone(desk, desk.curator.history.changes()[0].reversal_hash, BY_PERSON)
+    assert desk.of("Own.md").is_person
+
+
+def test_what_a_client_takes_out_of_its_own_words_leaves_the_persons_theirs(desk: Desk) -> None:
+    desk.write("Own.md", f"# Fees\n\n{FEE}\n")
+    for text in ("The fee is not 9 euros.", "The fee was 9 euros, they say.", ""):
+        desk.edit_as_client("Own.md", f"# Fees\n\n{FEE}\n\n{text}\n")
+        assert lines_of_eve(desk) == [text] * bool(text)
+
+
 def test_a_paragraph_that_the_person_types_again_makes_the_section_theirs_again(
     desk: Desk,
 ) -> None:
@@ -681,7 +719,7 @@ def test_what_the_person_verified_after_it_was_reframed_is_theirs(desk: Desk) ->
     assert desk.of("Own.md").is_person
     text = desk.vault.read("Own.md").decode()
     desk.edit_as_client("Own.md", text.replace("Loft", "Barn"))
-    assert lines_of_eve(desk) == ["## Barn", "The rent is 95 euros."]
+    assert lines_of_eve(desk) == ["The rent is 60 euros.", "## Barn", "The rent is 95 euros."]
     assert not desk.of("Own.md").verifiable
 
 

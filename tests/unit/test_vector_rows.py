@@ -43,7 +43,7 @@ def test_neighbours_are_mutual_and_no_node_is_its_own(steps):
         assert key not in own.neighbours
         assert all(key in around[other].neighbours for other in own.neighbours)
         assert all(key in around[other].against for other in own.against)
-        assert own.outdated_by <= own.against <= own.neighbours
+        assert own.against <= own.neighbours
 
 
 def test_vectors_come_back_as_they_were_but_for_rounding():

@@ -87,13 +87,11 @@ def entropies(kernels: Floats, share: Floats) -> Floats:
 class Surroundings:
     """The neighbours of one memory in the graph, by node id, without itself.
 
-    ``against`` are the neighbours that it contradicts or that contradict it; ``outdated_by`` those
-    of them that supersede it.
+    ``against`` are the neighbours that it contradicts or that contradict it.
     """
 
     neighbours: Set[str] = field(default_factory=frozenset)
     against: Set[str] = field(default_factory=frozenset)
-    outdated_by: Set[str] = field(default_factory=frozenset)
 
 
 _ALONE = Surroundings()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from memvault.cognition.coherence import Surroundings
 from memvault.cognition.vector_rows import Rows, VectorRows
 from memvault.model.batched import batched
 from memvault.model.errors import GraphQueryError, StorageError
-from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
+from memvault.model.graph import GraphEdge, contradicts
 from memvault.model.note import ChunkSize, Vector, mean_vector
 from memvault.model.priority import make_way
 from memvault.search.scope import MemoryLookup
@@ -207,27 +206,15 @@ class SimilarityIndex:
         return {key: mean_vector(vectors.get(key, ())) for key in ids}
 
 
-@lru_cache(maxsize=4_096)
-def _opposition(relation: str) -> tuple[bool, bool, bool]:
-    """Whether a relation is a contradiction, and whether its source or target is outdated."""
-    if not contradicts(relation):
-        return False, False, False
-    name = relation_name(relation)
-    return True, name in SUPERSEDED, name not in SUPERSEDED and name in SUPERSEDING
-
-
 def surroundings(node_id: str, edges: Iterable[GraphEdge]) -> Surroundings:
     """The surroundings of a node, from the edges that start or end at it."""
-    neighbours, against, outdated = set[str](), set[str](), set[str]()
+    neighbours, against = set[str](), set[str]()
     for edge in edges:
         is_source = edge.source == node_id
         neighbour = edge.target if is_source else edge.source
         if neighbour == node_id:
             continue
         neighbours.add(neighbour)
-        opposed, source_outdated, target_outdated = _opposition(edge.relation)
-        if opposed:
+        if contradicts(edge.relation):
             against.add(neighbour)
-        if source_outdated if is_source else target_outdated:
-            outdated.add(neighbour)
-    return Surroundings(neighbours, against, outdated)
+    return Surroundings(neighbours, against)

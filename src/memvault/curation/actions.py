@@ -117,6 +117,7 @@ class Actions(IndexedChanges):
             targets.notes,
             unwritten=list(targets.unwritten),
             links=indexed.notes.links,
+            linking=indexed.notes.linking,
             kind=kind,
         )
         self._update_indexes([done.result.path])
@@ -230,7 +231,9 @@ class Actions(IndexedChanges):
             proposed = lifecycle_path(note, lifecycle) if note is not None else None
             if note is None or proposed is None or not move:
                 return replace(done, proposed_path=proposed)
-            moved = stage_moves(staging, index, [note], {note.path: proposed})
+            moved = stage_moves(
+                staging, index, [note], {note.path: proposed}, reads_as_before=why.by_client
+            )
             return replace(done, path=moved[note.path])
 
         return self._change(name, ChangeKind.LIFECYCLE_SET, stage, why, preview=preview)
@@ -241,8 +244,9 @@ class Actions(IndexedChanges):
         """Move a note to a folder, or to a path that ends in ``.md``."""
         index = self._indexed().notes
         return self._change(
-            name, ChangeKind.MOVED, lambda s, t: stage_move(s, index, t, destination), why,
-            preview=preview,
+            name, ChangeKind.MOVED,
+            lambda s, t: stage_move(s, index, t, destination, reads_as_before=why.by_client),
+            why, preview=preview,
         )  # fmt: skip
 
     def move_folder(
@@ -255,7 +259,9 @@ class Actions(IndexedChanges):
         index, folder = self._indexed().notes, source_folder(self._curator.vault, folder)
         notes = notes_in(index.memories.all(), folder)
         done = self._perform(
-            lambda staging: stage_folder_move(staging, index, folder, notes, destination),
+            lambda staging: stage_folder_move(
+                staging, index, folder, notes, destination, reads_as_before=why.by_client
+            ),
             ChangeKind.MOVED, (folder,), tuple(note.id for note in notes), why, preview=preview,
         )  # fmt: skip
         if done.change is not None:
@@ -273,7 +279,9 @@ class Actions(IndexedChanges):
         moves = archive_paths(index.memories.all(), project)
         notes = [note for path in moves if (note := index.memories.by_path(path)) is not None]
         return self._perform(
-            lambda staging: stage_moves(staging, index, notes, moves),
+            lambda staging: stage_moves(
+                staging, index, notes, moves, reads_as_before=why.by_client
+            ),
             ChangeKind.ARCHIVED, (project,), tuple(note.id for note in notes), why, preview=preview,
         )  # fmt: skip
 
@@ -349,7 +357,7 @@ class Actions(IndexedChanges):
         def stage(staging: Staging) -> None:
             for target in targets:
                 at_once = permanent and (
-                    why.kind != "client"
+                    not why.by_client
                     or is_clients_own(self._curator.history, staging, target.note, why.client)
                 )
                 stage_forgetting(staging, target, permanent=at_once)

@@ -68,9 +68,9 @@ class Provenances:
         self._marks: dict[str, int] = {}
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
-        self._claims: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
+        self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
         self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
-        self._reframed: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
+        self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
@@ -97,34 +97,36 @@ class Provenances:
         """
         with self._lock:
             self._refresh()
-            known = self._known(path, note_id)
-            if not known and not self._renamed:
+            records = self._records_of(path, note_id)
+            if not records and not self._renamed:
                 return Provenance(), Provenance()
-            found = list(units(data))
-            if former := self._former_paths(found, known):
+            sentences = list(units(data))
+            if former := self._former_paths(sentences, records):
                 self._record(path, {"from": former})
-                known = self._known(path, note_id)
-            if not known:
+                records = self._records_of(path, note_id)
+            if not records:
                 return Provenance(), Provenance()
-            stamp = _stamp(known)
-            if not any(map(marks_verified, found)):
-                known = [claims.without_adoptions() for claims in known]
-            judged = [(unit, _origin(unit, known)) for unit in found]
+            stamp = _stamp(records)
+            if not any(map(marks_verified, sentences)):
+                records = [record.without_adoptions() for record in records]
+            judged = [(unit, _origin(unit, records)) for unit in sentences]
             if not note_id:
                 self._record_rewriting(path, judged)
             is_late = any(
-                claims.is_late(unit)
+                record.is_late(unit)
                 for unit, origin in judged
                 if not origin.is_person
-                for claims in known
+                for record in records
             )
-            has_reframed = any(claims.is_reframed(unit) for claims in known for unit in found)
-            written = [(u, _origin(u, known, reframed=False)) for u in found if has_reframed]
+            has_reframed = any(record.is_reframed(unit) for record in records for unit in sentences)
+            first_written = [
+                (unit, _origin(unit, records, reframed=False)) for unit in sentences if has_reframed
+            ]
         provenance = note_provenance(judged, stamp, verifiable=not is_late)
         if not has_reframed:
             return provenance, provenance
         provenance = provenance.model_copy(update={"has_reframed": True})
-        return provenance, note_provenance(written, stamp, verifiable=not is_late)
+        return provenance, note_provenance(first_written, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the journal has a new entry about this note."""
@@ -134,19 +136,21 @@ class Provenances:
         """The `stamp` of each of these notes; looks at the journal once."""
         with self._lock:
             self._refresh()
-            return [_stamp(self._known(path, note_id)) for path, note_id in notes]
+            return [_stamp(self._records_of(path, note_id)) for path, note_id in notes]
 
-    def _known(self, path: str, note_id: str) -> list[SentenceOrigins]:
-        return [claims for key in _keys(path, note_id) if (claims := self._claims.get(key))]
+    def _records_of(self, path: str, note_id: str) -> list[SentenceOrigins]:
+        return [record for key in _keys(path, note_id) if (record := self._records.get(key))]
 
-    def _former_paths(self, found: Iterable[Unit], known: Iterable[SentenceOrigins]) -> list[str]:
-        """The former paths of a note at which others wrote sentences that are not ``known``."""
-        digests = {digest for unit in found for digest in unit.digests}
-        unknown = digests.difference(*(claims.digests for claims in known))
+    def _former_paths(
+        self, sentences: Iterable[Unit], records: Iterable[SentenceOrigins]
+    ) -> list[str]:
+        """The former paths of a note at which others wrote sentences that no record has."""
+        digests = {digest for unit in sentences for digest in unit.digests}
+        unknown = digests.difference(*(record.digests for record in records))
         return [
             path
             for path in self._renamed.former_paths(digests)
-            if not unknown.isdisjoint(self._claims[f"path:{path}"].foreign_digests)
+            if not unknown.isdisjoint(self._records[f"path:{path}"].foreign_digests)
         ]
 
     def _record_rewriting(self, path: str, judged: Sequence[tuple[Unit, Origin]]) -> None:
@@ -182,19 +186,19 @@ class Provenances:
         digests = entry.data.get(ADDED)
         origin = origin_of(entry.kind, entry.actor, entry.data)
         for key in _keys(entry.path or "", entry.note_id or ""):
-            self._claims[key].add(digests, origin)
+            self._records[key].add(digests, origin)
             if spoken := entry.data.get(SPOKEN):
                 speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
-                self._claims[key].add(spoken, speaker)
+                self._records[key].add(spoken, speaker)
 
     def _apply_recognised(self, entry: JournalEntry) -> None:
         path, own = entry.path or "", entry.data.get("own")
         for former in entry.data.get("from", ()):
-            if known := self._claims.get(f"path:{former}"):
-                self._inherit(path, known)
+            if record := self._records.get(f"path:{former}"):
+                self._inherit(path, record)
                 self._renamed.copy(former, path)
         if own:
-            foreign = self._claims[f"path:{path}"].foreign_digests
+            foreign = self._records[f"path:{path}"].foreign_digests
             self._renamed.remember(path, frozenset(own), frozenset(foreign))
 
     def _apply_change(self, entry: JournalEntry) -> None:
@@ -206,10 +210,10 @@ class Provenances:
         is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
-        sources = [found for key in keys if (found := self._claims.get(key))]
+        source_records = [record for key in keys if (record := self._records.get(key))]
         if change.kind is ChangeKind.MERGED and origin.is_person:
             # Merging states properties in sentences and headings of its own.
-            are_own = not any(found.foreign_digests for found in sources)
+            are_own = not any(record.foreign_digests for record in source_records)
             origin = PERSON if are_own else Origin(kind=OriginKind.MEMVAULT)
         ids = _note_ids(change)
         for file in change.files:
@@ -221,28 +225,53 @@ class Provenances:
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
                 self._adopt(file, change)
                 continue
-            by_origin: dict[Origin, list[str]] = defaultdict(list)
-            by_origin[origin].extend(file.added)
-            for digest in file.carried:
-                by_origin[_origin_of_digest(digest, sources)].append(digest)
-            new = {*file.added, *file.carried}
-            keys = _keys(file.place, file.note_id or "") if file.relinked else []
-            own = [found for key in keys if (found := self._claims.get(key))]
-            for digest, earlier in file.relinked.items():
-                by_origin[_origin_of_digest(earlier, own)].append(digest)
-            if spoken := change.memo.get(spoken_key(file.path), "").split():
-                by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
+            by_origin = self._digests_by_origin(file, change, origin, source_records)
             for key in _keys(file.place, file.note_id or ids.get(file.path, "")):
-                claims = self._claims[key]
-                says_more = change.kind is not ChangeKind.FADED
-                for written_by, digests in by_origin.items():
-                    claims.add(digests, written_by)
-                    if file.was_verified and says_more and not written_by.is_person:
-                        claims.late.update(new.intersection(digests))
-                if file.reframed and not origin.is_person:
-                    claims.reframe(file, change.reversal_hash, origin)
-                    self._reframed.setdefault(change.reversal_hash, []).append(claims)
-            self._remember_sentences(file, self._claims[f"path:{file.place}"])
+                self._record_change(self._records[key], file, change, origin, by_origin)
+            self._remember_sentences(file, self._records[f"path:{file.place}"])
+
+    def _digests_by_origin(
+        self,
+        file: FileChange,
+        change: Change,
+        origin: Origin,
+        source_records: Sequence[SentenceOrigins],
+    ) -> Mapping[Origin, Sequence[str]]:
+        """The sentences that a change wrote into a file, by who wrote them first.
+
+        Args:
+            origin: the origin of the change.
+            source_records: of the files that the change may have copied sentences from.
+        """
+        by_origin: dict[Origin, list[str]] = defaultdict(list)
+        by_origin[origin].extend(file.added)
+        for digest in file.carried:
+            by_origin[_origin_of_digest(digest, source_records)].append(digest)
+        keys = _keys(file.place, file.note_id or "") if file.relinked else []
+        note_records = [record for key in keys if (record := self._records.get(key))]
+        for digest, earlier in file.relinked.items():
+            by_origin[_origin_of_digest(earlier, note_records)].append(digest)
+        if spoken := change.memo.get(spoken_key(file.path), "").split():
+            by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
+        return by_origin
+
+    def _record_change(
+        self,
+        record: SentenceOrigins,
+        file: FileChange,
+        change: Change,
+        origin: Origin,
+        by_origin: Mapping[Origin, Sequence[str]],
+    ) -> None:
+        is_new_text = change.kind is not ChangeKind.FADED
+        new_digests = {*file.added, *file.carried}
+        for written_by, digests in by_origin.items():
+            record.add(digests, written_by)
+            if file.was_verified and is_new_text and not written_by.is_person:
+                record.late.update(new_digests.intersection(digests))
+        if file.reframed and record.has_own(file.causes) and not origin.is_person:
+            record.reframe(file, change.reversal_hash, origin)
+            self._reframed_by.setdefault(change.reversal_hash, []).append(record)
 
     def _remember_time(self, file: FileChange) -> None:
         """Keep the earliest time at which a note was saved, also under its new path."""
@@ -261,29 +290,31 @@ class Provenances:
         """
         if file.after is None or file.moved_to is not None:
             self._renamed.forget(file.path, file.moved_to)
-        if file.moved_to is not None and (former := self._claims.get(f"path:{file.path}")):
+        if file.moved_to is not None and (former := self._records.get(f"path:{file.path}")):
             self._inherit(file.moved_to, former)
             former.whole = None  # another note may get the path
 
     def _inherit(self, path: str, former: SentenceOrigins) -> None:
         """Know of the note at this path what is known of the one that it was before."""
-        claims = self._claims[f"path:{path}"]
-        claims.inherit(former)
-        changes = [self._adopters[key] for key in former.adoptions]
-        changes += [self._reframed[key] for key in former.reframing_changes]
-        for several in changes:
-            if not any(known is claims for known in several):
-                several.append(claims)
+        record = self._records[f"path:{path}"]
+        record.inherit(former)
+        records_of_changes = [self._adopters[key] for key in former.adoptions]
+        records_of_changes += [self._reframed_by[key] for key in former.reframing_changes]
+        for records in records_of_changes:
+            if not any(other is record for other in records):
+                records.append(record)
 
-    def _remember_sentences(self, file: FileChange, claims: SentenceOrigins) -> None:
+    def _remember_sentences(self, file: FileChange, record: SentenceOrigins) -> None:
         """Remember the sentences of others in the note, and the person's among the earlier ones.
 
         A note without the person's sentences is recognised by its id, if it has one.
         """
-        own = frozenset(digest for digest in file.beside if claims.of_digest(digest).is_person)
-        others = frozenset(claims.foreign_digests)
-        if others and (own or file.note_id == ""):
-            self._renamed.remember(file.place, own, others)
+        own_digests = frozenset(
+            digest for digest in file.beside if record.of_digest(digest).is_person
+        )
+        foreign_digests = frozenset(record.foreign_digests)
+        if foreign_digests and (own_digests or file.note_id == ""):
+            self._renamed.remember(file.place, own_digests, foreign_digests)
 
     def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
@@ -291,9 +322,9 @@ class Provenances:
             return  # marked as wrong
         key = change.reversal_hash
         for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
-            if note in self._claims:
-                self._claims[note].adopt(key)
-                self._adopters.setdefault(key, []).append(self._claims[note])
+            if note in self._records:
+                self._records[note].adopt(key)
+                self._adopters.setdefault(key, []).append(self._records[note])
 
     def _apply_undo(self, change: Change) -> bool:
         """Update the verifications and reframings that this undo undoes or redoes.
@@ -314,13 +345,13 @@ class Provenances:
 
     def _set_adoptions_valid(self, keys: Iterable[str], *, valid: bool) -> None:
         for key in keys:
-            for claims in self._adopters.get(key, ()):
-                claims.set_valid(key, valid=valid)
+            for record in self._adopters.get(key, ()):
+                record.set_valid(key, valid=valid)
 
     def _set_reframings_valid(self, changes: Iterable[str], *, valid: bool) -> None:
         for change in changes:
-            for claims in self._reframed.get(change, ()):
-                claims.set_reframing_valid(change, valid=valid)
+            for record in self._reframed_by.get(change, ()):
+                record.set_reframing_valid(change, valid=valid)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
@@ -350,14 +381,14 @@ def _note_ids(change: Change) -> dict[str, str]:
 
 def _origin(unit: Unit, known: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
     """The origin of a sentence: the person, unless a claim of the note names somebody else."""
-    origins = (claims.of(unit, reframed=reframed) for claims in known)
+    origins = (record.of(unit, reframed=reframed) for record in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
 def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
-    origins = (claims.of_digest(digest) for claims in known)
+    origins = (record.of_digest(digest) for record in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)
 
 
-def _stamp(known: Iterable[SentenceOrigins]) -> str:
-    return ".".join(str(claims.entries) for claims in known)
+def _stamp(records: Iterable[SentenceOrigins]) -> str:
+    return ".".join(str(record.entries) for record in records)

@@ -9,10 +9,13 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from memvault.curation.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
+from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.verification.amount_words import NUMBER_WORDS, NUMBER_WORDS_ELSEWHERE
 
 _SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
 _MAX_CHANGED = 20  # words
+_MAX_TOUCHED = 50  # sentences; a change of more of them concerns the whole note
+_MIN_DIGITS = 2  # of a number that shows what a sentence is about
 _LONGEST_WORD = 40  # letters of a word whose spelling is compared
 _SAME_SPELLING = 0.8  # share of the letters that a word with its spelling corrected keeps
 _WORD = re.compile(r"\w+")
@@ -26,24 +29,28 @@ class Reframed(NamedTuple):
         digests: of these sentences.
         own_places: `Unit.places` where they still are as they were before.
         new_places: `Unit.places` where the change put them or changed what is around them.
+        causes: digests of the sentences that it deleted, reworded or put into another frame.
     """
 
     digests: tuple[str, ...] = ()
     own_places: tuple[str, ...] = ()
     new_places: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 def reframed(before: bytes | None, after: bytes | None) -> Reframed:
     """The sentences that a change does not leave in their frame and in their order.
 
-    Includes the rest of a paragraph, list or table that the change deleted a sentence of, and the
-    rest of the section if that was prose: their meaning may depend on that sentence.
+    Includes sentences whose meaning may depend on one that the change deleted or reworded: the rest
+    of its paragraph, list or table, the rest of its section if it was prose, and what speaks of the
+    same elsewhere in the note, since a denial names what it denies.
     """
     if not before or not after or b"\0" in after[:SNIFFED]:
         return Reframed()
     old, new = list(units_and_marks(before)), list(units_and_marks(after))
     old_forms = {unit.written for unit in old if unit.says_something}
-    changed = [new[index] for index in _changed(old, new) if new[index].written in old_forms]
+    changed_indexes, causes = _changed(old, new)
+    changed = [new[index] for index in changed_indexes if new[index].written in old_forms]
     if not changed:
         return Reframed()
     changed_forms = {unit.written for unit in changed}
@@ -54,11 +61,13 @@ def reframed(before: bytes | None, after: bytes | None) -> Reframed:
         tuple(dict.fromkeys(unit.digest for unit in changed)),
         tuple(sorted(own_places)),
         tuple(sorted(changed_places)),
+        tuple(dict.fromkeys(unit.digest for unit in causes if unit.says_something)),
     )
 
 
-def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
-    """The places of the new sentences that are not kept, or in a block that lost a sentence."""
+def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[int], list[Unit]]:
+    """The places of the new sentences that are not kept or may mean something else now, and the
+    sentences that the change itself touched."""
     kept_pairs, corrected = _alignment(old, new)
     staying = {unit for unit, _ in kept_pairs} | corrected.keys()
     shortened_blocks = {
@@ -73,14 +82,55 @@ def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> list[int]:
         and not _is_rule(unit)
         and (unit.opens_mark or not unit.says_something)
     }
-    return [
+    related = _related(old, new, kept_pairs, corrected)
+    changed = [
         index
         for index, unit in enumerate(new)
         if index not in old_index_of
         or old[old_index_of[index]].block in shortened_blocks
         or (unit.is_body and old[old_index_of[index]].section in cut)
         or unit.block in opened_blocks
+        or index in related
     ]
+    kept_indexes = set(old_index_of.values())
+    causes = [unit for index, unit in enumerate(old) if index not in kept_indexes]
+    return changed, [*causes, *(new[k] for k in old_index_of if new[k].block in opened_blocks)]
+
+
+def _related(
+    old: Sequence[Unit],
+    new: Sequence[Unit],
+    kept_pairs: Sequence[tuple[int, int]],
+    corrected: Mapping[int, int],
+) -> set[int]:
+    """The places of kept sentences that are about what the change took out of others."""
+    kept_indexes = {old_index for old_index, _ in kept_pairs}
+    touched = [k for k, unit in enumerate(old) if k not in kept_indexes and unit.is_statement]
+    kept_words = {
+        index: _content_words(new[index]) for _, index in kept_pairs if new[index].is_statement
+    }
+    if len(touched) > _MAX_TOUCHED:
+        return set(kept_words)
+    related: set[int] = set()
+    for index in touched:
+        words = removed = _content_words(old[index])
+        if index in corrected and _keeps_words(old[index], new[corrected[index]]):
+            removed = words ^ _content_words(new[corrected[index]])
+        related |= {k for k, kept in kept_words.items() if _are_related(words, removed, kept)}
+    return related
+
+
+def _are_related(words: Set[str], removed: Set[str], kept: Set[str]) -> bool:
+    """Whether a sentence with the words ``kept`` has a number that was removed from one with
+    ``words``, or else some removed word and half of the words of the shorter sentence."""
+    shared = removed & kept
+    if any(len(word) >= _MIN_DIGITS and word.isdigit() for word in shared):
+        return True
+    return bool(shared) and 2 * len(words & kept) >= min(len(words), len(kept))
+
+
+def _content_words(unit: Unit) -> frozenset[str]:
+    return frozenset(some_words(composed(unit.text))) - STOP_WORDS
 
 
 def _cut_sections(

@@ -96,6 +96,12 @@ class Unit(NamedTuple):
         return _SAYS_SOMETHING.search(self.written) is not None
 
     @property
+    def is_statement(self) -> bool:
+        """Whether it says something in the body and is no heading."""
+        is_heading = self.frame.rpartition("\n")[2].startswith("heading ")
+        return self.is_body and self.says_something and not is_heading
+
+    @property
     def opens_mark(self) -> bool:
         """Whether it has a mark, such as one of code, that other sentences may close."""
         text = self.text
@@ -204,6 +210,11 @@ def relinked(before: bytes, after: bytes) -> dict[str, str]:
         for digest in (unit.digest, *([_digest(unit.unlinked)] if unit.unlinked else []))
         if digest != earlier.digest
     }
+
+
+def read_alike(before: bytes, after: bytes) -> bool:
+    """Whether two versions of a note have the same words, whatever their links lead to."""
+    return [unit.words for unit in units(before)] == [unit.words for unit in units(after)]
 
 
 def _has_link(unit: Unit) -> bool:

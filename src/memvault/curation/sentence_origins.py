@@ -113,6 +113,11 @@ class SentenceOrigins:
         for digest in file.reframed:
             self.reframings.setdefault(digest, []).append(reframing)
 
+    def has_own(self, digests: Iterable[str]) -> bool:
+        """Whether the person first wrote one of these sentences; also if none is known."""
+        known = list(digests)
+        return not known or any(self._of_added(digest).is_person for digest in known)
+
     def set_reframing_valid(self, change: str, *, valid: bool) -> None:
         """Count a change's reframing, or no longer while the change is undone."""
         self.entries += 1

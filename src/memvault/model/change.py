@@ -75,6 +75,7 @@ class FileChange(BaseModel):
     reframed: tuple[str, ...] = ()
     own_places: tuple[str, ...] = ()
     new_places: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()  # empty in older journals
     beside: tuple[str, ...] = ()  # digests of earlier sentences, which a renamed note still has
     note_id: str | None = None  # in its frontmatter, "" if it has none; None in older journals
     was_verified: bool = False  # whether it had ``verified: true`` before

@@ -336,6 +336,7 @@ def relation_name(relation: str) -> str:
     return " ".join(relation.replace("_", " ").replace("-", " ").casefold().split())
 
 
+@lru_cache(maxsize=4_096)
 def contradicts(relation: str) -> bool:
     """Whether an edge of this name says that its two ends cannot both hold."""
     name = relation_name(relation)

@@ -286,6 +286,13 @@ class Verification:
     def verified(self) -> bool:
         return self.status is Status.VERIFIED
 
+    def of_own_part(self) -> Verification:
+        """The same if only the person's own part of the note is shown, which states no more."""
+        against = self.contradicted_by
+        return Verification(
+            Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
+        )
+
     @property
     def superseding(self) -> tuple[Evidence, ...]:
         """The notes that supersede the memory, unless only another's claim says so of the person's

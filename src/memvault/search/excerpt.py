@@ -49,11 +49,13 @@ _NUMBER_BONUS = 0.25  # share that a sentence with a number gains if a number is
 
 class Excerpt(NamedTuple):
     """``heading`` is the path of headings above its best sentence, joined by `` > ``; ``lines`` are
-    the note's lines that contain it, from line 1 if it begins with properties."""
+    the note's lines that contain it, from line 1 if it begins with properties. ``own_only`` is
+    whether it is the person's own part of a note that others wrote in, too."""
 
     text: str
     heading: str
     lines: LineRange
+    own_only: bool = False
 
 
 class Excerpts:
@@ -207,6 +209,7 @@ def _with_days(
 
 def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
+    provenance, of_others = memory.provenance, outline.written_by_others(memory)
     outline = outline.of_best_author(memory, scores)
     statements = outline.statements
     chosen = _best_places(statements, scores, limit)
@@ -229,7 +232,11 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
         text = _text_of_excerpt(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
     first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
-    return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first, last))
+    has_foreign = not of_others.isdisjoint(chosen) or not all(
+        provenance.of_lines(block.lines).is_person for block in code
+    )
+    own_only = provenance.is_mixed and not has_foreign
+    return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first, last), own_only)
 
 
 def _with_neighbours(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:

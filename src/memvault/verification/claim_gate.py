@@ -13,7 +13,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines, plain_words
-from memvault.model.search import Hit, SearchResult, Status, Verification
+from memvault.model.search import Hit, SearchResult
 from memvault.text.secrets import without_secrets
 from memvault.vault.compose import bare_lines
 from memvault.vault.frontmatter.edit import body_of
@@ -76,10 +76,8 @@ class Gate:
             hit.withheld = True
             return
         hit.text, hit.own_only = text, True
-        against = hit.verification.contradicted_by
-        hit.verification = Verification(
-            Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
-        )
+        if not hit.memory.is_marked_wrong:
+            hit.verification = hit.verification.of_own_part()
 
     def _names_text(self, memory: Memory) -> bool:
         """Whether a title of several words is part of the note's text, as one that memvault makes

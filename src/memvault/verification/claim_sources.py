@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind
-from memvault.model.search import Conflict
+from memvault.model.search import Conflict, ConflictKind
 from memvault.vault.frontmatter.properties import read_date
 from memvault.verification.claims import Claim, Source
 
@@ -66,3 +66,14 @@ def is_outdating(conflict: Conflict, memory_of: Callable[[str], Memory | None]) 
     outdated = memory_of(conflict.sides[1].node.id)
     is_own = outdated is not None and not outdated.is_claim
     return not (is_own and is_claimed(conflict, memory_of))
+
+
+def outdated_notes(
+    conflicts: Iterable[Conflict], memory_of: Callable[[str], Memory | None]
+) -> frozenset[str]:
+    """The ids of the notes that supersessions among these conflicts outdate."""
+    return frozenset(
+        conflict.sides[1].node.id
+        for conflict in conflicts
+        if conflict.kind is ConflictKind.SUPERSESSION and is_outdating(conflict, memory_of)
+    )

@@ -45,7 +45,6 @@ from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # for a change whose notes somebody saves at the same time
 MAX_NAMES = 20  # names that are recorded for a change
-RELINKING = (ChangeKind.MOVED, ChangeKind.ARCHIVED, ChangeKind.LIFECYCLE_SET)  # rewrite links only
 START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
@@ -245,7 +244,7 @@ class Curator:
                 self.forgotten,
                 self.path_of_note,
                 misled=self.misled,
-                for_client=why.kind == "client",
+                for_client=why.by_client,
             )
             if preview or not undone.undone:
                 return undone
@@ -332,8 +331,8 @@ class Curator:
             files.file_change(
                 edit,
                 plan.edits,
-                by_client=why.kind == "client",
-                relinks=plan.kind in RELINKING,
+                by_client=why.by_client,
+                kind=plan.kind,
                 mtime_ns=stat.mtime_ns if (stat := self.vault.stat(edit.path)) else None,
             )
             for edit in plan.edits
@@ -345,7 +344,7 @@ class Curator:
             kind=plan.kind,
             at=now,
             actor=why.actor,
-            client=why.client if why.kind == "client" else "",
+            client=why.client if why.by_client else "",
             rationale=why.rationale,
             reason=why.reason,
             node_ids=plan.node_ids,

@@ -33,6 +33,10 @@ class Attribution:
     seen: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
+    def by_client(self) -> bool:
+        return self.kind == "client"
+
+    @property
     def actor(self) -> Actor:
         return Actor(kind=self.kind, name=self.client, session=self.session)
 

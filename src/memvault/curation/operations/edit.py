@@ -18,7 +18,9 @@ from memvault.vault.frontmatter.read import read_value
 from memvault.vault.frontmatter.yaml_text import WrittenNumber
 from memvault.vault.parse import content_hash
 
-GUARDED_KEYS = frozenset({"id", "created", "verified", "verified_by", "verified_on", "pinned"})
+GUARDED_KEYS = frozenset(
+    {"id", "created", "verified", "verified_by", "verified_on", "pinned", "faded"}
+)
 
 
 class EditOperation(StrEnum):

@@ -2,7 +2,9 @@
 project's notes to the archive.
 
 A link that would no longer lead to its note, or that has its path, is rewritten as Obsidian does,
-in other notes, in a moved one and in canvases. All other links stay as they are written.
+in other notes, in a moved one and in canvases. All other links stay as they are written. If a
+client moves the note, every sentence reads as before, so that no new name gets into the person's
+words.
 """
 
 from __future__ import annotations
@@ -65,7 +67,14 @@ def left_notice(unreadable: Sequence[str]) -> str | None:
     return f"Not valid JSON, so links in it stay as they are: {canvases}. Correct them in Obsidian."
 
 
-def stage_move(staging: Staging, index: MergeIndex, target: Target, destination: str) -> Move:
+def stage_move(
+    staging: Staging,
+    index: MergeIndex,
+    target: Target,
+    destination: str,
+    *,
+    reads_as_before: bool = False,
+) -> Move:
     """Move a note to a folder, or to a path that ends in ``.md`` for a new file name.
 
     Where the folder means a lifecycle or a project, and the note's properties state another, these
@@ -81,7 +90,7 @@ def stage_move(staging: Staging, index: MergeIndex, target: Target, destination:
     new = destination_path(staging, path, destination)
     if new == path:
         return Move(path, path, note.lifecycle, note.project)
-    stage_moves(staging, index, [note], {path: new})
+    stage_moves(staging, index, [note], {path: new}, reads_as_before=reads_as_before)
     move = finish_move(staging, note, new)
     return replace(move, unreadable=unreadable_canvases(staging, index.memories, [path]))
 
@@ -137,13 +146,19 @@ def archive_paths(memories: Iterable[Memory], project: str) -> dict[str, str]:
 
 
 def stage_moves(
-    staging: Staging, index: MergeIndex, memories: Iterable[Memory], moves: Mapping[str, str]
+    staging: Staging,
+    index: MergeIndex,
+    memories: Iterable[Memory],
+    moves: Mapping[str, str],
+    *,
+    reads_as_before: bool = False,
 ) -> dict[str, str]:
     """Move notes; returns the new path of each note, numbered if the name was taken.
 
     Args:
         memories: the notes that move.
         moves: the wanted path of each note, by its current path.
+        reads_as_before: a rewritten link shows what it showed, not the note's new name.
     """
     new = {
         path: target
@@ -154,7 +169,7 @@ def stage_moves(
     links = index.links.after_moves(new)
     for path in sorted(index.linking(_keys(memories, new)) | set(new)):
         if staging.exists(path):
-            redirect = _redirect(index.links, links, new, path)
+            redirect = _redirect(index.links, links, new, path, only_target=not reads_as_before)
             relink(staging, path, redirect, new, _attached(staging, path, new.get(path, path)))
     for path, target in new.items():
         staging.move(path, target, with_edits=True)
@@ -199,7 +214,12 @@ def _keys(memories: Iterable[Memory], new: Mapping[str, str]) -> set[str]:
 
 
 def _redirect(
-    before: LinkIndex, after: LinkIndex, new: Mapping[str, str], source: str
+    before: LinkIndex,
+    after: LinkIndex,
+    new: Mapping[str, str],
+    source: str,
+    *,
+    only_target: bool,
 ) -> Callable[[WrittenLink], NewTarget | None]:
     """Redirects the links of the note at ``source`` that would no longer lead to their notes."""
     place = new.get(source, source)
@@ -214,7 +234,7 @@ def _redirect(
         if after.resolve(link.target, place) == path and not is_full_path:
             return None
         name, markdown = moved_link(link.target, path, place, after)
-        return NewTarget(markdown, name, link.subpath, only_target=True)
+        return NewTarget(markdown, name, link.subpath, only_target)
 
     return redirect
 

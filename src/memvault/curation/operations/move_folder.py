@@ -76,7 +76,13 @@ def notes_in(memories: Iterable[Memory], folder: str) -> list[Memory]:
 
 
 def stage_folder_move(
-    staging: Staging, index: MergeIndex, folder: str, notes: Sequence[Memory], destination: str
+    staging: Staging,
+    index: MergeIndex,
+    folder: str,
+    notes: Sequence[Memory],
+    destination: str,
+    *,
+    reads_as_before: bool = False,
 ) -> FolderMove:
     """Move the notes of a folder into another folder, or to the folder's new path.
 
@@ -87,6 +93,7 @@ def stage_folder_move(
         notes: those of `notes_in`.
         destination: a folder that exists or ends in "/", into which the folder moves with its
             name; else the folder's new path.
+        reads_as_before: see `stage_moves`.
 
     Raises:
         InvalidParams, OutsideVault, NoteConflict: a note cannot be there (`destination_path`), or
@@ -102,7 +109,7 @@ def stage_folder_move(
     }
     if len(set(wanted.values())) < len(wanted):
         raise NoteConflict(f"Two notes of {folder}/ would have the same path; rename one first")
-    new = stage_moves(staging, index, notes, wanted)
+    new = stage_moves(staging, index, notes, wanted, reads_as_before=reads_as_before)
     moves = tuple(finish_move(staging, note, new[note.path]) for note in notes)
     staying = max(0, _count_of_files(staging.vault, folder) - len(notes))
     unreadable = unreadable_canvases(staging, index.memories, new)

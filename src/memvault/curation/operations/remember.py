@@ -8,6 +8,8 @@ and no memory worth keeping fades. Only a preference is permanent by default (FR
 Folders. ``permanent/``, ``projects/{project}/`` (``projects/`` for a temporary memory without a
 project) and ``sessions/{date}/``.
 
+Names. A name by which notes link to another note gets a number, so that no link changes its target.
+
 Retries. Clients repeat calls whose answer they lost. If the same memory is stored again within ten
 minutes, the existing note is returned, unless somebody changed it since.
 """
@@ -15,7 +17,7 @@ minutes, the existing note is returned, unless somebody changed it since.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
@@ -24,7 +26,7 @@ from uuid import uuid4
 
 from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.staging import Staging, numbered_paths
 from memvault.curation.operations.draft import MAX_TITLE_CHARS, Draft, kind_of
 from memvault.curation.operations.note_types import known_type
 from memvault.curation.provenance import WEB
@@ -44,8 +46,10 @@ from memvault.vault.compose import (
 )
 from memvault.vault.file_names import safe_name
 from memvault.vault.files import Vault
-from memvault.vault.links import LinkIndex, wikilink
+from memvault.vault.links import LinkIndex, keys_of, wikilink
 from memvault.vault.write import storage_errors
+
+Linking = Callable[[Iterable[str]], Collection[str]]
 
 RETRY_WINDOW = timedelta(minutes=10)
 SESSION_TYPES = frozenset({"session", "conversation", "chat", "log", "journal", "daily"})
@@ -70,6 +74,7 @@ def remember(
     *,
     unwritten: Sequence[str] = (),
     links: LinkIndex | None = None,
+    linking: Linking = lambda _: (),
     kind: Literal["client", "person"] = "client",
 ) -> ChangeResult[Stored]:
     """Write the draft as a new note.
@@ -78,6 +83,7 @@ def remember(
         related: the memories that the note links to.
         unwritten: names of notes that it also links to and that do not exist yet.
         links: gives the shortest name for a link; without it links have whole paths.
+        linking: gives the paths of the notes with a link that has one of these keys (`keys_of`).
         kind: who wrote the text.
 
     Raises:
@@ -90,7 +96,13 @@ def remember(
 
     def stage(staging: Staging) -> tuple[Stored, tuple[str, ...], tuple[str, ...]]:
         stored = stage_memory(
-            staging, draft, related, curator.now(), unwritten=unwritten, links=links
+            staging,
+            draft,
+            related,
+            curator.now(),
+            unwritten=unwritten,
+            links=links,
+            linking=linking,
         )
         return stored, (stored.title,), (stored.id,) if stored.id else ()
 
@@ -105,12 +117,14 @@ def stage_memory(
     *,
     unwritten: Sequence[str],
     links: LinkIndex | None,
+    linking: Linking,
 ) -> Stored:
     """Stage the note of a draft and its attachment, if any; see `remember` for the arguments."""
     title = _title(draft, now)
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
-    source = f"{folder}/{safe_name(title)}.md"
+    name = _free_name(folder, title, links, linking)
+    source = f"{folder}/{name}.md"
     new_links = [
         f"[[{stem}]]" for name in unwritten if (stem := safe_name(name)) != safe_name(title)
     ]
@@ -118,18 +132,29 @@ def stage_memory(
     related_to = list(dict.fromkeys(known_links + new_links))
     properties = _properties(draft, lifecycle, project, now)
     suffix = _suffix(draft)
-    embed = f"{safe_name(title)}{suffix}" if suffix else None
+    embed = f"{name}{suffix}" if suffix else None
     note = compose_note(properties, _body(draft, embed, related_to))
     stored_path = _stored_already(staging.vault, source, note, now)
     if stored_path is not None:
         return Stored(stored_path, title, None)
     if suffix and draft.data is not None:
-        attachment = staging.create_note(folder, title, draft.data, suffix=suffix)
+        attachment = staging.create_note(folder, name, draft.data, suffix=suffix)
         embed = PurePosixPath(attachment).name
         note = compose_note(properties, _body(draft, embed, related_to))
     if draft.is_fetched:
         staging.note_memo({WEB: "true"})
-    return Stored(staging.create_note(folder, title, note), title, properties["id"])
+    return Stored(staging.create_note(folder, name, note), title, properties["id"])
+
+
+def _free_name(folder: str, title: str, links: LinkIndex | None, linking: Linking) -> str:
+    """The file name for a title, with a number if links of that name lead to a note elsewhere."""
+    if links is None:
+        return safe_name(title)
+    for path in numbered_paths(f"{folder}/{safe_name(title)}.md", first=2):
+        name = PurePosixPath(path).stem
+        if links.resolve(name, "") in (None, path) or not linking(keys_of(path, ())):
+            break
+    return name
 
 
 def lifecycle_of(draft: Draft) -> Lifecycle:

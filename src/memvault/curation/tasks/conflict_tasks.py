@@ -93,11 +93,12 @@ def _conflicting(conflict: Conflict, first: Memory, second: Memory) -> CurationT
     shared_names = {name_key(name) for name in names_of_memory(first)} & {
         name_key(name) for name in names_of_memory(second)
     }
-    newer = max((first, second), key=lambda memory: (memory.moment, memory.id))
+    # What a client claims against the person's note is not proposed as right, however new it is.
+    right = max((first, second), key=lambda each: (not each.is_claim, each.moment, each.id))
     decide = (
-        TaskAction.by("merge_concepts", sources=[first.id, second.id], target=newer.id)
+        TaskAction.by("merge_concepts", sources=[first.id, second.id], target=right.id)
         if shared_names
-        else TaskAction.by("verify_memory", target=newer.id, verified=True)
+        else TaskAction.by("verify_memory", target=right.id, verified=True)
     )
     return CurationTask.about(
         [first, second], TaskType.CONFLICTING_FACTS, Priority.HIGH, detail, decide

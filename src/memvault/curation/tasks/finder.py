@@ -10,7 +10,12 @@ import numpy as np
 
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.cognition.vector_rows import Rows
-from memvault.curation.tasks.conflict_tasks import NoteStatements, conflict_tasks, note_statements
+from memvault.curation.tasks.conflict_tasks import (
+    MemoryOf,
+    NoteStatements,
+    conflict_tasks,
+    note_statements,
+)
 from memvault.curation.tasks.near_duplicates import Duplicates
 from memvault.curation.tasks.note_tasks import (
     NoteFacts,
@@ -29,7 +34,9 @@ from memvault.curation.tasks.note_tasks import (
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
+from memvault.reasoning.conflicts import stated_conflicts
 from memvault.stores.graph_view import GraphView
+from memvault.verification.claim_sources import outdated_notes
 
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
 
@@ -101,7 +108,7 @@ class TaskFinder:
                 self._by_note[key] = self._read(by_id[key])
         self._go_on()
         tasks = [task for note in self._by_note.values() for task in note.tasks]
-        tasks += self._stale_tasks(now)
+        tasks += self._stale_tasks(memories.get, now)
         tasks += finished_projects(by_id.values(), now)
         tasks += [
             unresolved(memories[key], note.missing)
@@ -153,7 +160,7 @@ class TaskFinder:
         except MemvaultError:
             return None  # just removed; that change is processed next
 
-    def _stale_tasks(self, now: datetime) -> list[CurationTask]:
+    def _stale_tasks(self, memory_of: MemoryOf, now: datetime) -> list[CurationTask]:
         before, self._stale = self._stale, {}
         for key, note in self._by_note.items():
             if note.confirmed is None:
@@ -164,8 +171,8 @@ class TaskFinder:
             elif (task := outdated(note.facts.memory, note.confirmed, now)) is not None:
                 self._go_on()
                 self._stale[key] = note, days, task
-        around = self._similarity_index.around(self._stale)
-        return [task for key, (_, _, task) in self._stale.items() if not around[key].outdated_by]
+        superseded = outdated_notes(stated_conflicts(self._edges, self._stale), memory_of)
+        return [task for key, (_, _, task) in self._stale.items() if key not in superseded]
 
     def _orphan_tasks(
         self, memories: Mapping[str, Memory], changed_ids: Collection[str], rows: Rows

@@ -170,12 +170,18 @@ def _share_day_project_type(first: Memory, second: Memory) -> bool:
     return is_same_day and first.project == second.project and first.type == second.type
 
 
-def _older_first(first: Memory, second: Memory) -> list[Memory]:
-    return sorted((first, second), key=lambda memory: (memory.created_at, memory.path))
+def _kept_first(first: Memory, second: Memory) -> list[Memory]:
+    """The older note first, but the person's before what others claim."""
+    return sorted((first, second), key=lambda each: (each.is_claim, each.created_at, each.path))
+
+
+def _outdated_first(first: Memory, second: Memory) -> list[Memory]:
+    """The older note first, but what others claim before the person's."""
+    return sorted((first, second), key=lambda each: (not each.is_claim, each.created_at, each.path))
 
 
 def _duplicates(memory: Memory, other: Memory) -> CurationTask:
-    first, second = _older_first(memory, other)
+    first, second = _kept_first(memory, other)
     return CurationTask.about(
         [first, second],
         TaskType.NEAR_DUPLICATES,
@@ -187,7 +193,7 @@ def _duplicates(memory: Memory, other: Memory) -> CurationTask:
 
 
 def _other_numbers(memory: Memory, other: Memory) -> CurationTask:
-    first, second = _older_first(memory, other)
+    first, second = _outdated_first(memory, other)
     return CurationTask.about(
         [first, second],
         TaskType.CONFLICTING_FACTS,

@@ -19,7 +19,14 @@ import numpy.typing as npt
 from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.verification.immunity import hidden, wording
 from memvault.verification.immunity.classifier import Classifier
-from memvault.verification.immunity.folding import Folded, fold, readable, squeezed, unleeted
+from memvault.verification.immunity.folding import (
+    Folded,
+    fold,
+    readable,
+    squeezed,
+    unleeted,
+    without_links,
+)
 from memvault.verification.immunity.hidden import Hidden
 
 THRESHOLD = 1.0  # sum of weights from which a passage is adversarial
@@ -294,20 +301,24 @@ class _Visible:
         for match in wording.cues_in(self.folded.text, on_step):
             reported.add((match.kind, match.start))
             has_strong = has_strong or match.weight >= _STRONG
-            yield self._sign(match)
+            yield self._sign(match, self.folded)
         folded = self.folded.text
         unleeted_text = unleeted(folded)
         if unleeted_text != folded:
             for match in wording.cues_in(unleeted_text, on_step):
                 if (match.kind, match.start) not in reported:
-                    yield self._sign(match)
+                    yield self._sign(match, self.folded)
+        shown = without_links(self.folded)
+        if shown is not self.folded:
+            for match in wording.cues_in(shown.text, on_step):
+                yield self._sign(match, shown)
         if hidden.splits_words(self.text) >= SPLIT_WORDS:
             yield _Sign("hidden invisible", _STRONG, 0, len(self.text))
         if not has_strong and wording.SQUEEZED.search(squeezed(unleeted_text)):
             yield _Sign("disguise", THRESHOLD, 0, len(self.text))
 
-    def _sign(self, match: wording.Match) -> _Sign:
-        start, end = self.folded.span(match.start, match.end)
+    def _sign(self, match: wording.Match, folded: Folded) -> _Sign:
+        start, end = folded.span(match.start, match.end)
         share = self.share(start, end)
         if match.kind == "tool call" and self._quotation(start, end):
             share = min(share, _IN_CODE)

@@ -30,6 +30,9 @@ _LATIN = re.compile(r"[a-z]")
 _LONG_RUN = re.compile(r"[\W_]{13,}")
 _RUN_ENDS = 6
 _REPEATED_WORD = re.compile(r"\b(\w{2,20})(?:[ \t,;]{1,3}\1\b)+")
+_LINK = re.compile(
+    r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]|!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)"
+)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
@@ -60,6 +63,13 @@ def readable(text: str) -> Folded:
     if folded.places is not None:
         places = [places[place] for place in folded.places]
     return _shortened(Folded(folded.text, places))
+
+
+def without_links(folded: Folded) -> Folded:
+    """The text with each link as the words that it shows."""
+    if "[[" not in folded.text and "](" not in folded.text:
+        return folded
+    return _replaced(folded, _LINK, lambda match: match[1] or match[2] or "")
 
 
 def _shortened(folded: Folded) -> Folded:
