@@ -12,6 +12,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.claimed_properties import lines_with_writers
+from memvault.search.context.number_questions import is_answered_with_digits
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
@@ -34,15 +35,6 @@ _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
 _MIN_SHARE = 0.6
 _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
-# Questions for an amount, a day or a name with a number ("version 3").
-_ANSWERED_WITH_DIGITS = re.compile(
-    r"\bhow (?:many|much|big|large|long|often|old|far|high|fast|soon|late)\b"
-    r"|\b(?:cost|costs|price|fee|when|date|year|version|size|limit|number)\b"
-    r"|\bwie (?:viele?|gro(?:ß|ss)|lang|oft|alt|weit|hoch|schnell)\b"
-    r"|\b(?:kostet|kosten|preis|wann|datum|jahr|grenze|nummer)\b"
-    r"|いくら|いくつ|何[日時年月回個件人台]|いつ|値段|料金|多少|几",
-    re.IGNORECASE,
-)
 _HAS_NUMBER = re.compile(r"\d")
 _NUMBER_BONUS = 0.25  # share that a sentence with a number gains if a number is asked for
 
@@ -180,7 +172,7 @@ def _with_code(question: str, scores: Scores, outline: Outline) -> list[float]:
 
     Code raises the score of the sentence that introduces it to its own, else of the one after it.
     """
-    wants_digits = _ANSWERED_WITH_DIGITS.search(question) is not None
+    wants_digits = is_answered_with_digits(question)
     with_code = [
         score * (1.0 + _NUMBER_BONUS * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))
         if statement.shown

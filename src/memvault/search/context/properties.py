@@ -10,6 +10,7 @@ from itertools import islice
 
 from memvault.model.memory import Memory
 from memvault.search.comparisons import compares_numbers, first_number
+from memvault.search.context.number_questions import asks_for_amount, asks_for_day
 from memvault.search.context.outline import terms_in
 from memvault.text.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
@@ -21,14 +22,6 @@ BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes
 MAX_PROPERTIES = 6  # properties that are shown
 MAX_VALUE_CHARS = 80  # characters of a value
 MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
-_ASKS_DAY = re.compile(
-    r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
-)
-_ASKS_AMOUNT = re.compile(
-    r"\bhow (?:much|many|long|far|old|large|big|heavy|high|tall)\b|"
-    r"\b(?:wie ?viele?|combien|cuánt[oa]s?|quant[oaie]|hoeveel|сколько)\b|いくら|多少",
-    re.IGNORECASE,
-)
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
 
@@ -102,9 +95,9 @@ class PropertyChooser:
         of the two nearest that have one."""
         value_of = {key: value for key, _, value in _fields(memory)}
         keys_of_kind: list[str] = []
-        if _ASKS_DAY.search(question):
+        if asks_for_day(question):
             keys_of_kind = [key for key, value in value_of.items() if read_date(value) is not None]
-        elif _ASKS_AMOUNT.search(question) or compares_numbers(question):
+        elif asks_for_amount(question) or compares_numbers(question):
             keys_of_kind = [
                 key
                 for key, value in value_of.items()
