@@ -24,6 +24,7 @@ from mcp_server.tools.arguments import (
     EDITS,
     FULL,
     SETS,
+    Importance,
     Preview,
     SessionId,
     TargetName,
@@ -39,11 +40,8 @@ from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory, checked_importance
 
-Importance = Annotated[
-    float | None, Field(ge=0.0, le=1.0, description="The new importance, from 0 to 1.")
-]
 Delta = Annotated[
     float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
 ]
@@ -237,8 +235,12 @@ class OperationTools(Tools):
         Among equally relevant memories the more important come first. Give `importance` or `delta`.
         """
         self._box.touch(session_id)
+        try:
+            number = None if importance is None else checked_importance(importance)
+        except ValueError as error:
+            raise InvalidParams(str(error)) from error
         done = self._box.container.actions.set_importance(
-            target, why_of(rationale), importance=importance, delta=delta, preview=preview
+            target, why_of(rationale), importance=number, delta=delta, preview=preview
         )
         return self._answer(done, preview=preview)
 

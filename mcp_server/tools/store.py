@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastmcp.tools import tool
 from pydantic import Field, JsonValue
@@ -21,6 +21,7 @@ from mcp_server.tools.arguments import (
     CORE,
     READS,
     SETS,
+    Importance,
     PreferenceKey,
     SessionId,
     WhyKept,
@@ -115,18 +116,6 @@ OfProject = Annotated[
 FurtherKeys = Annotated[dict[str, JsonValue] | None, Field(description="Further frontmatter keys.")]
 
 
-def _any_type(schema: dict[str, Any]) -> None:
-    """Drop the choice of types, which the description states in fewer tokens."""
-    schema.pop("anyOf", None)
-
-
-Importance = Annotated[
-    float | str | None,
-    Field(
-        description="critical, high, medium (default), low, or 0 to 1.",
-        json_schema_extra=_any_type,
-    ),
-]
 Modality = Annotated[
     str,
     Field(

@@ -67,7 +67,7 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     path = "permanent/Harbour Lab.md"
     noted = writer.ok("annotate_node", target="Harbour Lab", note="Moved to Faro.", rationale=WHY)
     assert noted["path"] == path and noted["after"].endswith("· Moved to Faro.")
-    boosted = writer.ok("boost_importance", target="Harbour Lab", delta=0.3, rationale=WHY)
+    boosted = writer.ok("boost_importance", target="Harbour Lab", importance="high", rationale=WHY)
     assert (boosted["before"], boosted["after"]) == (0.5, 0.8)
     lasting = writer.ok("set_lifecycle", target=path, lifecycle="temporary", rationale=WHY)
     assert (lasting["before"], lasting["after"]) == ("permanent", "temporary")
@@ -203,6 +203,7 @@ def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> 
         ("merge_concepts", {"sources": [lab, "Diving permits"], "target": "Diving permits"},
          "give that note as the target"),
         ("boost_importance", {"target": lab}, "exactly one of importance"),
+        ("boost_importance", {"target": lab, "importance": "huge"}, "critical, high, medium, low"),
         ("boost_importance", {"target": lab, "importance": 2}, "importance"),
         ("set_lifecycle", {"target": "Diving permits", "lifecycle": "permanent"}, "of its own"),
         ("set_lifecycle", {"target": "Broken", "lifecycle": "temporary"}, "line"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from contextlib import suppress
 from datetime import date as datetime_date
 from datetime import datetime, time
 from enum import StrEnum
@@ -33,6 +34,24 @@ NAMESPACE = UUID("6f9a5a86-52a4-5d52-9f0b-6d5f0f6b7c11")
 
 IMPORTANCE_NAMES = {"critical": 1.0, "high": 0.8, "medium": 0.5, "low": 0.2}
 DEFAULT_IMPORTANCE = 0.5
+
+
+def checked_importance(value: object) -> float:
+    """The importance in [0, 1] of one of `IMPORTANCE_NAMES`, or of a number.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(value, str) and value.strip().casefold() in IMPORTANCE_NAMES:
+        return IMPORTANCE_NAMES[value.strip().casefold()]
+    number = -1.0
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        with suppress(ValueError):
+            number = float(value)
+    if not 0.0 <= number <= 1.0:
+        names = ", ".join(IMPORTANCE_NAMES)
+        raise ValueError(f"importance must be between 0 and 1, or one of {names}")
+    return number
 
 
 class Lifecycle(StrEnum):

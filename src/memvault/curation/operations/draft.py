@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
-    IMPORTANCE_NAMES,
     MAX_CONTENT_CHARS,
     Lifecycle,
+    checked_importance,
 )
 from memvault.vault.compose import storable_text
 
@@ -186,16 +186,7 @@ class Draft(BaseModel):
     @field_validator("importance", mode="before")
     @classmethod
     def _importance_number(cls, importance: Any) -> float:
-        if isinstance(importance, str) and importance.strip().casefold() in IMPORTANCE_NAMES:
-            return IMPORTANCE_NAMES[importance.strip().casefold()]
-        try:
-            number = float(importance)
-        except (TypeError, ValueError):
-            number = -1.0
-        if isinstance(importance, bool) or not 0.0 <= number <= 1.0:
-            names = ", ".join(IMPORTANCE_NAMES)
-            raise ValueError(f"importance must be between 0 and 1, or one of {names}")
-        return number
+        return checked_importance(importance)
 
     @field_validator("title", "type", "project", "client", "session")
     @classmethod
