@@ -6,12 +6,12 @@ updates the indexes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from memvault.curation.changes.change_folders import remove_left_folders
-from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.forgetting import (
     Restored,
     is_clients_own,
@@ -21,7 +21,7 @@ from memvault.curation.changes.forgetting import (
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import UndoResult
-from memvault.curation.indexed_changes import IndexedChanges, IndexedVault, Result
+from memvault.curation.indexed_changes import IndexedChanges, Result
 from memvault.curation.link_targets import LinkTargets, find_link_targets
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
@@ -38,7 +38,6 @@ from memvault.curation.operations.move import (
     Move,
     archive_paths,
     lifecycle_path,
-    misled_note,
     stage_move,
     stage_moves,
 )
@@ -88,15 +87,6 @@ class Actions(IndexedChanges):
 
     Every method raises MemvaultError if it fails, and then nothing was changed.
     """
-
-    def __init__(
-        self,
-        curator: Curator,
-        indexed: Callable[[], IndexedVault],
-        update_indexes: Callable[[Collection[str]], object],
-    ) -> None:
-        super().__init__(curator, indexed, update_indexes)
-        curator.misled = lambda staging: misled_note(staging, indexed().notes)
 
     # -- new notes ------------------------------------------------------------------------------
 

@@ -16,12 +16,12 @@ from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
 
-_EVERY_YEAR = re.compile(
+_YEARLY_KEY = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
     r"nasciment|verjaardag|рожден|誕生|生日",
     re.IGNORECASE,
 )
-_OF_A_YEAR = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
+_YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 MAX_TEXTS = 50_000  # quick texts kept; about 0.5 kB each
 
@@ -37,9 +37,9 @@ class QuickTexts:
         """The notes of which a value or a name may have each word."""
         spellings = [(word, NUMBER_WORDS.get(word, word)) for word in words]
         mentioning = []
-        for memory in memories:  # thousands for a question: no function is called in this loop
+        for memory in memories:  # thousands for a question, so all is in one loop
             cached = self._texts.get(memory.id)
-            is_current = cached is not None and cached[0] is memory  # a changed note is another
+            is_current = cached is not None and cached[0] is memory  # a change makes a new object
             text = cached[1] if cached and is_current else self._read(memory)
             for word, number in spellings:
                 if word not in text and number not in text:
@@ -192,14 +192,14 @@ def day_of(value: str) -> date | None:
 
 def day_of_time(key: str, value: str, time: QuestionTime) -> date | None:
     """The day of a property if it is of the time, or the first day of a year that is."""
-    if _YEAR.fullmatch(value) and _OF_A_YEAR.search(key):
+    if _YEAR.fullmatch(value) and _YEAR_KEY.search(key):
         year = int(value)
         is_of_it = time.day_within(date(year, 12, 31)) is not None
         return time.day_within(date(year, 1, 1)) if is_of_it else None
     day = day_of(value)
     if day is None:
         return None
-    return time.day_within(day, every_year=bool(_EVERY_YEAR.search(key)))
+    return time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))
 
 
 def _words(text: str) -> frozenset[str]:
