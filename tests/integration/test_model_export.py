@@ -100,7 +100,7 @@ def test_a_large_table_of_tokens_is_stored_at_8_bits(
 ) -> None:
     model = str(folder / "model")
     export.export(model, tmp_path / "exact")
-    monkeypatch.setattr(export, "_LARGE_TABLE", 1_000)
+    monkeypatch.setattr(export, "_MIN_TABLE_VALUES", 1_000)
     export.export(model, tmp_path / "rounded")
     exact, rounded = ((tmp_path / name / "model.bin").stat().st_size for name in
                       ("exact", "rounded"))  # fmt: skip
