@@ -1,14 +1,11 @@
-# The embedding model is exported while the image is built; day to day nothing needs PyTorch, so it
-# stays behind in the first stage.
+# The embedding model is prepared while the image is built.
 FROM python:3.11-slim AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 MEMVAULT_CACHE=/opt/memvault/cache
 RUN python -m venv /opt/memvault/venv
 ENV PATH=/opt/memvault/venv/bin:$PATH
 WORKDIR /build
 COPY constraints.txt .
-RUN torch="$(grep -E '^torch==' constraints.txt)" \
-    && pip install "${torch:-torch}" --index-url https://download.pytorch.org/whl/cpu
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py requirements-model.txt README.md LICENSE ./
 COPY src src
 COPY indexer indexer
 COPY mcp_server mcp_server
@@ -16,8 +13,7 @@ COPY vault_template vault_template
 RUN pip install -c constraints.txt '.[ner,servers]' \
     && python -c "from memvault.config.settings import EmbeddingSettings; \
 from memvault.text.embedding import open_embedder; \
-open_embedder(EmbeddingSettings(), None).close()" \
-    && pip uninstall -y torch triton sentence-transformers transformers
+open_embedder(EmbeddingSettings(), None).close()"
 
 FROM python:3.11-slim
 RUN useradd --uid 1000 --create-home memvault \

@@ -11,7 +11,7 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
-	@echo "Installing memvault and what it needs (PyTorch among it: a few minutes the first time)"
+	@echo "Installing memvault and what it needs (1.2 GB: a few minutes the first time)"
 	$(PIP) -e '.[ner]'
 	touch $@
 

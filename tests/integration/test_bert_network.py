@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +173,74 @@ def test_without_sentence_transformers_a_model_of_another_kind_says_what_to_inst
         f" {sys.executable} -m pip install sentence-transformers"
     )
     assert not (tmp_path / "x").exists()
+
+
+class Hub(SimpleHTTPRequestHandler):
+    """Answers as the Hugging Face hub does for the files of one model."""
+
+    COMMIT = "c0ffee" * 6 + "c0ff"
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        folder = Path(self.directory)
+        model = "/api/models/someone/small-model"
+        name = self.path.partition(f"/resolve/{self.COMMIT}/")[2]
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        if name:
+            answer = (folder / name).read_bytes()
+        elif self.path.startswith(f"{model}/tree/"):
+            listed = [
+                {
+                    "type": "file",
+                    "path": path.relative_to(folder).as_posix(),
+                    "oid": "",
+                    "size": path.stat().st_size,
+                }
+                for path in files
+            ]
+            answer = json.dumps(listed).encode()
+        else:
+            assert self.path.startswith(model)
+            siblings = [{"rfilename": path.relative_to(folder).as_posix()} for path in files]
+            described = {"id": "someone/small-model", "sha": self.COMMIT, "siblings": siblings}
+            answer = json.dumps(described).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("ETag", f'"{hashlib.sha256(answer).hexdigest()}"')
+        self.send_header("X-Repo-Commit", self.COMMIT)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_bert_model_of_the_hub_is_downloaded_and_prepared_without_pytorch(
+    bert: Path, tmp_path: Path
+) -> None:
+    (bert / "pytorch_model.bin").write_bytes(b"the same weights, not downloaded")
+    hub = ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, directory=str(bert)))
+    threading.Thread(target=hub.serve_forever, daemon=True).start()
+    command = [sys.executable, "-c", WITHOUT_PYTORCH, "someone/small-model"]
+    home = os.environ | {
+        "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}",
+        "HF_HOME": str(tmp_path / "home"),
+    }
+    try:
+        prepared = subprocess.run([*command, str(tmp_path / "prepared")], env=home, check=False)
+    finally:
+        hub.shutdown()
+        hub.server_close()
+    assert prepared.returncode == 0
+    assert OpenVinoModel(tmp_path / "prepared").meta.dimension == 64
+    assert not list((tmp_path / "home").rglob("pytorch_model.bin"))
+    again = subprocess.run([*command, str(tmp_path / "again")], env=home, check=False)
+    assert again.returncode == 0  # without the hub, from what was downloaded
+    home["HF_HOME"] = str(tmp_path / "nothing downloaded")
+    ended = subprocess.run(
+        [*command, str(tmp_path / "none")], env=home, check=False, capture_output=True, text=True
+    )
+    assert "The embedding model someone/small-model cannot be downloaded: " in ended.stderr

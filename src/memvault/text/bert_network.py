@@ -23,6 +23,7 @@ from memvault.text.model_files import INPUTS, MAX_WINDOW, ModelMeta, prefixes
 _KINDS = {"bert", "roberta", "xlm-roberta"}
 _MODULES = {("Transformer", "Pooling"), ("Transformer", "Pooling", "Normalize")}
 _WEIGHTS = "model.safetensors"
+BERT_FILES = ["*.json", "*/config.json", _WEIGHTS]  # as patterns
 _EPSILON = 1e-12  # least length of a vector that is normalised
 _Weights = dict[str, npt.NDArray[np.float32]]
 

