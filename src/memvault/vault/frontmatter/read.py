@@ -31,6 +31,17 @@ _DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 _VALUE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
+class WrittenNumber(float):
+    """A number with its text, so that "48.90" is not shown as 48.9."""
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
 class HeaderLoader(SafeLoader):  # type: ignore[misc]
     """YAML as Obsidian reads it (1.2 core), with dates.
 
@@ -65,9 +76,10 @@ def _integer(loader: Any, node: Any) -> Any:
 
 
 def _decimal(loader: Any, node: Any) -> Any:
-    """The number; its text where the number would be shown in another way, such as 48.90."""
+    """The number, with its text where it would be shown in another way, such as 48.90."""
     text, number = loader.construct_scalar(node), SafeLoader.construct_yaml_float(loader, node)
-    return text if _DECIMAL.fullmatch(text) and str(number) != text else number
+    is_other = _DECIMAL.fullmatch(text) and str(number) != text
+    return WrittenNumber(text) if is_other else number
 
 
 HeaderLoader.add_implicit_resolver(
