@@ -30,7 +30,7 @@ from memvault.search.note_properties import (
 )
 from memvault.search.order import latest_first
 from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
-from memvault.search.question_languages import languages_of
+from memvault.search.question_languages import is_name_in
 from memvault.search.question_time import NEWEST, QuestionTime, words_beyond
 from memvault.search.scope import MemoryLookup
 from memvault.text.words import STOP_WORDS, composed, some_words
@@ -268,8 +268,7 @@ class PropertyQuestion:
         first_word = next(iter(self.words))
         if first_word in self._verbs:
             return None
-        is_name = re.search(rf"\b{re.escape(first_word[:1].upper() + first_word[1:])}\b", self.text)
-        return None if is_name and "german" not in languages_of(self.text).names else first_word
+        return None if is_name_in(self.text, first_word) else first_word
 
     @property
     def _verbs(self) -> frozenset[str]:
