@@ -42,6 +42,11 @@ class NoteRecord(BaseModel):
     warnings: tuple[str, ...] = ()
     format: int  # without a default, so that it is always stored
 
+    @property
+    def changed_at(self) -> datetime:
+        """The time at which its file was last saved."""
+        return datetime.fromtimestamp(self.mtime_ns / 1e9, tz=UTC)
+
     def packed(self) -> bytes:
         """The record as JSON, without fields that have their default values."""
         return self.model_dump_json(exclude_defaults=True).encode()
@@ -182,6 +187,11 @@ class Catalogue:
         path = self._path_of_id.get(memory_id)
         return self.by_path(path) if path else None
 
+    def changed_at(self, path: str) -> datetime | None:
+        """The time at which the note at a path was last saved."""
+        record = self._records.get(path)
+        return record.changed_at if record else None
+
     def days_named(self, path: str) -> Sequence[date]:
         """The days that the note's text or its properties name."""
         record = self._records.get(path)
@@ -205,7 +215,7 @@ class Catalogue:
     def listed(self) -> Iterator[ListedNote]:
         """All memories, each with the time at which its file was last saved."""
         for record in list(self._records.values()):
-            yield ListedNote(record.memory, datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC))
+            yield ListedNote(record.memory, record.changed_at)
 
     def linking(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes with a link of one of these keys."""
