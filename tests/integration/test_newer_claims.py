@@ -95,6 +95,14 @@ def test_on_a_sensitive_matter_only_that_there_is_one_is_named(call: Caller) -> 
     assert "750 a year" not in str(answer) + str(context)
 
 
+def test_a_claim_that_a_client_corrects_has_a_newer_one(call: Caller) -> None:
+    first = call.ok("store_memory", content="The form asks for 15 members.", rationale=WHY)
+    call.ok("store_memory", content="The form asks for 12 members, not 15.", rationale=WHY)
+    answer = call.ok("recall_memory", query="How many members must the form have?")
+    node = next(each for each in answer["nodes"] if each["path"] == first["path"])
+    assert "12 members" in node["newer_claims"][0]["sentence"]
+
+
 def test_what_says_nothing_else_or_on_something_else_is_not_named(call: Caller) -> None:
     assert newer(call.ok("recall_memory", query="Who sweeps the chimney?"), "Chimney") == []
     assert newer(call.ok("recall_memory", query="Which strings has the cello?"), "Cello") == []

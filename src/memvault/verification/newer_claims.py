@@ -107,7 +107,7 @@ class _Stated(NamedTuple):
 
     Attributes:
         titles: the stems of its title and heading.
-        asked: the stems of the question, without these if there are others.
+        asked: the stems of the question, without these if there are others and it is no claim.
         sentences: its sentences and properties.
         stems: of all these.
     """
@@ -122,7 +122,9 @@ class _Stated(NamedTuple):
         titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())
         stated = [*_sentences_of(hit), *_properties_of(hit.memory)]
         stems = titles.union(*(sentence.all_stems for sentence in stated))
-        return cls(titles, question_stems - titles or question_stems, stated, stems)
+        is_named_by_text = hit.memory.is_claim  # its title is often its first sentence
+        others = question_stems if is_named_by_text else question_stems - titles
+        return cls(titles, others or question_stems, stated, stems)
 
     def nearest(self, claims: Sequence[_Sentence]) -> tuple[int, str | None]:
         """The number of words that it shares with the nearest of these claims, and that claim if
