@@ -23,7 +23,7 @@ RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
-FORMAT = 27  # raise it to have every note indexed again, when the derived data changes
+FORMAT = 28  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel):
@@ -41,6 +41,11 @@ class NoteRecord(BaseModel):
     frontmatter_problem: str | None = None
     warnings: tuple[str, ...] = ()
     format: int  # without a default, so that it is always stored
+
+    @property
+    def changed_at(self) -> datetime:
+        """The time at which its file was last saved."""
+        return datetime.fromtimestamp(self.mtime_ns / 1e9, tz=UTC)
 
     def packed(self) -> bytes:
         """The record as JSON, without fields that have their default values."""
@@ -182,6 +187,11 @@ class Catalogue:
         path = self._path_of_id.get(memory_id)
         return self.by_path(path) if path else None
 
+    def changed_at(self, path: str) -> datetime | None:
+        """The time at which the note at a path was last saved."""
+        record = self._records.get(path)
+        return record.changed_at if record else None
+
     def days_named(self, path: str) -> Sequence[date]:
         """The days that the note's text or its properties name."""
         record = self._records.get(path)
@@ -205,7 +215,7 @@ class Catalogue:
     def listed(self) -> Iterator[ListedNote]:
         """All memories, each with the time at which its file was last saved."""
         for record in list(self._records.values()):
-            yield ListedNote(record.memory, datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC))
+            yield ListedNote(record.memory, record.changed_at)
 
     def linking(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes with a link of one of these keys."""

@@ -86,6 +86,16 @@ class VerificationShape(Shape):
     withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
 
 
+class NewerShape(Shape):
+    """An unverified claim on the matter since the note was saved."""
+
+    id: str = read_from("memory.id")
+    path: str | None = optional()
+    sentence: Filled[str] = optional()
+    claimed_by: str = read_from("claimant")
+    claimed_on: str = read_from("day")
+
+
 class EmbeddedShape(Shape):
     """The start of what ``content`` embeds of another note."""
 
@@ -105,6 +115,7 @@ class NodeShape(Named):
     lines: Lines | None = optional()
     content: str | None = optional()
     embedded: list[EmbeddedShape] | None = optional()
+    newer_claims: Filled[list[NewerShape]] = optional()
     relevance_score: Rounded = read_from("relevance")
     confidence: Rounded | None = optional()
     confidence_interval: list[Rounded] | None = optional()
@@ -356,6 +367,7 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         verified=is_verified(hit, lines),
         origin=OriginKind.PERSON if hit.own_only else origin_shown(hit.memory, lines).kind,
         verification=_verification_shape(hit.verification, withheld=hit.withheld),
+        newer_claims=hit.verification.newer,
         hops=None if hit.withheld else hit.hops,
         state=state,
     )

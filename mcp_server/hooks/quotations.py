@@ -10,6 +10,7 @@ from mcp_server.middleware.origin_marks import origin_shown
 from memvault.capture.changes_of_mind import content_stems
 from memvault.capture.extract import MASKED_WORDS
 from memvault.model.memory import Memory
+from memvault.model.newer_claim import NewerClaim
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
 from memvault.search.excerpt import Excerpt
@@ -40,6 +41,7 @@ class Quotation:
         lines: where the note has them.
         heading: the section of a session note that has them.
         origin: who wrote them; None for the origin of the lines.
+        newer: what others claim on its matter since it was saved.
     """
 
     memory: Memory
@@ -47,6 +49,7 @@ class Quotation:
     lines: tuple[int, int] | None = None
     heading: str = ""
     origin: Origin | None = None
+    newer: tuple[NewerClaim, ...] = ()
 
     @property
     def key(self) -> str:
@@ -70,10 +73,11 @@ class Quotation:
     def line(self) -> str:
         """The quotation on one line; its angle brackets are replaced, so it cannot end the
         marks."""
-        words = self.text.replace("<", "‹").replace(">", "›")
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in LASTING else ""
-        return f'- "{words}" ({self.memory.path}{lines}{kind}{self._claim()})'
+        newer = "".join(f"; {claim.mark}" for claim in self.newer)
+        line = f'- "{self.text}" ({self.memory.path}{lines}{kind}{self._claim()}{newer})'
+        return line.replace("<", "‹").replace(">", "›")
 
     def _claim(self) -> str:
         """The claimant, if the person neither wrote nor confirmed the words; else empty."""
@@ -81,7 +85,7 @@ class Quotation:
         origin = self.origin or origin_shown(self.memory, lines)
         if origin.is_person or self.memory.verified:
             return ""
-        claimant = (origin.name or str(origin.kind)).replace("<", "‹").replace(">", "›")
+        claimant = origin.name or str(origin.kind)
         return f", claimed by {' '.join(claimant.split())[:60]}"
 
 

@@ -285,7 +285,8 @@ class HookRecall:
                 )
             for quotation in quotations:
                 if quotation.key not in given and says_something(quotation.text):
-                    quoted.setdefault(quotation.normalised, quotation)
+                    newer_claims = hit.verification.newer
+                    quoted.setdefault(quotation.normalised, replace(quotation, newer=newer_claims))
         quoted_memories = {quotation.memory.id: quotation.memory for quotation in quoted.values()}
         newer = [
             quotation

@@ -102,7 +102,7 @@ def open_generation(
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
     verifier = Verifier(
         stores.vectors, by_id, names, partial(stated_conflicts, graph_view), indexer.names.state,
-        read=vault.read,
+        read=vault.read, changed_at=indexer.catalogue.changed_at,
     )  # fmt: skip
     candidates = CandidateFinder(
         stores, embedder, indexer, graph_view,

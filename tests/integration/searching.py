@@ -51,7 +51,12 @@ def searcher_over(
         background=background,
     )
     verifier = Verifier(
-        indexer.stores.vectors, by_id, names_in(indexer.names), lambda _: [], read=read
+        indexer.stores.vectors,
+        by_id,
+        names_in(indexer.names),
+        lambda _: [],
+        read=read,
+        changed_at=indexer.catalogue.changed_at,
     )
     searcher = Searcher(candidates, indexer.stores, embedder, indexer.catalogue, verifier)
     yield searcher

@@ -202,6 +202,21 @@ def test_all_open_tasks_are_listed_the_first_due_first(
         assert len(titles) == 27, question
 
 
+def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Late.md", "- [ ] Renew the passport 📅 2026-10-01\n")
+    write("permanent/Soon.md", "- [ ] Order the felt, due by 3 December 2026\n")
+    indexer.scan()
+    for question, title in {
+        "Which tasks were overdue on 16 November?": "Late",
+        "Which felt tasks will be overdue on 5 December 2026?": "Soon",
+    }.items():
+        hits = searcher.search(question).hits
+        assert hits[0].memory.title == title, question
+        assert [hit.relevance for hit in hits].count(1.0) == 1, question
+
+
 def test_tasks_in_other_languages_are_listed_the_first_due_first(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

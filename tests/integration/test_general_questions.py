@@ -128,3 +128,13 @@ def test_a_question_for_all_of_a_folder_or_a_tag_gets_them(
     found = searcher.search("List all recipes", top_k=1)
     assert "There are 2 notes in the folder or with the tag 'recipes', and 1" in str(found.notice)
     assert len(paths(searcher, "recipes")) > 2, "a word alone asks for text"
+
+
+def test_a_name_in_a_question_for_a_number_is_no_kind_of_note(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for name in ("Riding", "Teeth"):
+        write(f"Olga/{name}.md", f"# {name}\n\nOlga has six lessons left.\n")
+    indexer.scan()
+    found = searcher.search("How many lessons does Olga have left?", top_k=1)
+    assert found.notice is None

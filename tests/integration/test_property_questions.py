@@ -191,6 +191,23 @@ def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         yield one
 
 
+def test_an_order_is_by_the_key_that_is_clearly_meant_or_none(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    halls = {"Corn hall": "seats: 400\nrent: 35.50", "Old mill": "seats: 90\nrent: 120.00"}
+    for title, properties in halls.items():
+        write(f"places/{title}.md", f"---\ntype: venue\n{properties}\n---\nBy the river.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        found = searcher.search("Which venue is the most expensive?")
+        assert found.hits[0].memory.title == "Old mill"
+        assert "compared by `rent`" in str(found.notice)
+        found = searcher.search("Which venue is the largest?")
+        assert found.hits[0].memory.title == "Corn hall"
+        assert "compared by `seats`" in str(found.notice)
+        assert "compared" not in str(searcher.search("Which venue has the longest echo?").notice)
+
+
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
@@ -338,6 +355,17 @@ def test_what_is_overdue_was_due_before_today_and_is_not_paid(desk: Searcher) ->
     found = desk.search("Which bills are overdue?", allow_unverified=True)
     assert [hit.memory.title for hit in found.hits[:2]] == ["Bill 34", "Bill 32"]
     assert "2 notes have" in str(found.notice)
+
+
+def test_what_was_overdue_on_a_day_was_due_before_it_and_paid_later(desk: Searcher) -> None:
+    today = date.today()
+    yesterday, earlier = today - timedelta(1), today - timedelta(8)
+    found = desk.search(f"Which bills were overdue on {yesterday:%-d %B %Y}?")
+    assert [hit.memory.title for hit in found.hits[:3]] == ["Bill 34", "Bill 33", "Bill 32"]
+    assert "3 notes have" in str(found.notice)
+    found = desk.search(f"Which bills were overdue on {earlier:%-d %B %Y}?")
+    assert found.hits[0].memory.title == "Bill 34"
+    assert "1 note has" in str(found.notice)
 
 
 def test_a_word_may_be_a_value_of_one_note_and_a_key_of_another(desk: Searcher) -> None:

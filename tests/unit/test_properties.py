@@ -94,6 +94,15 @@ def test_importance_is_a_name_or_a_number_kept_in_bounds(value: object, importan
     assert read_importance(value) == importance
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("48.90", "48.90"), ("7.0", 7.0), ("7.00", "7.00"), ("[1.50, 2.5]", ["1.50", 2.5]), ("+3.5", "+3.5"), ("6", 6), (".50", 0.5), ("1.0e3", 1000.0)],
+)  # fmt: skip
+def test_a_decimal_number_is_kept_as_it_is_written(written: str, value: object) -> None:
+    assert memory(f"---\nrate: {written}\n---\n").metadata == {"rate": value}
+    assert memory("---\nimportance: 0.80\n---\n").importance == 0.8
+
+
 @pytest.mark.parametrize("value", ["not-a-uuid", "12345", "''", "[]"])
 def test_an_id_that_is_no_uuid_is_not_taken(value: str) -> None:
     assert memory(f"---\nid: {value}\n---\n").id == id_of_path("n.md")

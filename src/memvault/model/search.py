@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
+from memvault.model.newer_claim import NewerClaim
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.provenance import OriginKind
 
@@ -271,6 +272,7 @@ class Verification:
         marked: the person marked the note as verified.
         stated: the sentences that answer the question and were checked.
         answers: the memory states a value that the question asks for, and this was checked.
+        newer: what others claim on its matter since it was saved, newest first.
     """
 
     status: Status
@@ -281,6 +283,7 @@ class Verification:
     contradicted_by: tuple[Evidence, ...] = ()
     marked: bool = False
     stated: tuple[str, ...] = ()
+    newer: tuple[NewerClaim, ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -288,9 +291,8 @@ class Verification:
 
     def of_own_part(self) -> Verification:
         """The same if only the person's own part of the note is shown, which states no more."""
-        against = self.contradicted_by
         return Verification(
-            Status.VERIFIED, 1.0, by_person=True, answers=False, contradicted_by=against
+            Status.VERIFIED, 1.0, True, False, (), self.contradicted_by, newer=self.newer
         )
 
     @property
@@ -328,8 +330,7 @@ class Hit:
         verification: what other notes say about it.
         withheld: its text must not be shown.
         names_text: its title or file name is taken from the withheld text.
-        gated: it answers a sensitive question, so only its text here may be shown, not more of its
-            note.
+        gated: it answers a sensitive question, so of its note only its text may be shown.
         own_only: the text is the person's own part of a note that others wrote in, too.
     """
 

@@ -62,7 +62,7 @@ class Listing:
     ) -> None:
         self._hybrid = hybrid
         self._today = today
-        self._nearest_keys = PropertyChooser(embedder).nearest_keys
+        self._by_nearness = PropertyChooser(embedder).by_nearness
         self._indexed = indexed
         self._quick_texts = QuickTexts()
 
@@ -79,6 +79,8 @@ class Listing:
         """
         if time is None and asks_only_for_tasks(question):
             hits = sorted(self._notes_with_open_tasks(scope), key=_first_due_day)[:limit]
+        elif time is not None and asks_for_overdue(question):
+            return []  # it asks for nothing of that time: see `matching`
         elif time is not None and time.only_time:
             hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
@@ -121,7 +123,7 @@ class Listing:
         property_question = PropertyQuestion.read(question, time, catalogue, self._today())
         if property_question is None:
             return [], None
-        answer = property_question.answer(catalogue, self._nearest_keys, self._quick_texts)
+        answer = property_question.answer(catalogue, self._by_nearness, self._quick_texts)
         memories = [memory for memory in answer.notes if in_scope(memory, scope)]
         hits = self._hits_of(question, memories[:limit])
         if not memories or not answer.is_list:
@@ -134,17 +136,24 @@ class Listing:
         """Notes with an open task that the question is about, the first due first.
 
         Its words must be in the task, or in the note's title or project, and the task must be of
-        the time that the question names.
+        the time that the question names, or overdue then if it asks for that.
         """
         words = words_beyond_plans(time.rest if time is not None else question, question)
-        if not 0 < len(words) <= MAX_TASK_WORDS:
+        is_overdue = time is not None and asks_for_overdue(question)
+        if (not words and not is_overdue) or len(words) > MAX_TASK_WORDS:
             return []
+
+        def is_of_time(hit: Hit, line: str) -> bool:
+            if time is None:
+                return True
+            if is_overdue:
+                return any(day < time.last_day for day in _due_days(hit.memory, line))
+            return time.has_day_named_in(hit.memory, line)
 
         def is_about(hit: Hit) -> bool:
             words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
             return any(
-                words <= _words(line) | words_of_note
-                and (time is None or time.has_day_named_in(hit.memory, line))
+                words <= _words(line) | words_of_note and is_of_time(hit, line)
                 for line in bare_lines(hit.text)
                 if "✅" not in line
             )
@@ -238,9 +247,14 @@ def _terms_naming(memory: Memory) -> frozenset[int]:
 def _first_due_day(hit: Hit) -> date:
     """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
     open_lines = (line for line in bare_lines(hit.text) if "✅" not in line)
-    due = (line[match.end() :][:_DAY_CHARS] for line in open_lines for match in _DUE.finditer(line))
-    first_days = (single_days(text, hit.memory.day)[:1] for text in due)
-    return min((day for days in first_days for day in days), default=date.max)
+    days = (day for line in open_lines for day in _due_days(hit.memory, line))
+    return min(days, default=date.max)
+
+
+def _due_days(memory: Memory, line: str) -> list[date]:
+    """The days on which a line of a note is due."""
+    due = (line[match.end() :][:_DAY_CHARS] for match in _DUE.finditer(line))
+    return [day for text in due for day in single_days(text, memory.day)[:1]]
 
 
 def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:

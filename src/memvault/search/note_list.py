@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from memvault.vault.markdown.wikilink import plain_text
 
 MAX_NEAREST = 3  # similar values that an error names
 MAX_NAMED = 10  # values that it names if none is similar
+_DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,4 +201,6 @@ def _items(value: Any) -> list[Any]:
 
 
 def _comparable(value: Any) -> str:
-    return composed(plain_text(shown_value(value) or "")).casefold()
+    """The value in small letters, a decimal number without zeros at its end."""
+    text = composed(plain_text(shown_value(value) or "")).casefold()
+    return str(float(text)) if _DECIMAL.fullmatch(text) else text

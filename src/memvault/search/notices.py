@@ -9,6 +9,7 @@ from memvault.model.search import Hit, Mode
 from memvault.search.claimed_properties import withheld_keys
 from memvault.search.general_questions import asks_for_all, stems_by_language
 from memvault.search.modes import ModePlan
+from memvault.search.question_languages import is_name_in
 from memvault.search.request import Candidates
 
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
@@ -90,6 +91,8 @@ def incomplete_list_notice(
     query_stems = stems_by_language(query, query)
 
     def is_asked_for(kind: str) -> bool:
+        if is_name_in(query, kind):
+            return False
         pairs = zip(stems_by_language(kind, query), query_stems, strict=True)
         return any(
             kind_stems and kind_stems <= language_stems for kind_stems, language_stems in pairs

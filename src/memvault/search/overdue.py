@@ -46,8 +46,9 @@ def without_overdue(question: str) -> str:
     return _OVERDUE.sub(" ", composed(question))
 
 
-def overdue_since(fields: Mapping[str, str], today: date) -> date | None:
-    """The first day on which a note was due, if that day is past and no property says "done".
+def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
+    """The first day on which a note was due, if that is before a day and no property says that it
+    was done by then.
 
     Args:
         fields: the shown value of each property, by its key.
@@ -57,16 +58,17 @@ def overdue_since(fields: Mapping[str, str], today: date) -> date | None:
         for key, value in fields.items()
         if _DUE_KEY.search(words_of_key(key)) and (moment := read_date(value)) is not None
     ]
-    past_days = [day for day in days if day < today]
+    past_days = [due for due in days if due < day]
     return (
         min(past_days)
-        if past_days and not any(_is_done(*item) for item in fields.items())
+        if past_days and not any(_is_done(*item, day) for item in fields.items())
         else None
     )
 
 
-def _is_done(key: str, value: str) -> bool:
+def _is_done(key: str, value: str, day: date) -> bool:
     if not DONE.isdisjoint(words_of_key(key).casefold().split()):
-        return value.casefold() not in NOT_SO
+        moment = read_date(value)
+        return value.casefold() not in NOT_SO if moment is None else moment.date() <= day
     words = some_words(composed(value))
     return not DONE.isdisjoint(words) and _NOT.isdisjoint(words)

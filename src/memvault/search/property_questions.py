@@ -30,15 +30,17 @@ from memvault.search.note_properties import (
 )
 from memvault.search.order import latest_first
 from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
-from memvault.search.question_languages import languages_of
+from memvault.search.question_languages import is_name_in
 from memvault.search.question_time import NEWEST, QuestionTime, words_beyond
 from memvault.search.scope import MemoryLookup
-from memvault.text.words import composed, some_words
+from memvault.text.words import STOP_WORDS, composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
 MAX_NOTES = 3_000  # that are compared with a question
+MIN_LIMITED = 0.2  # cosine of a limit and the key of the property whose numbers it limits
+MIN_ORDERED = 0.25  # the same of what is ordered by size
+MIN_LEAD = 0.08  # by which the key of what is ordered is nearer than the second
 MAX_NOTES_DENYING = 300  # notes of which every property is read, for what they deny
-MIN_NEARNESS = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 # Words of such questions besides those of properties.
 _QUESTION_WORDS = (
     "altogether currently kind kinds many much number total which whose property value status"
@@ -66,9 +68,8 @@ _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 _VERB = re.compile(r"(?:\b(?:we|you|they)|(?<=\w )I) (\w+)")  # "do we hire", not "I libri"
 
-NearestKeys = Callable[[str, Sequence[str], float], Sequence[str]]
-"""The keys that have at least this cosine with a text, the nearest first
-(`context.properties.PropertyChooser.nearest_keys`)."""
+KeysByNearness = Callable[[str, Sequence[str]], Sequence[tuple[float, str]]]
+"""The cosine of each key with a text, the nearest first (`PropertyChooser.by_nearness`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +176,11 @@ class PropertyQuestion:
         words = {
             word: terms_of(word) for word in sorted(content, key=lambda word: places.get(word, 0))
         }
-        return cls(text, words, time, limits, order, negated, today if is_overdue else None)
+        overdue_on = today if time is None else time.last_day
+        return cls(text, words, time, limits, order, negated, overdue_on if is_overdue else None)
 
     def answer(
-        self, memories: MemoryLookup, nearest_keys: NearestKeys, texts: QuickTexts
+        self, memories: MemoryLookup, by_nearness: KeysByNearness, texts: QuickTexts
     ) -> PropertyAnswer:
         """The notes that have all words.
 
@@ -193,7 +195,7 @@ class PropertyQuestion:
             return PropertyAnswer(self._overdue(candidates.notes(values), values, self.overdue_on))
         compared_key = None
         if self._compares and (self.negated or not candidates.keys):
-            compared_key = self._nearest_number(candidates.notes(), nearest_keys)
+            compared_key = self._number_meant(candidates, by_nearness)
             if compared_key is None:
                 return PropertyAnswer()
         if self.negated:
@@ -240,16 +242,24 @@ class PropertyQuestion:
         newest = set(NEWEST.findall(self.text.casefold()))  # may be a value: "status: current"
         return replace(candidates, value_words=values | set(filter(candidates.have_value, newest)))
 
-    def _nearest_number(self, notes: Sequence[NoteProperties], nearest: NearestKeys) -> str | None:
-        """The key with numbers that is nearest in meaning to the question."""
-        number_keys = sorted({key for note in notes for key in note.numbers})
-        size_words = (LARGEST | SMALLEST).intersection(some_words(composed(self.text)))
-        text = " ".join((self.text, *sorted(size_words)))  # again: it says most of the key
-        return next(iter(nearest(text, number_keys, MIN_NEARNESS)), None)
+    def _number_meant(self, candidates: _Candidates, by_nearness: KeysByNearness) -> str | None:
+        """The key with numbers that the question means; None if none is near.
+
+        Words for the kind do not say what is ordered: "venue" is near to "seats" whatever is asked.
+        An order by the wrong key is false, so its key needs a clear lead.
+        """
+        keys = sorted({key for note in candidates.notes() for key in note.numbers})
+        text, least, lead = self.text, MIN_LIMITED, 0.0
+        if self.order:
+            of_kind = {w for w, terms in self.words.items() if terms <= candidates.named_terms}
+            ignored = (STOP_WORDS | of_kind) - LARGEST - SMALLEST
+            text = " ".join(w for w in some_words(composed(self.text)) if w not in ignored)
+            least, lead = MIN_ORDERED, MIN_LEAD
+        nearest, second = [*by_nearness(text, keys), *2 * [(-1.0, "")]][:2]
+        return nearest[1] if nearest[0] >= max(least, second[0] + lead) else None
 
     @property
     def _compares(self) -> bool:
-        """Whether the question compares numbers."""
         return self.limits is not None or self.order != 0
 
     def _word_for_kind(self) -> str | None:
@@ -258,8 +268,7 @@ class PropertyQuestion:
         first_word = next(iter(self.words))
         if first_word in self._verbs:
             return None
-        is_name = re.search(rf"\b{re.escape(first_word[:1].upper() + first_word[1:])}\b", self.text)
-        return None if is_name and "german" not in languages_of(self.text).names else first_word
+        return None if is_name_in(self.text, first_word) else first_word
 
     @property
     def _verbs(self) -> frozenset[str]:
@@ -267,10 +276,10 @@ class PropertyQuestion:
         return frozenset(word.casefold() for word in _VERB.findall(self.text))
 
     def _overdue(
-        self, notes: Sequence[NoteProperties], values: set[str], today: date
+        self, notes: Sequence[NoteProperties], values: set[str], day: date
     ) -> list[Memory]:
-        """The notes with these words that are overdue, the first due first."""
-        days = {note: overdue_since(note.fields, today) for note in notes if note.has_all(values)}
+        """The notes with these words that are overdue on a day, the first due first."""
+        days = {note: overdue_since(note.fields, day) for note in notes if note.has_all(values)}
         return self._ordered(
             {note: float(day.toordinal()) if day else None for note, day in days.items()}
         )

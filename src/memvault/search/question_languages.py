@@ -51,6 +51,13 @@ def languages_of(text: str) -> QuestionLanguages:
     return QuestionLanguages(tuple(recognised), False)
 
 
+def is_name_in(question: str, word: str) -> bool:
+    """Whether a question has a word as a name, with a capital letter; never in German."""
+    name = re.escape(word[:1].upper() + word[1:])
+    is_capital = re.search(rf"\b{name}\b", question) is not None
+    return is_capital and "german" not in languages_of(question).names
+
+
 def warm_up() -> None:
     """Collect the words for times of all languages whose function words may leave them open."""
     for name in _LATIN:

@@ -276,13 +276,17 @@ class QuestionTime:
         days = (_in_year(day, year) for year in years)
         return next((day for day in days if _is_in_any(spans, day)), None)
 
+    @property
+    def last_day(self) -> date:
+        """The last day of this time; today if it has no end."""
+        return max((s.last for s in self._spans() if s.last < date.max), default=self.today)
+
     def days_meant(self) -> Callable[[date], bool]:
         """A function that says whether a day may be of this time, in any year that it may mean."""
         spans = [span for back in self._years_back() for span in self._meant_spans(back)]
         return partial(_is_in_any, spans)
 
     def has(self, memory: Memory) -> bool:
-        """Whether the memory itself is of this time."""
         return _is_in_any(self._meant_spans(), memory.day)
 
     def has_day_named_in(self, memory: Memory, text: str) -> bool:

@@ -45,7 +45,8 @@ class Gate:
             replace(evidence, sentence="", said="") if evidence.is_claim else evidence
             for evidence in verification.contradicted_by
         )
-        hit.verification = replace(verification, contradicted_by=against)
+        newer = tuple(replace(claim, sentence="") for claim in verification.newer)
+        hit.verification = replace(verification, contradicted_by=against, newer=newer)
         provenance = hit.memory.provenance
         if verification.marked or provenance.is_person:
             return

@@ -22,6 +22,7 @@ from memvault.verification.claim_gate import Gate
 from memvault.verification.claim_sources import is_claimed, source_of
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.evidence import EvidenceWeigher
+from memvault.verification.newer_claims import ChangedAt, newer_claims
 from memvault.verification.question_terms import QuestionTerms, terms_of
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.vault_names import FindNames
@@ -42,6 +43,7 @@ class Verifier:
         find_names: finds the names of the vault in a text.
         stated_conflicts: gives the contradictions and supersessions that notes state of memories.
         read: gives a note's bytes, by path.
+        changed_at: gives the time at which a note was last saved, by path.
         names_state: gives a number that changes whenever ``find_names`` may give other results.
     """
 
@@ -54,11 +56,13 @@ class Verifier:
         names_state: Callable[[], int] = lambda: 0,
         *,
         read: Callable[[str], bytes],
+        changed_at: ChangedAt,
     ) -> None:
         self._gate = Gate(read)
         self._evidence = EvidenceWeigher(memory_of, read)
         self._vectors = vectors
         self._memory_of = memory_of
+        self._changed_at = changed_at
         self._find_names = find_names
         self._passages = Passages(find_names, names_state)
         self._stated_conflicts = stated_conflicts
@@ -71,6 +75,12 @@ class Verifier:
         """Reduce these hits to the text that may answer a sensitive question."""
         for hit in hits:
             self._gate.narrow(hit)
+            hit.hops = tuple(hop for hop in hit.hops if not any(map(self._is_claim, hop.ends)))
+
+    def _is_claim(self, node_id: str) -> bool:
+        """Whether a node is a note of others, whose title and path may say what is withheld."""
+        memory = self._memory_of(node_id)
+        return memory is not None and memory.is_claim
 
     def verify(
         self, query: str, hits: Sequence[Hit], scope: Scope | None = None
@@ -82,9 +92,14 @@ class Verifier:
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
         opposed = self._opposing_evidence([hit.memory.id for hit in hits])
-        return [
+        verdicts = [
             self.verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
             for hit, hit_claims in zip(hits, answers, strict=True)
+        ]
+        newer = newer_claims(query, hits, self._changed_at)
+        return [
+            replace(verdict, newer=of_hit) if of_hit else verdict
+            for verdict, of_hit in zip(verdicts, newer, strict=True)
         ]
 
     def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:

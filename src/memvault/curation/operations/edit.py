@@ -14,8 +14,7 @@ from memvault.curation.operations.properties import path_of, property_of, set_pr
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.vault.compose import storable_text
-from memvault.vault.frontmatter.read import read_value
-from memvault.vault.frontmatter.yaml_text import WrittenNumber
+from memvault.vault.frontmatter.read import WrittenNumber, read_value
 from memvault.vault.parse import content_hash
 
 GUARDED_KEYS = frozenset(

@@ -19,6 +19,7 @@ from memvault.search.context.forms import (
     Starting,
     context_text,
     frame_text,
+    mark_of,
     tags,
 )
 from memvault.search.context.outline import Outline, Outlines, Statement
@@ -237,7 +238,7 @@ class _Distillation:
                 self._tags[memory.id],
                 self._properties(form, place),
                 shows_title=not self._token_budget.terse,
-                superseded_by=hit.verification.superseded_by,
+                mark=mark_of(hit.verification),
             )
             for place, (hit, memory) in enumerate(zip(self._hits, memories, strict=True))
         ]
@@ -391,7 +392,7 @@ class _Distillation:
                     ),
                     properties=self._properties(form, place),
                     shows_title=not self._token_budget.terse,
-                    superseded_by=hit.verification.superseded_by,
+                    mark=mark_of(hit.verification),
                 )
             )
         return excerpts

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
+from memvault.model.search import Verification
 from memvault.search.context.outline import Code, Statement
 
 MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag
@@ -73,8 +74,8 @@ class Excerpt:
     """The shown part of one memory, in the order of its note.
 
     ``properties`` are frontmatter fields relevant to the question (``status: done``). If
-    ``shows_title``, the title is above prose that does not contain it. ``superseded_by`` is the
-    title of the memory that supersedes this one.
+    ``shows_title``, the title is above prose that does not contain it. ``mark`` follows its tag
+    or header: what supersedes it, and newer claims.
     """
 
     memory: Memory
@@ -83,7 +84,7 @@ class Excerpt:
     code: tuple[Code, ...] = ()
     properties: tuple[str, ...] = ()
     shows_title: bool = True
-    superseded_by: str | None = None
+    mark: str = ""
 
     @property
     def lines(self) -> LineRange:
@@ -123,18 +124,21 @@ def frame_text(
     properties: Sequence[str] = (),
     *,
     shows_title: bool = True,
-    superseded_by: str | None = None,
+    mark: str = "",
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
     head = _header(form, memory, tag, _LONGEST_LINES)
     if form is Form.NARRATIVE:
         head = f"{memory.title} [{tag}]" if shows_title else f"[{tag}]"
-    return head + PROPERTY_SEPARATOR.join(properties) + _superseded_mark(superseded_by)
+    return head + PROPERTY_SEPARATOR.join(properties) + mark
 
 
-def _superseded_mark(superseded_by: str | None) -> str:
-    """The mark behind the tag or header of a memory that another supersedes."""
-    return f" (superseded by {superseded_by})" if superseded_by is not None else ""
+def mark_of(verification: Verification) -> str:
+    """The mark behind the tag or header of a memory: what supersedes it, and newer claims."""
+    marks = [claim.mark for claim in verification.newer]
+    if verification.superseded_by is not None:
+        marks.insert(0, f"superseded by {verification.superseded_by}")
+    return "".join(f" ({mark})" for mark in marks)
 
 
 def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
@@ -143,9 +147,7 @@ def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
 
 
 def _as_passages(excerpt: Excerpt) -> str:
-    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + _superseded_mark(
-        excerpt.superseded_by
-    )
+    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
     return "\n".join([head, *_property_line(excerpt), *_lines_in_order(excerpt)])
 
 
@@ -173,7 +175,7 @@ def _lines_in_order(excerpt: Excerpt) -> list[str]:
 
 def _as_prose(excerpt: Excerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
-    mark = f"[{excerpt.tag}]{_superseded_mark(excerpt.superseded_by)}"
+    mark = f"[{excerpt.tag}]{excerpt.mark}"
     text = "\n".join([*_property_line(excerpt), f"{_paragraph(excerpt.statements)} {mark}"])
     title = excerpt.memory.title
     needs_no_title = not excerpt.shows_title or title.casefold() in text.casefold()
@@ -190,18 +192,14 @@ def _paragraph(statements: Sequence[Statement]) -> str:
 
 
 def _as_bullets(excerpt: Excerpt) -> str:
-    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + _superseded_mark(
-        excerpt.superseded_by
-    )
+    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
     bullets = (f"- {statement.quoted}" for statement in excerpt.statements if statement.shown)
     return "\n".join([head, *_property_line(excerpt), *bullets])
 
 
 def _around_code(excerpt: Excerpt) -> str:
     """Code first, each piece with the sentence before it, then the other sentences."""
-    head = _header(
-        Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines
-    ) + _superseded_mark(excerpt.superseded_by)
+    head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
     lines = [head, *_property_line(excerpt)]
     shown_places: set[int] = set()  # places of statements
     for piece in excerpt.code:

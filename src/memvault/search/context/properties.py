@@ -80,15 +80,14 @@ class PropertyChooser:
         named = named_properties(memory, question)
         return list(dict.fromkeys([*nearest, *named]))[:MAX_PROPERTIES]
 
-    def nearest_keys(self, text: str, keys: Sequence[str], min_cosine: float = -1.0) -> list[str]:
-        """The keys that have at least this cosine with a text, the nearest first."""
+    def by_nearness(self, text: str, keys: Sequence[str]) -> list[tuple[float, str]]:
+        """The cosine of each key with a text, the nearest first."""
         if not keys:
             return []
         text_vector = self._embedder.embed_query(text)
         vectors = self._keys.of(map(words_of_key, keys))
-        cosines = {key: float(vectors[words_of_key(key)] @ text_vector) for key in keys}
-        near_keys = [key for key in keys if cosines[key] >= min_cosine]
-        return sorted(near_keys, key=lambda key: -cosines[key])
+        cosines = [(float(vectors[words_of_key(key)] @ text_vector), key) for key in keys]
+        return sorted(cosines, key=lambda pair: -pair[0])
 
     def _nearest_fields(self, memory: Memory, question: str) -> list[str]:
         """``key: value`` of the field nearest to a question; where it asks for a day or an amount,
@@ -106,10 +105,11 @@ class PropertyChooser:
         elif terms_of(question) <= _terms_of_names(memory):
             return []
         if keys_of_kind:
-            nearest = self.nearest_keys(question, keys_of_kind)[:2]
+            nearest = self.by_nearness(question, keys_of_kind)[:2]
         else:
-            nearest = self.nearest_keys(question, list(value_of), MIN_NEARNESS)[:1]
-        return [f"{key}: {value_of[key]}" for key in nearest]
+            nearest = self.by_nearness(question, list(value_of))[:1]
+            nearest = [pair for pair in nearest if pair[0] >= MIN_NEARNESS]
+        return [f"{key}: {value_of[key]}" for _, key in nearest]
 
 
 def first_properties(

@@ -24,7 +24,7 @@ from memvault.model.memory import (
 from memvault.model.moments import in_utc
 from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Domain, ParsedNote
-from memvault.vault.frontmatter.read import strings_of
+from memvault.vault.frontmatter.read import WrittenNumber, strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
 from memvault.vault.parse import stem_of
 
@@ -229,6 +229,8 @@ def as_json(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
+    if isinstance(value, WrittenNumber):
+        return value.text
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -26,8 +26,20 @@ _MAYBE_DEEP = re.compile(r"(?:[-?][ \t]+){8}|^ {64}|(?:[\[{][^\[\]{}]*){16}", re
 _BOOL = "tag:yaml.org,2002:bool"
 _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
+_DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 # Errors that PyYAML raises, in addition to its own, for a value that contradicts its tag.
 _VALUE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
+
+
+class WrittenNumber(float):
+    """A number with its text, so that "48.90" is not shown as 48.9."""
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 class HeaderLoader(SafeLoader):  # type: ignore[misc]
@@ -63,6 +75,13 @@ def _integer(loader: Any, node: Any) -> Any:
     return int(text) if len(text) < 300 else text
 
 
+def _decimal(loader: Any, node: Any) -> Any:
+    """The number, with its text where it would be shown in another way, such as 48.90."""
+    text, number = loader.construct_scalar(node), SafeLoader.construct_yaml_float(loader, node)
+    is_other = _DECIMAL.fullmatch(text) and str(number) != text
+    return WrittenNumber(text) if is_other else number
+
+
 HeaderLoader.add_implicit_resolver(
     _BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), "tTfF"
 )
@@ -77,6 +96,7 @@ HeaderLoader.add_implicit_resolver(
 )
 HeaderLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
 HeaderLoader.add_constructor(_INT, _integer)
+HeaderLoader.add_constructor(_FLOAT, _decimal)
 HeaderLoader.add_multi_constructor("", _untagged)
 
 

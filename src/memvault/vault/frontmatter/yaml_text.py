@@ -23,7 +23,7 @@ from yaml.events import (
 )
 
 from memvault.model.errors import InvalidParams, MalformedFrontmatter
-from memvault.vault.frontmatter.read import is_deep
+from memvault.vault.frontmatter.read import WrittenNumber, is_deep
 
 _COLON = re.compile(r"\s*:")
 _STARTS = (MappingStartEvent, SequenceStartEvent)
@@ -230,17 +230,6 @@ def flow_text(values: list[object]) -> str:
 def items_text(values: list[object], indent: str, newline: str) -> str:
     """The lines of a list, each with a line end before it."""
     return "".join(f"{newline}{indent}- {scalar_text(value)}" for value in values)
-
-
-class WrittenNumber(float):
-    """A number with its text, so that "48.90" is not written as 48.9."""
-
-    text: str
-
-    def __new__(cls, text: str) -> WrittenNumber:
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
 
 
 def _float_text(value: float) -> str:

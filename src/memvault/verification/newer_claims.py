@@ -1,0 +1,176 @@
+"""Finds what others claim about a matter of a note, in other words or values, since it was saved.
+
+A client that learns that the rent is 750 stores a note of its own; the person's note still says
+700. Neither confirms the other, so the answer names the newer next to the older.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from memvault.model.memory import Memory
+from memvault.model.months import MONTHS
+from memvault.model.newer_claim import NewerClaim
+from memvault.model.search import Hit
+from memvault.search.context.properties import shown_value, words_of_key
+from memvault.search.relations.values import sentences
+from memvault.search.time_patterns import WEEKDAYS
+from memvault.text.words import letter_runs
+from memvault.verification.amount_parsing import amounts_in
+from memvault.verification.amounts import Amount, equal_amounts
+from memvault.verification.claim_stems import stems_of
+from memvault.verification.clause_words import NEGATED, UPDATES
+from memvault.verification.readable import readable
+
+FIRST_HITS = 5  # hits that newer claims are looked for
+MAX_NEWER = 2  # named next to a memory
+MIN_SHARED = 2  # words of a claim that a memory has, too
+MIN_SHARE = 0.5  # of the claim's words
+
+_DAY_STEMS = stems_of(" ".join((*MONTHS, *WEEKDAYS)))
+
+ChangedAt = Callable[[str], datetime | None]
+"""When the note at a path was last saved; None if that is unknown."""
+
+
+class _Sentence:
+    """A sentence: its words without those of days and of change, and its values."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.all_stems = stems_of(text.lower())
+        self.stems = stems_of(UPDATES.sub(" ", f" {text.lower()} ")) - _DAY_STEMS
+
+    @cached_property
+    def amounts(self) -> list[Amount]:
+        return [amount for amount in amounts_in(self.text) if not amount.earlier]
+
+    @cached_property
+    def weekdays(self) -> set[str]:
+        words = (word.removesuffix("s") for word in letter_runs(self.text))
+        return {word for word in words if word in WEEKDAYS}
+
+    @cached_property
+    def says_change(self) -> bool:
+        padded = f" {self.text.lower()} "
+        return UPDATES.search(padded) is not None or NEGATED.search(padded) is not None
+
+    def differs_from(self, other: _Sentence) -> bool:
+        """Whether it says that something changed, or has another value than a sentence on the same
+        matter."""
+        return (
+            self.says_change
+            or bool(self.weekdays and other.weekdays and self.weekdays - other.weekdays)
+            or any(_is_other(amount, other.amounts) for amount in self.amounts)
+        )
+
+
+def newer_claims(
+    question: str, hits: Sequence[Hit], changed_at: ChangedAt
+) -> list[tuple[NewerClaim, ...]]:
+    """For each hit the newer claims among the others on a matter that it states, newest first.
+
+    Only the first `FIRST_HITS` have any: what is further down rarely answers.
+    """
+    saved = [changed_at(hit.memory.path) for hit in hits]
+    claims = [
+        (when, hit)
+        for when, hit in zip(saved, hits, strict=True)
+        if when is not None and hit.memory.is_claim
+    ]
+    newer: list[list[NewerClaim]] = [[] for _ in hits]
+    if not claims:
+        return [()] * len(hits)
+    stated = [_Stated.by(hit, stems_of(question)) for hit in hits[:FIRST_HITS]]
+    for claimed_at, claim in sorted(claims, key=lambda pair: pair[0], reverse=True):
+        if all(when is None or when >= claimed_at for when in saved[:FIRST_HITS]):
+            break
+        sentences_of_claim = _sentences_of(claim)
+        matches = [
+            (0, None) if hit is claim else of_hit.nearest(sentences_of_claim)
+            for hit, of_hit in zip(hits, stated, strict=False)
+        ]
+        highest = max(count for count, _ in matches)
+        for place, (count, sentence) in enumerate(matches):
+            when = saved[place]
+            if sentence is not None and count == highest and when is not None and when < claimed_at:
+                newer[place].append(NewerClaim(claim.memory, claim.lines, sentence, claimed_at))
+    return [tuple(of_hit[:MAX_NEWER]) for of_hit in newer]
+
+
+class _Stated(NamedTuple):
+    """What a hit states, and what of it is asked for.
+
+    Attributes:
+        titles: the stems of its title and heading.
+        asked: the stems of the question, without these if there are others and it is no claim.
+        sentences: its sentences and properties.
+        stems: of all these.
+    """
+
+    titles: frozenset[str]
+    asked: frozenset[str]
+    sentences: list[_Sentence]
+    stems: frozenset[str]
+
+    @classmethod
+    def by(cls, hit: Hit, question_stems: frozenset[str]) -> _Stated:
+        titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())
+        stated = [*_sentences_of(hit), *_properties_of(hit.memory)]
+        stems = titles.union(*(sentence.all_stems for sentence in stated))
+        is_named_by_text = hit.memory.is_claim  # its title is often its first sentence
+        others = question_stems if is_named_by_text else question_stems - titles
+        return cls(titles, others or question_stems, stated, stems)
+
+    def nearest(self, claims: Sequence[_Sentence]) -> tuple[int, str | None]:
+        """The number of words that it shares with the nearest of these claims, and that claim if
+        they differ; 0 and None if none is on its matter."""
+        nearest: tuple[int, str | None] = (0, None)
+        for claim in claims:
+            least = max(MIN_SHARED, MIN_SHARE * len(claim.stems))
+            if len(claim.stems & self.stems) < max(least, nearest[0]):
+                continue  # as most
+            in_titles = claim.stems & self.titles
+            for sentence in self.sentences:
+                stems = sentence.all_stems
+                count = len(claim.stems & stems | in_titles)
+                if (
+                    (count, 0) >= (nearest[0], nearest[1] is not None)
+                    and count >= least
+                    and claim.stems & stems
+                    and self.asked & (claim.stems | stems)
+                ):
+                    nearest = count, claim.text if claim.differs_from(sentence) else None
+        return nearest
+
+
+def _is_other(amount: Amount, others: Sequence[Amount]) -> bool:
+    """Whether some of the others can be compared with an amount, and none is equal.
+
+    A period that only one of two names does not matter: a row of a table has it in its head.
+    """
+    comparisons = [
+        equal_amounts(amount, other)
+        if amount.per and other.per
+        else equal_amounts(replace(amount, per=""), replace(other, per=""))
+        for other in others
+    ]
+    return False in comparisons and True not in comparisons
+
+
+def _sentences_of(hit: Hit) -> list[_Sentence]:
+    return [_sentence(readable(text)) for text in sentences(hit.text)]
+
+
+def _properties_of(memory: Memory) -> list[_Sentence]:
+    shown = ((key, shown_value(value)) for key, value in memory.properties.items())
+    return [_sentence(f"{words_of_key(key)}: {value}") for key, value in shown if value]
+
+
+@lru_cache(maxsize=4_000)  # the same passages answer many questions
+def _sentence(text: str) -> _Sentence:
+    return _Sentence(text)
