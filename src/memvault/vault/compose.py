@@ -14,6 +14,7 @@ from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 from memvault.model.moments import iso_utc
 from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.open_marks import closing_line
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # after a shorter first sentence, the title continues
@@ -144,12 +145,10 @@ def related_line(links: Iterable[str]) -> str:
     return "Related: " + ", ".join(links)
 
 
-def close_open_fence(text: str) -> str:
-    """The text with an open code fence closed, so that text after it is not taken for code."""
-    fences = CodeFences()
-    for line in bare_lines(text):
-        fences.is_code(line)
-    return f"{text}\n{fences.open}" if fences.open else text
+def closed(text: str) -> str:
+    """The text with open code, comments and HTML closed, so that text after it is not hidden."""
+    line = closing_line(text)
+    return _ended(text, newline_of(text)) + line if line else text
 
 
 def fenced(text: str, language: str) -> str:
@@ -235,23 +234,24 @@ def ended_lines(text: str) -> list[str]:
 
 
 def appended(text: str, addition: str) -> str:
-    """Append text after an empty line; an open code fence is closed first."""
+    """Append text after an empty line; open code, comments and HTML are closed first."""
     newline = newline_of(text)
-    closed = close_open_fence(text)
-    if closed != text:
-        fence = closed[len(text) :].lstrip("\n")
-        text = _ended(text, newline) + fence
+    text = closed(text)
     if not text:
         return addition
     return _ended(text, newline) + ("" if _ends_blank(text) else newline) + addition
 
 
 def inserted(text: str, line: int, addition: str) -> str:
-    """Insert text before this line, counted from 0."""
+    """Insert text before this line, counted from 0.
+
+    Below the last text, open code, comments and HTML are closed first.
+    """
     lines = lines_of(text)
-    if 0 < line <= len(lines):
-        lines[line - 1] = _ended(lines[line - 1], newline_of(text))
-    return "".join([*lines[:line], addition, *lines[line:]])
+    above, below = "".join(lines[:line]), "".join(lines[line:])
+    if not below.strip():
+        above = closed(above)
+    return (_ended(above, newline_of(text)) if above else above) + addition + below
 
 
 def _ended(text: str, newline: str) -> str:

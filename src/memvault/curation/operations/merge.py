@@ -28,7 +28,7 @@ from memvault.model.note import ParsedNote
 from memvault.search.scope import MemoryLookup
 from memvault.text.repeats import without_repeats
 from memvault.text.words import name_key
-from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
+from memvault.vault.compose import appended, closed, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.properties import UNDERSTOOD
 from memvault.vault.links import LinkIndex, keys_of
 from memvault.vault.parse import frontmatter_of, parse_note
@@ -246,7 +246,7 @@ class _Merging:
         return without_news
 
     def _section(self, memory: Memory, note: ParsedNote, bodies: list[str]) -> str:
-        """The section of the survivor with the text of a merged note, with open code closed.
+        """The section of the survivor with the text of a merged note, closed (`closed`).
 
         Sentences of the ``bodies`` texts are left out; then the text is added to ``bodies``.
         """
@@ -260,7 +260,7 @@ class _Merging:
         properties = frontmatter_of(self._staging.read(self._path))
         parts = _kept_properties(note, properties) + ([text] if text.strip() else [])
         heading = f"# {self._headings[memory.path]}"
-        return close_open_fence("\n\n".join([heading, *parts])) + "\n"
+        return closed("\n\n".join([heading, *parts])) + "\n"
 
     def _with_title(self, text: str, newline: str) -> str:
         """The text, with the survivor's title as heading if it is empty.

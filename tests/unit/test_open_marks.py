@@ -1,0 +1,120 @@
+"""Code, comments and HTML that a text leaves open hide nothing that memvault adds below it."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.capture.extract import Item, ItemKind
+from memvault.capture.session_note import Session, extended_note
+from memvault.curation.operations.annotate import stage_annotation
+from memvault.model.change import ChangeKind
+from memvault.vault.compose import closed
+from memvault.vault.conversations.conversation import Conversation, Turn
+from memvault.vault.open_marks import hides_rest
+from memvault.vault.parse import parse_note
+from tests.desk import MORNING, WHY, Desk
+from tests.property_examples import slow_property
+from tests.unit.test_edit import edit
+from tests.unit.test_undo import a_desk
+
+OPEN = ("```\n{}", "%% {}", "<!-- {}", "<pre>\n{}", "<script>\n{}", "<?php {}", "- %% {}")
+SHAPES = (
+    *OPEN, "{}", "# {}", "- {}", "1. {}", "> {}", "```\n{}\n```", "~~~\n{}\n~~~", "", "    {}",
+    "| {} | b |\n| --- | --- |\n| c | d |", "%% {} %%", "%%\n{}\n%%", "<!-- {}\n-->", "$$\n{}\n$$",
+    "key:: {}", "[[{}]]", "{}\n===", "---", "{} ^id", "<div>{}</div>", "{}[^1]", "`{}`", "#tag {}",
+    "- {}\n  - sub", "<details>\n{}", "{}\r", "`` {}", "$$\n{}", "- ```\n  {}", "> %%\n> {}",
+)  # fmt: skip
+HEADS = ("", "", "---\ntags: [a]\n---\n", "---\nowner: Ada\nmine: [1, 2]\n---\n", "---\n---\n")
+
+
+def found(data: bytes) -> str:
+    """The text of a note that a search can find."""
+    note = parse_note("Plan.md", data)
+    texts = [block.text for block in note.blocks] + [code.text for code in note.code]
+    return "\n".join([note.title, *texts, *(heading.text for heading in note.headings)])
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("```py\nx", "\n```"),
+        ("````\n```\nx", "\n````"),
+        ("```\n``` py\n", "```"),
+        ("```\nx\n```", ""),
+        ("~~~\n```\n~~~", ""),
+        ("~~~\n```", "\n~~~"),
+        ("no fence", ""),
+        ("%%time\r\nx\r\n", "%%"),
+        ("100%% sure, a < b", ""),
+        ("<!--\n```", "\n-->"),
+        ("<script>\nlet x", "\n</script>"),
+    ],
+)
+def test_what_a_text_leaves_open_is_closed(text: str, added: str) -> None:
+    assert closed(text) == text + added
+
+
+@given(st.lists(st.sampled_from(SHAPES), max_size=5).map("\n".join))
+def test_a_closed_text_hides_nothing_below_it(text: str) -> None:
+    once = closed(text)
+    assert not hides_rest(once) and once.startswith(text) and closed(once) == once
+
+
+@pytest.mark.parametrize("shape", OPEN)
+def test_what_is_added_below_an_open_mark_is_found(tmp_path: Path, shape: str) -> None:
+    desk, opened = Desk(tmp_path), "# Plan\n\n## Annotations\n\n" + shape.format("aim")
+    desk.write("Plan.md", opened)
+    edit(desk, "append", "The boat.")
+    edit(desk, "append", "The kite.", section="Annotations")
+    assert {"The boat.", "The kite."} <= set(found(desk.vault.read("Plan.md")).split("\n"))
+    desk.write("Plan.md", opened)
+    target = desk.target("Plan.md")
+    desk.do(
+        ChangeKind.ANNOTATED, target,
+        lambda staging: stage_annotation(staging, target, "The boat.", MORNING.date()),
+    )  # fmt: skip
+    assert "The boat." in found(desk.vault.read("Plan.md"))
+    items = [Item(ItemKind.FACT, "I have a boat.", "person")]
+    longer = extended_note(Session("claude", "1"), "Plan.md", opened.encode(), items, ["a.py"])
+    assert "I have a boat." in found(longer) and "a.py" in found(longer)
+
+
+@pytest.mark.parametrize("paste", ["%%time\nimport re", "Why?\n%%bash\nls", "Why?\n<script>\nlet"])
+def test_what_somebody_pastes_into_a_conversation_hides_no_other_turn(paste: str) -> None:
+    turns = (Turn(True, paste), Turn(False, "So it is."), Turn(True, "The boat is red."))
+    talk = Conversation("chatgpt", "1", "Talk", datetime(2026, 3, 1, tzinfo=UTC), turns)
+    assert "The boat is red." in found(talk.body().encode())
+
+
+_texts = st.lists(st.sampled_from(SHAPES), max_size=4)
+_notes = st.tuples(st.sampled_from(HEADS), st.sampled_from(["\n", "\n\n"]), _texts)
+
+
+@slow_property(12)
+@given(st.tuples(_notes, _notes, _notes))
+def test_a_merge_loses_and_hides_no_word_and_is_undone_to_the_byte(
+    drawn: tuple[tuple[str, str, list[str]], ...],
+) -> None:
+    notes = {}
+    for name, (head, gap, shapes) in zip("abc", drawn, strict=True):
+        lines = [shape.format(f"{name}{number}x") for number, shape in enumerate(shapes)]
+        notes[f"{name.upper()}.md"] = (head + gap.join(lines) + "\n").encode()
+    with a_desk(notes) as desk:
+        change = desk.merge("B.md", "C.md", into="A.md")
+        assert change is not None
+        after = desk.vault.read("A.md")
+        for data in notes.values():
+            assert words(data.decode()) <= words(after.decode())
+            assert words(found(data)) <= words(found(after))
+        desk.curator.undo([change.reversal_hash], WHY)
+        assert desk.tree() == notes
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"[abc]\dx", text))
