@@ -30,7 +30,11 @@ SHAPES = (
     "key:: {}", "[[{}]]", "{}\n===", "---", "{} ^id", "<div>{}</div>", "{}[^1]", "`{}`", "#tag {}",
     "- {}\n  - sub", "<details>\n{}", "{}\r", "`` {}", "$$\n{}", "- ```\n  {}", "> %%\n> {}",
 )  # fmt: skip
-HEADS = ("", "", "---\ntags: [a]\n---\n", "---\nowner: Ada\nmine: [1, 2]\n---\n", "---\n---\n")
+HEADS = (
+    "", "", "---\ntags: [{}]\n---\n", "---\nowner: {}\nmine: [1, 2]\n---\n", "---\n---\n",
+    "---\nabout: |\n  {}\n  ```\nplan: '`make`'\n---\n", "---\nlead: '[[{}]]'\n---\n",
+    "---\nby: {{name: {}}}\nto: [{{a: 1}}]\n---\n", "---\nat: 2026-03-01\n\"a`b\": {}\n---\n",
+)  # fmt: skip
 
 
 def found(data: bytes) -> str:
@@ -70,7 +74,7 @@ def test_a_closed_text_hides_nothing_below_it(text: str) -> None:
 def test_what_is_added_below_an_open_mark_is_found(tmp_path: Path, shape: str) -> None:
     desk, opened = Desk(tmp_path), "# Plan\n\n## Annotations\n\n" + shape.format("aim")
     desk.write("Plan.md", opened)
-    edit(desk, "append", "The boat.")
+    edit(desk, "append", "The boat.")  # closes the mark
     edit(desk, "append", "The kite.", section="Annotations")
     assert {"The boat.", "The kite."} <= set(found(desk.vault.read("Plan.md")).split("\n"))
     desk.write("Plan.md", opened)
@@ -83,6 +87,13 @@ def test_what_is_added_below_an_open_mark_is_found(tmp_path: Path, shape: str) -
     items = [Item(ItemKind.FACT, "I have a boat.", "person")]
     longer = extended_note(Session("claude", "1"), "Plan.md", opened.encode(), items, ["a.py"])
     assert "I have a boat." in found(longer) and "a.py" in found(longer)
+
+
+def test_the_properties_of_a_note_leave_nothing_open(tmp_path: Path) -> None:
+    desk, head = Desk(tmp_path), "---\r\nabout: |\r\n  ```\r\n  <!-- all\r\n---\r\n"
+    desk.write("Plan.md", f"{head}Red.\r\n")
+    edit(desk, "append", "The boat.")
+    assert desk.read("Plan.md") == f"{head}Red.\r\n\r\nThe boat.\r\n"
 
 
 @pytest.mark.parametrize("paste", ["%%time\nimport re", "Why?\n%%bash\nls", "Why?\n<script>\nlet"])
@@ -104,7 +115,8 @@ def test_a_merge_loses_and_hides_no_word_and_is_undone_to_the_byte(
     notes = {}
     for name, (head, gap, shapes) in zip("abc", drawn, strict=True):
         lines = [shape.format(f"{name}{number}x") for number, shape in enumerate(shapes)]
-        notes[f"{name.upper()}.md"] = (head + gap.join(lines) + "\n").encode()
+        text = head.format(f"{name}9x") + gap.join(lines) + "\n"
+        notes[f"{name.upper()}.md"] = text.encode()
     with a_desk(notes) as desk:
         change = desk.merge("B.md", "C.md", into="A.md")
         assert change is not None

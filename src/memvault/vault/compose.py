@@ -13,6 +13,7 @@ import yaml
 from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 from memvault.model.moments import iso_utc
+from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 from memvault.vault.open_marks import closing_line
 
@@ -151,6 +152,12 @@ def closed(text: str) -> str:
     return _ended(text, newline_of(text)) + line if line else text
 
 
+def closed_note(text: str) -> str:
+    """Like `closed`, for the text of a note, whose frontmatter opens nothing."""
+    line = closing_line(split_frontmatter(text)[1])
+    return _ended(text, newline_of(text)) + line if line else text
+
+
 def fenced(text: str, language: str) -> str:
     """Code between fences longer than any in it."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
@@ -236,7 +243,7 @@ def ended_lines(text: str) -> list[str]:
 def appended(text: str, addition: str) -> str:
     """Append text after an empty line; open code, comments and HTML are closed first."""
     newline = newline_of(text)
-    text = closed(text)
+    text = closed_note(text)
     if not text:
         return addition
     return _ended(text, newline) + ("" if _ends_blank(text) else newline) + addition
@@ -250,7 +257,7 @@ def inserted(text: str, line: int, addition: str) -> str:
     lines = lines_of(text)
     above, below = "".join(lines[:line]), "".join(lines[line:])
     if not below.strip():
-        above = closed(above)
+        above = closed_note(above)
     return (_ended(above, newline_of(text)) if above else above) + addition + below
 
 

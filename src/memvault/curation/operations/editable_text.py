@@ -14,6 +14,7 @@ from memvault.search.relations.values import sentences
 from memvault.vault.compose import (
     bare_lines,
     closed,
+    closed_note,
     lines_of,
     newline_of,
     note_text,
@@ -54,7 +55,7 @@ class EditableText:
         line = len(self.lines) if section is None else self.section_end(self._heading(section))
         at = self._offset(line)
         above = self.text[:at]
-        ended = self._ended(above if self.text[at:].strip() else closed(above))
+        ended = self._ended(above if self.text[at:].strip() else closed_note(above))
         is_same_list = ended == self._ended(above) and self._continues_list(line, content)
         is_below_text = any(each.strip() for each in bare_lines(ended)[-2:])
         gap = self.newline if is_below_text and not is_same_list else ""
