@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memvault.capture.extract import Item, ItemKind
 from memvault.capture.session_note import Session, extended_note
 from memvault.curation.operations.annotate import stage_annotation
-from memvault.model.change import ChangeKind
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import NoteConflict
 from memvault.vault.compose import closed
 from memvault.vault.conversations.conversation import Conversation, Turn
 from memvault.vault.open_marks import hides_rest
@@ -70,6 +72,14 @@ def test_a_closed_text_hides_nothing_below_it(text: str) -> None:
     assert not hides_rest(once) and once.startswith(text) and closed(once) == once
 
 
+def annotate(desk: Desk, remark: str) -> Change | None:
+    target = desk.target("Plan.md")
+    return desk.do(
+        ChangeKind.ANNOTATED, target,
+        lambda staging: stage_annotation(staging, target, remark, MORNING.date()),
+    ).change  # fmt: skip
+
+
 @pytest.mark.parametrize("shape", OPEN)
 def test_what_is_added_below_an_open_mark_is_found(tmp_path: Path, shape: str) -> None:
     desk, opened = Desk(tmp_path), "# Plan\n\n## Annotations\n\n" + shape.format("aim")
@@ -78,11 +88,7 @@ def test_what_is_added_below_an_open_mark_is_found(tmp_path: Path, shape: str) -
     edit(desk, "append", "The kite.", section="Annotations")
     assert {"The boat.", "The kite."} <= set(found(desk.vault.read("Plan.md")).split("\n"))
     desk.write("Plan.md", opened)
-    target = desk.target("Plan.md")
-    desk.do(
-        ChangeKind.ANNOTATED, target,
-        lambda staging: stage_annotation(staging, target, "The boat.", MORNING.date()),
-    )  # fmt: skip
+    annotate(desk, "The boat.")
     assert "The boat." in found(desk.vault.read("Plan.md"))
     items = [Item(ItemKind.FACT, "I have a boat.", "person")]
     longer = extended_note(Session("claude", "1"), "Plan.md", opened.encode(), items, ["a.py"])
@@ -101,6 +107,29 @@ def test_what_somebody_pastes_into_a_conversation_hides_no_other_turn(paste: str
     turns = (Turn(True, paste), Turn(False, "So it is."), Turn(True, "The boat is red."))
     talk = Conversation("chatgpt", "1", "Talk", datetime(2026, 3, 1, tzinfo=UTC), turns)
     assert "The boat is red." in found(talk.body().encode())
+
+
+_sections = st.sampled_from(["Plan", "Files", "Annotations", "Facts stated by the person"])
+_parts = st.lists(st.sampled_from(SHAPES) | _sections.map("## {}".format), max_size=8)
+
+
+@slow_property(12)
+@given(st.sampled_from(HEADS), st.sampled_from(["\n", "\n\n"]), _parts, _sections)
+@example("", "\n", ["## Annotations", "<details>\n{}", "<!-- {}"], "Annotations")
+def test_what_is_added_to_any_note_is_found_and_hides_nothing(
+    head: str, gap: str, shapes: list[str], section: str
+) -> None:
+    text = gap.join(shape.format(f"a{number}x") for number, shape in enumerate(shapes))
+    before = (head.format("a9x") + text).encode()
+    with a_desk({"Plan.md": before}) as desk:
+        with suppress(NoteConflict):  # there is no such section, or several
+            edit(desk, "append", "- b1x", section=section)
+        assert annotate(desk, "b2x.") and edit(desk, "append", "b3x.")
+        items = [Item(ItemKind.FACT, "I have a boat, b4x.", "person")]
+        note = desk.vault.read("Plan.md")
+        after = extended_note(Session("claude", "1"), "Plan.md", note, items, ["b5x.py"])
+        assert words(found(before)) <= words(found(after))
+        assert words(after.decode()) - words(before.decode()) <= words(found(after))
 
 
 _texts = st.lists(st.sampled_from(SHAPES), max_size=4)
@@ -129,4 +158,4 @@ def test_a_merge_loses_and_hides_no_word_and_is_undone_to_the_byte(
 
 
 def words(text: str) -> set[str]:
-    return set(re.findall(r"[abc]\dx", text))
+    return set(re.findall(r"[abc]\dx\b", text))

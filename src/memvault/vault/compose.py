@@ -250,15 +250,19 @@ def appended(text: str, addition: str) -> str:
 
 
 def inserted(text: str, line: int, addition: str) -> str:
-    """Insert text before this line, counted from 0.
+    """Insert a list or a section before this line, counted from 0.
 
-    Below the last text, open code, comments and HTML are closed first.
+    Below the last text, open code, comments and HTML are closed first. An empty line is added
+    above, unless there is one, or a list that goes on.
     """
-    lines = lines_of(text)
+    lines, newline = lines_of(text), newline_of(text)
     above, below = "".join(lines[:line]), "".join(lines[line:])
     if not below.strip():
         above = closed_note(above)
-    return (_ended(above, newline_of(text)) if above else above) + addition + below
+    last_line = lines_of(above)[-1] if above else ""
+    if last_line.strip():
+        above = _ended(above, newline) + ("" if _IN_LIST.match(last_line) else newline)
+    return above + addition + below
 
 
 def _ended(text: str, newline: str) -> str:
@@ -270,6 +274,7 @@ def _ends_blank(text: str) -> bool:
     return bool(lines) and not lines[-1].strip()
 
 
+_IN_LIST = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t]{2}")
 _TAG = re.compile(r"(^|\s)#(?=\w)")
 _BLOCK_ID = re.compile(r"\^(?=[\w-]+$)")
 _HTML = re.compile(r"<(?=[A-Za-z/!])")
