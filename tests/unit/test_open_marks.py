@@ -115,7 +115,7 @@ _parts = st.lists(st.sampled_from(SHAPES) | _sections.map("## {}".format), max_s
 
 @slow_property(12)
 @given(st.sampled_from(HEADS), st.sampled_from(["\n", "\n\n"]), _parts, _sections)
-@example("", "\n", ["## Annotations", "<details>\n{}", "<!-- {}"], "Annotations")
+@example("", "\n", ["## Annotations", "<details>\n{}", "<!-- {}"], "Files")
 def test_what_is_added_to_any_note_is_found_and_hides_nothing(
     head: str, gap: str, shapes: list[str], section: str
 ) -> None:
