@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from memvault.capture.extract import Item, ItemKind
 from memvault.capture.session_note import Session, extended_note
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.model.change import Change, ChangeKind
-from memvault.model.errors import NoteConflict
+from memvault.model.errors import MalformedFrontmatter, NoteConflict
 from memvault.vault.compose import closed
 from memvault.vault.conversations.conversation import Conversation, Turn
 from memvault.vault.open_marks import hides_rest
@@ -121,6 +121,7 @@ def test_what_is_added_to_any_note_is_found_and_hides_nothing(
 ) -> None:
     text = gap.join(shape.format(f"a{number}x") for number, shape in enumerate(shapes))
     before = (head.format("a9x") + text).encode()
+    assume(parse_note("Plan.md", before).frontmatter_problem is None)  # a rule at the start
     with a_desk({"Plan.md": before}) as desk:
         with suppress(NoteConflict):  # there is no such section, or several
             edit(desk, "append", "- b1x", section=section)
@@ -147,7 +148,11 @@ def test_a_merge_loses_and_hides_no_word_and_is_undone_to_the_byte(
         text = head.format(f"{name}9x") + gap.join(lines) + "\n"
         notes[f"{name.upper()}.md"] = text.encode()
     with a_desk(notes) as desk:
-        change = desk.merge("B.md", "C.md", into="A.md")
+        try:
+            change = desk.merge("B.md", "C.md", into="A.md")
+        except MalformedFrontmatter:  # the note begins with a rule, as frontmatter does
+            assert desk.tree() == notes
+            return
         assert change is not None
         after = desk.vault.read("A.md")
         for data in notes.values():
