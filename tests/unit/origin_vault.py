@@ -51,6 +51,7 @@ class EditedByPerson(RuleBasedStateMachine):
         self.live = self._guarded()
         self.count = 0
         self.shared: set[str] = set()  # words that more than one hand wrote
+        self.vouched: set[str] = set()  # words in verified versions that the person brought back
         self.doubtful: dict[str, set[str]] = {}  # by change: words that it may give another writer
         self.versions: list[dict[str, bytes]] = []
         self.edited = False  # whether the person saved a file in an editor
@@ -166,13 +167,18 @@ class EditedByPerson(RuleBasedStateMachine):
         (self.desk.root / self.note(number)).unlink()
         self.edited = True
 
+    def bring_back(self, path: str, data: bytes) -> None:
+        if b"\nverified: true\n" in data:
+            self.vouched |= words(data)
+        self.save(path, data)
+
     @precondition(lambda self: self.versions)
     @rule(number=numbers, at=numbers)
     def restores_version(self, number: int, at: int) -> None:
         version = self.versions[number % len(self.versions)]
         if version:
             path = sorted(version)[at % len(version)]
-            self.save(path, version[path])
+            self.bring_back(path, version[path])
 
     @precondition(lambda self: self.versions)
     @rule(number=numbers)
@@ -182,4 +188,4 @@ class EditedByPerson(RuleBasedStateMachine):
             if path not in version:
                 (self.desk.root / path).unlink()
         for path, data in version.items():
-            self.save(path, data)
+            self.bring_back(path, data)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.vault.compose import (
-    close_open_fence,
     compose_note,
     first_heading,
     frontmatter,
@@ -117,21 +116,6 @@ def test_a_link_is_the_shortest_that_obsidian_would_write() -> None:
     odd = wikilink("odd/C# [1].md", "sessions/x.md", links)
     found = parse_note("sessions/x.md", odd.encode()).links[0]
     assert links.resolve(found.target, "sessions/x.md") == "odd/C# [1].md"
-
-
-@pytest.mark.parametrize(
-    ("text", "closed"),
-    [
-        ("```py\nx", "```py\nx\n```"),
-        ("````\n```\nx", "````\n```\nx\n````"),
-        ("```\nx\n```", "```\nx\n```"),
-        ("```\n``` py\n", "```\n``` py\n\n```"),
-        ("~~~\n```\n~~~", "~~~\n```\n~~~"),
-        ("no fence", "no fence"),
-    ],
-)
-def test_a_fence_left_open_is_closed(text: str, closed: str) -> None:
-    assert close_open_fence(text) == closed
 
 
 def test_times_without_a_fraction_are_utc() -> None:

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memvault.curation.operations.fade import FadedText, stage_fading
 from memvault.curation.operations.importing import ImportReport, import_conversations
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 from tests.desk import MORNING, WHY, Desk
+from tests.property_examples import slow_property
 
 
 def talk(number: int, *texts: str, title: str = "Seeds") -> dict[str, Any]:
@@ -83,6 +87,63 @@ def test_a_conversation_that_went_on_is_brought_up_to_date_wherever_its_note_is(
     assert b"lifecycle:  permanent # !\n" in data
     assert data.endswith(b"**Claude:** Hi\n\n**You:** And now?\n")
     assert desk.take(talk(1, "Hello", "Hi", "And now?", "Yes")).updated == ["kept/Renamed.md"]
+
+
+def test_an_older_export_takes_no_turn_away(desk: ImportDesk) -> None:
+    desk.take(talk(1, "Hello", "Hi", "What?"))
+    before = desk.notes()
+    report = desk.take(talk(1, "Hello", "Hi"))
+    assert (report.updated, report.unchanged, desk.notes()) == ([], 1, before)
+    assert desk.take(talk(1, "Hello", "Hi", "What?", "That.")).updated
+    assert desk.take(talk(1, "Hello", "Hello")).updated  # the person asked for another answer
+
+
+TURNS = (
+    "Is {} here?",
+    "It is {}.",
+    "%%bash\n{}",
+    "```\n{}",
+    "- {}\r\n- b",
+    "---\nat: {}\n---",
+    "# {}",
+)
+_number = st.integers(0, 1)
+_steps = st.one_of(
+    st.tuples(st.just("import"), _number, st.integers(1, 5)),
+    st.tuples(st.just("import"), _number, st.integers(1, 5)),
+    st.tuples(st.just("edit"), _number, st.booleans()),
+    st.tuples(st.just("rename"), _number, st.integers(0, 9)),
+)
+
+
+@slow_property(15)
+@given(
+    shapes=st.lists(st.sampled_from(TURNS), min_size=5, max_size=5),
+    steps=st.lists(_steps, min_size=2, max_size=7),
+)
+def test_whatever_is_imported_in_whatever_order_no_turn_and_no_word_of_the_persons_is_lost(
+    shapes: list[str], steps: list[tuple[str, int, int]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        desk, words = ImportDesk(Path(folder)), set[str]()
+        edited: set[int] = set()
+        for count, (step, number, value) in enumerate(steps):
+            turns = [shape.format(f"w{number}{k}w") for k, shape in enumerate(shapes)]
+            if step == "import":
+                desk.take(talk(number, *turns[:value], title=f"Talk {number}"))
+                words |= set() if number in edited else {f"w{number}{k}w" for k in range(value)}
+            elif found := [note for note in desk.root.rglob("*.md") if f"{number}" in note.name]:
+                text, word = found[0].read_text(encoding="utf-8"), f"o{count}o"
+                if step == "rename":
+                    found[0].rename(desk.root / f"Renamed {number}.md")
+                else:
+                    head, mark, body = text.partition("\n---\n")
+                    new = (head, f"\n{word}: 1", mark, body) if value else (text, f"\n{word}\n")
+                    found[0].write_text("".join(new), encoding="utf-8")
+                    words.add(word)
+                    edited |= set() if value else {number}
+            written = b"\n".join(desk.notes().values()).decode()
+            assert all(word in written for word in words)
 
 
 def test_a_note_that_the_person_edited_stays_and_is_reported(desk: ImportDesk) -> None:

@@ -51,6 +51,16 @@ def test_a_merge_keeps_the_survivors_text_and_puts_the_others_under_a_heading(de
     assert ".trash/Old.md" in {p.relative_to(desk.root).as_posix() for p in desk.root.rglob("*")}
 
 
+def test_a_merge_keeps_properties_that_fit_no_line_as_yaml(desk: Desk):
+    desk.write("New.md", "# New\n\nOne.\n")
+    desk.write("Old.md", "---\nowner: Ada\nabout: |\n  Two\n  lines\nby: {name: Bo}\n---\nOld.\n")
+    desk.merge("Old.md", into="New.md")
+    kept = (
+        "It had `owner: Ada`.\n\n```yaml\nabout: |\n  Two\n  lines\nby: {name: Bo}\n```\n\nOld.\n"
+    )
+    assert desk.read("New.md").endswith(f"# From Old\n\n{kept}")
+
+
 def test_a_merge_repeats_no_property_that_the_survivor_has_too(desk: Desk):
     desk.write("New.md", "---\ntype: fact\nlead: '[[Ada]]'\n---\nOne.\n")
     desk.write("Old.md", "---\ntype: fact\nlead: '[[Ada]]'\nproject: x\n---\nOther.\n")

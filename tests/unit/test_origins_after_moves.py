@@ -144,6 +144,16 @@ def test_an_old_version_of_a_note_that_memvault_moved(owned: Owned, leaves: str)
     assert owned.writers("Untitled.md", "kite") == {"person"}
 
 
+def test_an_old_version_of_a_forgotten_note_under_another_name(owned: Owned) -> None:
+    owned.desk.write("Plan.md", "The kite is red.\n")
+    owned.add_claim("Plan.md")
+    version = owned.desk.read("Plan.md")
+    owned.desk.forget("Plan.md")
+    owned.desk.write("Flat.md", version)
+    assert owned.writers("Flat.md", "deposit") == {"client"}
+    assert owned.writers("Flat.md", "kite") == {"person"}
+
+
 def test_a_claim_in_a_property_that_a_merge_states_in_a_sentence(owned: Owned) -> None:
     owned.edit("Untitled.md", NoteEdit(EditOperation.SET_PROPERTY, "640 euros", property="deposit"))
     owned.desk.write("Home.md", "# Home\n\nIt rains.\n")

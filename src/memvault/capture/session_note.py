@@ -130,8 +130,7 @@ def _with_lines(path: str, text: str, heading: str, lines: list[str]) -> str:
     end = following.line - 1 if following else len(all_lines)
     while end > found.line and not all_lines[end - 1].strip():
         end -= 1
-    gap = newline if end == found.line else ""
-    return inserted(text, end, gap + block)
+    return inserted(text, end, block)
 
 
 def _lines_by_heading(

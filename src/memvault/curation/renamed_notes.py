@@ -70,10 +70,10 @@ class RenamedNotes:
         known = self._known.get(path)
         if known is None:
             return False
-        own = known.own
-        if self._vault.stat(path) is not None:
+        own, is_in_trash = known.own, path.startswith(".")
+        if not is_in_trash and self._vault.stat(path) is not None:
             return len(own) >= _COPY_SENTENCES and len(own & digests) >= _COPY_SHARE * len(own)
         if own:
             return len(own & digests) >= _OWN_SHARE * len(own)
         foreign = len(known.foreign & digests)
-        return not path.startswith(".") and foreign >= _FOREIGN_SHARE * len(known.foreign)
+        return not is_in_trash and foreign >= _FOREIGN_SHARE * len(known.foreign)

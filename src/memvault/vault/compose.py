@@ -13,7 +13,9 @@ import yaml
 from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 from memvault.model.moments import iso_utc
+from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.open_marks import closing_line
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # after a shorter first sentence, the title continues
@@ -144,12 +146,16 @@ def related_line(links: Iterable[str]) -> str:
     return "Related: " + ", ".join(links)
 
 
-def close_open_fence(text: str) -> str:
-    """The text with an open code fence closed, so that text after it is not taken for code."""
-    fences = CodeFences()
-    for line in bare_lines(text):
-        fences.is_code(line)
-    return f"{text}\n{fences.open}" if fences.open else text
+def closed(text: str) -> str:
+    """The text with open code, comments and HTML closed, so that text after it is not hidden."""
+    line = closing_line(text)
+    return _ended(text, newline_of(text)) + line if line else text
+
+
+def closed_note(text: str) -> str:
+    """Like `closed`, for the text of a note, whose frontmatter opens nothing."""
+    line = closing_line(split_frontmatter(text)[1])
+    return _ended(text, newline_of(text)) + line if line else text
 
 
 def fenced(text: str, language: str) -> str:
@@ -235,23 +241,28 @@ def ended_lines(text: str) -> list[str]:
 
 
 def appended(text: str, addition: str) -> str:
-    """Append text after an empty line; an open code fence is closed first."""
+    """Append text after an empty line; open code, comments and HTML are closed first."""
     newline = newline_of(text)
-    closed = close_open_fence(text)
-    if closed != text:
-        fence = closed[len(text) :].lstrip("\n")
-        text = _ended(text, newline) + fence
+    text = closed_note(text)
     if not text:
         return addition
     return _ended(text, newline) + ("" if _ends_blank(text) else newline) + addition
 
 
 def inserted(text: str, line: int, addition: str) -> str:
-    """Insert text before this line, counted from 0."""
-    lines = lines_of(text)
-    if 0 < line <= len(lines):
-        lines[line - 1] = _ended(lines[line - 1], newline_of(text))
-    return "".join([*lines[:line], addition, *lines[line:]])
+    """Insert a list or a section before this line, counted from 0.
+
+    Below the last text, open code, comments and HTML are closed first. An empty line is added
+    above, unless there is one, or a list that goes on.
+    """
+    lines, newline = lines_of(text), newline_of(text)
+    above, below = "".join(lines[:line]), "".join(lines[line:])
+    if not below.strip():
+        above = closed_note(above)
+    last_line = lines_of(above)[-1] if above else ""
+    if last_line.strip():
+        above = _ended(above, newline) + ("" if _IN_LIST.match(last_line) else newline)
+    return above + addition + below
 
 
 def _ended(text: str, newline: str) -> str:
@@ -263,6 +274,7 @@ def _ends_blank(text: str) -> bool:
     return bool(lines) and not lines[-1].strip()
 
 
+_IN_LIST = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t]{2}")
 _TAG = re.compile(r"(^|\s)#(?=\w)")
 _BLOCK_ID = re.compile(r"\^(?=[\w-]+$)")
 _HTML = re.compile(r"<(?=[A-Za-z/!])")

@@ -6,12 +6,13 @@ import re
 from datetime import date
 
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.editable_text import HIDES_REST, EditableText, hides_rest
+from memvault.curation.operations.editable_text import HIDES_REST, EditableText
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.graph import NodeKind
 from memvault.vault.compose import appended, compose_note, inserted, storable_text
 from memvault.vault.file_names import safe_name
+from memvault.vault.open_marks import hides_rest
 
 HEADING = "Annotations"
 FOLDER = "permanent"  # for the new note of an annotated concept that has none

@@ -9,12 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.editable_text import HIDES_REST, EditableText, hides_rest
+from memvault.curation.operations.editable_text import HIDES_REST, EditableText
 from memvault.curation.operations.properties import path_of, property_of, set_property
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.vault.compose import storable_text
 from memvault.vault.frontmatter.read import WrittenNumber, read_value
+from memvault.vault.open_marks import hides_rest
 from memvault.vault.parse import content_hash
 
 GUARDED_KEYS = frozenset(
@@ -93,7 +94,9 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> EditResult:
         case EditOperation.REPLACE_TEXT:
             start, end = note.span_of(edit.find)
             after = content
-    if hides_rest(after) and not hides_rest(note.text[start:end]):
+    # What is appended follows a mark that closes what the note leaves open.
+    opening = content if edit.operation is EditOperation.APPEND else after
+    if hides_rest(opening) and not hides_rest(note.text[start:end]):
         raise InvalidParams(HIDES_REST)
     staging.write(path, note.replaced(start, end, after))
     return EditResult(path, note.text[start:end], after, note.new_sentences(start, end, after))

@@ -12,9 +12,9 @@ from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
 from memvault.search.relations.values import sentences
 from memvault.vault.compose import (
-    appended,
     bare_lines,
-    close_open_fence,
+    closed,
+    closed_note,
     lines_of,
     newline_of,
     note_text,
@@ -52,17 +52,14 @@ class EditableText:
 
     def appending(self, content: str, section: str | None) -> Replacement:
         """The replacement that adds the content at the end of the section or of the note."""
-        if section is None:
-            changed = appended(self.text, self._block(content))
-            if self._continues_list(len(self.lines), content):
-                changed = self._ended(self.text) + self._block(content)
-            return len(self.text), len(self.text), changed[len(self.text) :]
-        heading = self._heading(section)
-        line = self.section_end(heading)
+        line = len(self.lines) if section is None else self.section_end(self._heading(section))
         at = self._offset(line)
-        gap = "" if self._continues_list(line, content) else self.newline
-        before = "" if self._ends_line(at) else self.newline
-        return at, at, before + gap + self._block(content)
+        above = self.text[:at]
+        ended = self._ended(above if self.text[at:].strip() else closed_note(above))
+        is_same_list = ended == self._ended(above) and self._continues_list(line, content)
+        is_below_text = any(each.strip() for each in bare_lines(ended)[-2:])
+        gap = self.newline if is_below_text and not is_same_list else ""
+        return at, at, ended[at:] + gap + self._block(content)
 
     def prepending(self, content: str, section: str | None) -> Replacement:
         """The replacement that adds the content below the heading of the section or the title."""
@@ -75,7 +72,7 @@ class EditableText:
         if is_below_heading and self.lines[line - 1].strip():
             before += self.newline
         after = self.newline if line < len(self.lines) else ""
-        return at, at, before + self._block(close_open_fence(content)) + after
+        return at, at, before + self._block(closed(content)) + after
 
     def replacing_section(
         self, content: str, section: str | None, expected: str | None
@@ -101,7 +98,7 @@ class EditableText:
         head, _, below_heading = content.partition(self.newline)
         if _HEADING_MARKS.match(head) and _heading_key(head) == _heading_key(section):
             content = below_heading  # the heading stays as it is
-        block = close_open_fence(content.strip("\r\n"))
+        block = closed(content.strip("\r\n"))
         if first == last:  # nothing below the heading yet
             before = "" if self._ends_line(start) else self.newline
             return start, end, f"{before}{self.newline}{block}{self.newline}"
@@ -225,14 +222,6 @@ class EditableText:
     def _nearest_lines(self, text: str) -> list[str]:
         lines = [line.strip() for line in self.lines[self.parsed.body_line - 1 :] if line.strip()]
         return get_close_matches(text.strip().split(self.newline)[0], lines, 3, cutoff=0.4)
-
-
-def hides_rest(text: str) -> bool:
-    """Whether this text would hide a paragraph below it."""
-    paragraph_below = "rest"
-    data = f"\n{text}\n\n{paragraph_below}\n".encode("utf-8", "surrogateescape")
-    blocks = parse_note("", data).blocks
-    return not blocks or blocks[-1].text != paragraph_below
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -2,7 +2,8 @@
 
 A note is recognised by its id, wherever the person moved it. If a conversation continued since,
 only the body of its note is updated, and only if that body is still as it was imported: the history
-keeps its hash. Notes that the person changed or removed stay so.
+keeps its hash. Notes that the person changed or removed stay so, and an older export takes no turn
+away.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ class _Import:
         current = _body(data)
         imported_hash = self._hashes.get(conversation.id)
         has_faded = _FADED.search(data[: len(data) - len(current)]) is not None
-        if current == body or (has_faded and content_hash(body) == imported_hash):
+        is_older = current.startswith(body + b"\n")  # what follows is in later paragraphs
+        if current == body or is_older or (has_faded and content_hash(body) == imported_hash):
             self.report.unchanged += 1
         elif has_faded:
             self._leave(conversation, path, "its note has faded; bring back its full text first")

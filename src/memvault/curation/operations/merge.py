@@ -28,7 +28,15 @@ from memvault.model.note import ParsedNote
 from memvault.search.scope import MemoryLookup
 from memvault.text.repeats import without_repeats
 from memvault.text.words import name_key
-from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
+from memvault.vault.compose import (
+    appended,
+    closed,
+    fenced,
+    frontmatter,
+    lines_of,
+    newline_of,
+    note_text,
+)
 from memvault.vault.frontmatter.properties import UNDERSTOOD
 from memvault.vault.links import LinkIndex, keys_of
 from memvault.vault.parse import frontmatter_of, parse_note
@@ -246,7 +254,7 @@ class _Merging:
         return without_news
 
     def _section(self, memory: Memory, note: ParsedNote, bodies: list[str]) -> str:
-        """The section of the survivor with the text of a merged note, with open code closed.
+        """The section of the survivor with the text of a merged note, closed (`closed`).
 
         Sentences of the ``bodies`` texts are left out; then the text is added to ``bodies``.
         """
@@ -260,7 +268,7 @@ class _Merging:
         properties = frontmatter_of(self._staging.read(self._path))
         parts = _kept_properties(note, properties) + ([text] if text.strip() else [])
         heading = f"# {self._headings[memory.path]}"
-        return close_open_fence("\n\n".join([heading, *parts])) + "\n"
+        return closed("\n\n".join([heading, *parts])) + "\n"
 
     def _with_title(self, text: str, newline: str) -> str:
         """The text, with the survivor's title as heading if it is empty.
@@ -347,23 +355,28 @@ def _listed(values: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _kept_properties(note: ParsedNote, survivor: Mapping[str, Any]) -> list[str]:
-    """Text for the properties that the survivor lacks: links as fields, others as a sentence."""
-    fields, texts = [], []
+    """Text for the properties that the survivor lacks.
+
+    Links become fields, and values of one line a sentence; others stay YAML.
+    """
+    fields, texts, others = [], [], {}
     for key, value in note.frontmatter.items():
-        if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):
-            continue
-        if survivor.get(key) == value:
+        if key.casefold() in _OWN_KEYS or value is None or survivor.get(key) == value:
             continue
         items = value if isinstance(value, list) else [value]
-        if any(isinstance(item, dict) for item in items):
-            continue
         text = ", ".join(_written(item) for item in items)
-        if "[[" in text:
+        if any(isinstance(item, dict) for item in items) or "`" in key + text or "\n" in text:
+            others[key] = value
+        elif "[[" in text:
             fields.append(f"{key}:: {text}")
-        elif text and "`" not in text and "\n" not in text:
+        elif text:
             texts.append(f"`{key}: {text}`")
     parts = [f"It had {', '.join(texts)}."] if texts else []
-    return [*parts, *(["\n".join(fields)] if fields else [])]
+    if fields:
+        parts.append("\n".join(fields))
+    if others:
+        parts.append(fenced(frontmatter(others)[4:-5], "yaml"))
+    return parts
 
 
 def _written(value: Any) -> str:

@@ -38,6 +38,7 @@ from memvault.model.moments import day_of
 from memvault.text.secrets import find_secrets
 from memvault.text.words import name_key
 from memvault.vault.compose import (
+    closed,
     compose_note,
     first_heading,
     importance_word,
@@ -276,7 +277,7 @@ def _body(draft: Draft, embed: str | None, related: list[str]) -> str:
     if draft.title and (first_heading(parts[0]) or "").casefold() != draft.title.casefold():
         parts.insert(0, f"# {draft.title}")
     if related:
-        parts.append(related_line(related))
+        parts = [closed("\n\n".join(parts)), related_line(related)]
     return "\n\n".join(parts)
 
 

@@ -10,7 +10,7 @@ from uuid import uuid5
 
 from memvault.model.memory import NAMESPACE
 from memvault.model.moments import day_of, in_utc
-from memvault.vault.compose import close_open_fence, storable_text, title_of
+from memvault.vault.compose import closed, storable_text, title_of
 from memvault.vault.file_names import safe_name
 
 Provider = Literal["chatgpt", "claude"]
@@ -63,9 +63,8 @@ class Conversation:
         parts = [f"# {self.title}"]
         for turn in self.turns:
             speaker = "You" if turn.is_person else NAMES[self.provider]
-            text = close_open_fence(turn.text)
-            gap = "\n\n" if _STARTS_A_BLOCK.match(text) else " "
-            parts.append(f"**{speaker}:**{gap}{text}")
+            gap = "\n\n" if _STARTS_A_BLOCK.match(turn.text) else " "
+            parts.append(closed(f"**{speaker}:**{gap}{turn.text}"))
         return "\n\n".join(parts)
 
 
@@ -109,7 +108,7 @@ class Document:
         return {key: value for key, value in values.items() if value is not None}
 
     def body(self) -> str:
-        return f"# {self.title}\n\n{close_open_fence(self.text)}"
+        return f"# {self.title}\n\n{closed(self.text)}"
 
 
 Exported = Conversation | Document
