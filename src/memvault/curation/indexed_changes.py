@@ -10,7 +10,6 @@ from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.merge import MergeIndex
-from memvault.curation.operations.move import misled_note
 from memvault.curation.targets import Target, resolve
 from memvault.model.change import ChangeKind
 from memvault.stores.graph import GraphStore
@@ -45,7 +44,6 @@ class IndexedChanges:
         self._curator = curator
         self._indexed = indexed
         self._update_indexes = update_indexes
-        curator.misled = lambda staging: misled_note(staging, indexed().notes)
 
     def target(self, name: str) -> Target:
         """Find the note or concept with this id, path, file name, title or alias.

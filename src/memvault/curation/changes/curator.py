@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -23,19 +23,15 @@ from memvault.curation.changes.forgetting import check_permanent, check_restorin
 from memvault.curation.changes.history import History, merged_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.lock import ChangeLock
-from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_hash
+from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
-from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo
+from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo, undone_before
 from memvault.curation.moved_paths import MovedPaths
+from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Actor, Change, ChangeKind
-from memvault.model.errors import (
-    InvalidParams,
-    MemvaultError,
-    NoteConflict,
-    StorageError,
-)
+from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
@@ -49,18 +45,21 @@ START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
+Described = tuple[Result, tuple[str, ...], tuple[str, ...]]  # with names and node ids
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult(Generic[Result]):
     """The result of a change; ``change`` is None if nothing was changed.
 
-    ``result`` is what the staged operation returned.
+    ``result`` is what the staged operation returned; ``approval`` is the one for which the change
+    waits.
     """
 
     plan: Plan
     result: Result
     change: Change | None = None
+    approval: NeededApproval | None = None
 
 
 class Curator:
@@ -71,6 +70,10 @@ class Curator:
     Args:
         clock: the time, with a zone.
         deleted: called for each note that is deleted for good.
+        refuse: raises for a change that must not be made.
+        approval: the approval for which a planned change must wait; None if it needs none.
+        path_of_note: the path at which the note with an id was last seen, or None.
+        misled: see `UndoStaging`.
     """
 
     def __init__(
@@ -80,17 +83,21 @@ class Curator:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         deleted: Callable[[Tombstone], None] = lambda _: None,
+        refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None,
+        approval: Callable[[Plan, Attribution], NeededApproval | None] = lambda plan, why: None,
+        path_of_note: Callable[[str], str | None] = lambda note_id: None,
+        misled: Callable[[Staging], str | None] = lambda staging: None,
     ) -> None:
         self.vault = vault
         self.forgotten = Tombstones.read(journal)
         self._contents = VersionStore(vault)
         self._clock = clock
         self._deleted = deleted
-        self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
+        self._refuse = refuse
+        self._approval = approval
+        self._path_of_note = path_of_note
+        self._misled = misled
         self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
-        # Gives the path at which the note with an id was last seen.
-        self.path_of_note: Callable[[str], str | None] = lambda note_id: None
-        self.misled: Callable[[Staging], str | None] = lambda staging: None  # see `UndoStaging`
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -148,14 +155,14 @@ class Curator:
 
     def perform_described(
         self,
-        stage: Callable[[Staging], tuple[Result, tuple[str, ...], tuple[str, ...]]],
+        stage: Callable[[Staging], Described[Result]],
         kind: ChangeKind,
         why: Attribution,
         *,
         preview: bool = False,
         alone: bool = False,
     ) -> ChangeResult[Result]:
-        """Like `perform`, but ``stage`` returns its result with the names and node ids.
+        """Like `perform`, but ``stage`` also returns the names and node ids.
 
         A call that made its change already gets that change.
 
@@ -175,8 +182,9 @@ class Curator:
                 staging = self.stage()
                 result, names, node_ids = stage(staging)
                 plan = staging.plan(kind, names, node_ids)
-                if preview or plan.changes_nothing:
-                    return ChangeResult(plan, result)
+                approval = None if plan.changes_nothing else self._approval(plan, why)
+                if preview or plan.changes_nothing or approval is not None:
+                    return ChangeResult(plan, result, approval=approval)
                 try:
                     return ChangeResult(plan, result, self.apply(plan, why))
                 except NoteConflict:
@@ -202,7 +210,7 @@ class Curator:
             if self._interrupted:
                 self._recover_interrupted()
             self._check(plan, why)
-            self.refuse(plan, why)
+            self._refuse(plan, why)
             change = self._change(plan, why)
             for version in plan.archives:
                 self._contents.archive(version)
@@ -229,7 +237,7 @@ class Curator:
         """
         earlier = self.change_of_call(ChangeKind.UNDONE, why)
         if earlier is not None and not preview:
-            return self._undone_before(earlier)
+            return undone_before(earlier, self.history)
         requested = {
             change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
         }
@@ -242,12 +250,13 @@ class Curator:
                 self.stage(),
                 self.history,
                 self.forgotten,
-                self.path_of_note,
-                misled=self.misled,
+                self._path_of_note,
+                misled=self._misled,
                 for_client=why.by_client,
             )
-            if preview or not undone.undone:
-                return undone
+            approval = self._approval(undone.plan, why) if undone.undone else None
+            if preview or not undone.undone or approval is not None:
+                return replace(undone, approval=approval)
             try:
                 change = self.apply(undone.plan, why)
             except NoteConflict:
@@ -311,8 +320,6 @@ class Curator:
         with self._lock.threads:
             self._trash.delete(tombstone)
         self._deleted(tombstone)
-
-    # -- making a change ------------------------------------------------------------------------
 
     def _check(self, plan: Plan, why: Attribution) -> None:
         for edit in plan.edits:
@@ -388,12 +395,3 @@ class Curator:
                 self._contents.drop(change.reversal_hash, large)
             except StorageError as error:
                 logger.warning("%s", error.message)
-
-    # -- undoing --------------------------------------------------------------------------------
-
-    def _undone_before(self, earlier: Change) -> UndoResult:
-        """The result of an undo that was made already."""
-        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in earlier.files)
-        plan = Plan(earlier.kind, earlier.names, earlier.node_ids, moves)
-        undone = tuple(filter(None, map(self.history.find, earlier.undoes)))
-        return UndoResult(undone, (), plan, earlier)

@@ -9,9 +9,10 @@ from itertools import takewhile
 from memvault.curation.changes.active_changes import ActiveChanges
 from memvault.curation.changes.change_text import summary
 from memvault.curation.changes.history import History
-from memvault.curation.changes.plan import Forgetting, LineChange, Plan, lines_changed
+from memvault.curation.changes.plan import Edit, Forgetting, LineChange, Plan, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
+from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams
 from memvault.vault.ignore import MANIFEST
@@ -42,12 +43,16 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """The result of an undo; ``change`` is None in a preview, or if nothing could be undone."""
+    """The result of an undo; ``change`` is None in a preview, or if nothing was undone.
+
+    ``approval`` is the one for which it waits, as in `ChangeResult`.
+    """
 
     undone: tuple[Change, ...]
     conflicts: tuple[Conflict, ...]
     plan: Plan
     change: Change | None = None
+    approval: NeededApproval | None = None
 
 
 class UndoStaging:
@@ -338,6 +343,14 @@ def stage_undo(
         tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
     )
     return UndoResult(tuple(undone), tuple(conflicts), plan)
+
+
+def undone_before(undo: Change, history: History) -> UndoResult:
+    """The result of an undo that was made already."""
+    moves = tuple(Edit(file.path, None, None, file.moved_to) for file in undo.files)
+    plan = Plan(undo.kind, undo.names, undo.node_ids, moves)
+    undone = tuple(filter(None, map(history.find, undo.undoes)))
+    return UndoResult(undone, (), plan, undo)
 
 
 def check_undoable(change: Change, requested: Collection[str]) -> None:
