@@ -40,7 +40,6 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.indexed_changes import IndexedVault
-from memvault.curation.manifest.concepts import ManifestIndex
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.move import misled_note
@@ -134,8 +133,8 @@ class Container:
             path_of_note=self._path_of,
             misled=lambda staging: misled_note(staging, self._merge_index()),
         )  # fmt: skip
-        self.approvals = Approvals(self.vault, self.curator.history, lambda: self.live.catalogue)
         self.curator.recover()
+        self.approvals = Approvals(self.vault, self.curator.history, lambda: self.live.catalogue)
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
         )
@@ -260,21 +259,15 @@ class Container:
         return None if memory is None else memory.path
 
     def _indexed_vault(self) -> IndexedVault:
-        stores = self.live.stores
-        return IndexedVault(self._merge_index(), stores.graph, stores.keyvalue)
+        view, stores = self.live.graph_view, self.live.stores
+        return IndexedVault(self._merge_index(), view, stores.graph, stores.keyvalue)
 
     def _index_written(self, paths: Collection[str]) -> None:
         self.indexing.index_written(paths)
 
     def manifest(self) -> ManifestKeeper:
         """Writes and reads ``manifest.md`` from the live indexes."""
-        return ManifestKeeper(
-            self.vault,
-            self.curator,
-            lambda: ManifestIndex(
-                self._merge_index(), self.live.graph_view, self.live.stores.graph
-            ),
-        )
+        return ManifestKeeper(self.vault, self.curator, self._indexed_vault)
 
     def apply_manifest(
         self, why: Attribution, *, confirm: bool = False, digest: str | None = None
@@ -294,15 +287,15 @@ class Container:
         return [*self.live.stores.full(), *full_disk]
 
     @property
-    def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
-        return self.approvals.needed(plan, why)
-
     def _embedders(self) -> set[Embedder]:
         return {self.embedder, self.phrase_embedder}
 
     def _refuse(self, plan: Plan, why: Attribution) -> None:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
+
+    def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
+        return self.approvals.needed(plan, why)
 
     def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
         return self.live.stores.keyvalue.get_many(OUTLINES, paths)

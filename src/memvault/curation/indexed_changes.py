@@ -13,6 +13,7 @@ from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.targets import Target, resolve
 from memvault.model.change import ChangeKind
 from memvault.stores.graph import GraphStore
+from memvault.stores.graph_view import GraphView
 from memvault.stores.keyvalue import KeyValueStore
 
 Result = TypeVar("Result")
@@ -20,9 +21,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class IndexedVault:
-    """The vault as it is indexed now."""
+    """The vault as it is indexed now; ``notes`` is the part that merging needs."""
 
     notes: MergeIndex
+    edges: GraphView
     graph: GraphStore
     keyvalue: KeyValueStore
 
