@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
-from memvault.vault.write import replace, storage_errors, sync_folder, temporary_path_for
+from memvault.vault.write import storage_errors, sync_folder, write_whole
 
 __all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
 
@@ -166,8 +166,7 @@ class Journal:
         with self._locked():
             if file.stat().st_size != size:
                 return 0  # an entry was added just now
-            with temporary_path_for(target, packed) as temporary:
-                replace(temporary, target)
+            write_whole(target, packed)
             file.unlink()
         return max(0, size_before - len(packed))
 
