@@ -124,6 +124,7 @@ def _changes(
     places: Places, note: str | None, client: str | None, day: datetime | None
 ) -> list[Change]:
     """The changes in the vault's journal, which needs no running engine."""
+    from memvault.curation.changes.change_text import author
     from memvault.curation.changes.history import History
     from memvault.vault.files import Vault
     from memvault.vault.journal import Journal
@@ -133,15 +134,8 @@ def _changes(
     history = History(vault, Journal(vault), VersionStore(vault))
     changes = history.changes(day=day.date() if day else None, limit=None)
     if client is not None:
-        changes = [change for change in changes if client.casefold() == _author(change).casefold()]
+        changes = [change for change in changes if client.casefold() == author(change).casefold()]
     return changes if note is None else _about(note, changes)
-
-
-def _author(change: Change) -> str:
-    """The client's name, "you" for the person, "memvault" for its own upkeep."""
-    if change.actor.kind == "client":
-        return change.client or change.actor.name
-    return _YOU if change.actor.kind == "person" else "memvault"
 
 
 def _about(note: str, changes: Sequence[Change]) -> list[Change]:
@@ -168,13 +162,13 @@ def _row(change: Change) -> tuple[str, str, str]:
 
 
 def _as_dict(change: Change) -> dict[str, Any]:
-    from memvault.curation.changes.change_text import description
+    from memvault.curation.changes.change_text import author, description
 
     return {
         "reversal_hash": change.reversal_hash,
         "kind": str(change.kind),
         "timestamp": change.at.astimezone().isoformat(),
-        "by": _author(change),
+        "by": author(change),
         "description": description(change),
         "rationale": change.rationale,
         "paths": list(change.paths),
