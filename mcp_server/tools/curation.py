@@ -148,8 +148,7 @@ class CurationTools(Tools):
         container = self._box.container
         ids = set(concept.node_ids)
         naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
-        namers = (container.live.catalogue.by_id(source) for source in naming - ids)
-        paths = sorted(memory.path for memory in namers if memory is not None)
+        paths = sorted(memory.path for memory in container.live.catalogue.by_ids(naming - ids))
         deletion: Literal["done", "proposed"] = "proposed" if notice else "done"
         return ForgottenAnswer(
             name=concept.name,
