@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -69,11 +68,6 @@ def engine_app(
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
     web = [*consent_routes(sign_in), *client_routes(sign_in)] if sign_in is not None else []
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with mcp_app.lifespan(mcp_app):
-            yield
-
     return Starlette(
         routes=[
             Route("/healthz", healthz),
@@ -87,7 +81,7 @@ def engine_app(
             Middleware(AccessMiddleware, policy=policy),
             Middleware(TrackRequests, tracker=tracker),
         ],
-        lifespan=lifespan,
+        lifespan=mcp_app.lifespan,
     )
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from memvault.cli.options import Places
 from memvault.cli.terminal import (
     AsJson,
+    NoteArgument,
     console,
     engine_of,
     places_of,
@@ -20,6 +21,7 @@ from memvault.cli.terminal import (
     print_lines_changed,
     print_table,
     print_text,
+    tool_answer,
 )
 from memvault.model.errors import InvalidParams
 
@@ -270,9 +272,7 @@ def forget(
 
 def reconstruct(
     context: typer.Context,
-    note: Annotated[
-        str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
-    ],
+    note: NoteArgument,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -281,8 +281,7 @@ def reconstruct(
     What you wrote into the note since then stays in it.
     """
     arguments = {"target": note, "rationale": "Brought back from the command line."}
-    with engine_of(places_of(context)) as engine:
-        answer = dict(engine.call_tool("reconstruct_memory", arguments))
+    answer = tool_answer(context, "reconstruct_memory", arguments)
     if as_json:
         print_json(answer)
     else:
