@@ -89,7 +89,7 @@ class ActivityPage:
         self,
         client: str,
         day: date | None,
-        kinds: Sequence[ChangeKind] | None = None,
+        kinds: Sequence[ChangeKind] | None,
         before: str | None = None,
         limit: int | None = None,
     ) -> list[Change]:

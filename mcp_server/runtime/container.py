@@ -132,6 +132,7 @@ class Container:
             refuse=self._refuse, approval=self._needed_approval,
             path_of_note=self._path_of,
             misled=lambda staging: misled_note(staging, self._merge_index()),
+            on_change=self._learn_from,
         )  # fmt: skip
         self.curator.recover()
         self.approvals = Approvals(self.vault, self.curator.history, lambda: self.live.catalogue)
@@ -296,6 +297,9 @@ class Container:
 
     def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
         return self.approvals.needed(plan, why)
+
+    def _learn_from(self, change: Change) -> None:
+        self.learning.record_change(change)
 
     def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
         return self.live.stores.keyvalue.get_many(OUTLINES, paths)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from memvault.curation.changes import apply as files
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
@@ -27,10 +27,10 @@ from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
-from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo, undone_before
+from memvault.curation.changes.undo import UndoResult, UndoStaging, to_undo, undone_before
 from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.proposals import NeededApproval
-from memvault.model.change import Actor, Change, ChangeKind
+from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone
@@ -62,6 +62,9 @@ class ChangeResult(Generic[Result]):
     approval: NeededApproval | None = None
 
 
+Planned = TypeVar("Planned", ChangeResult[Any], UndoResult)
+
+
 class Curator:
     """Plans, applies and undoes changes, one at a time across all processes. Thread-safe.
 
@@ -74,6 +77,7 @@ class Curator:
         approval: the approval for which a planned change must wait; None if it needs none.
         path_of_note: the path at which the note with an id was last seen, or None.
         misled: see `UndoStaging`.
+        on_change: called after each change.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class Curator:
         approval: Callable[[Plan, Attribution], NeededApproval | None] = lambda plan, why: None,
         path_of_note: Callable[[str], str | None] = lambda note_id: None,
         misled: Callable[[Staging], str | None] = lambda staging: None,
+        on_change: Callable[[Change], None] = lambda change: None,
     ) -> None:
         self.vault = vault
         self.forgotten = Tombstones.read(journal)
@@ -97,7 +102,7 @@ class Curator:
         self._approval = approval
         self._path_of_note = path_of_note
         self._misled = misled
-        self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
+        self._on_change = on_change
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -170,23 +175,32 @@ class Curator:
             alone: nothing else changes the vault during staging; for an operation that depends on
                 which notes exist.
         """
+
+        def planned(as_before: Change | None = None) -> ChangeResult[Result]:
+            staging = self.stage(as_before)
+            result, names, node_ids = stage(staging)
+            return ChangeResult(staging.plan(kind, names, node_ids), result)
+
         earlier = self.change_of_call(kind, why)
         if earlier is not None:
-            staging = self.stage(as_before=earlier)
-            result, names, node_ids = stage(staging)
-            plan = staging.plan(kind, names, node_ids)
-            return ChangeResult(plan, result, None if preview else earlier)
+            return replace(planned(earlier), change=None if preview else earlier)
+        return self._perform(planned, why, preview=preview, alone=alone)
+
+    def _perform(
+        self, planned: Callable[[], Planned], why: Attribution, *, preview: bool, alone: bool
+    ) -> Planned:
+        """What is planned, and made unless it is a preview, changes nothing or must wait."""
         for attempt in range(1, ATTEMPTS + 1):
-            # Only the first attempt is staged while others change notes.
+            # Only the first attempt is planned while others change notes.
             with self._lock.alone() if alone or attempt > 1 else nullcontext():
-                staging = self.stage()
-                result, names, node_ids = stage(staging)
-                plan = staging.plan(kind, names, node_ids)
-                approval = None if plan.changes_nothing else self._approval(plan, why)
-                if preview or plan.changes_nothing or approval is not None:
-                    return ChangeResult(plan, result, approval=approval)
+                result = planned()
+                if result.plan.changes_nothing:
+                    return result
+                approval = self._approval(result.plan, why)
+                if preview or approval is not None:
+                    return replace(result, approval=approval)
                 try:
-                    return ChangeResult(plan, result, self.apply(plan, why))
+                    return replace(result, change=self.apply(result.plan, why))
                 except NoteConflict:
                     if attempt == ATTEMPTS:
                         raise
@@ -215,12 +229,12 @@ class Curator:
             for version in plan.archives:
                 self._contents.archive(version)
             self._contents.put(change.reversal_hash, plan.versions)
-            self._make(plan, change, why.actor)
+            self._make(plan, change)
             self._drop_large(change, plan)
         for tombstone in change.forgot:
             if tombstone.permanent:
                 self._delete_for_good(tombstone)
-        self.on_change(change)
+        self._on_change(change)
         return change
 
     def undo(
@@ -238,34 +252,18 @@ class Curator:
         earlier = self.change_of_call(ChangeKind.UNDONE, why)
         if earlier is not None and not preview:
             return undone_before(earlier, self.history)
-        requested = {
-            change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
-        }
-        for change in requested.values():
-            check_undoable(change, requested)
-        newest_first = sorted(requested.values(), key=lambda change: change.order, reverse=True)
-        for attempt in range(1, ATTEMPTS + 1):
-            undone = stage_undo(
-                newest_first,
-                self.stage(),
-                self.history,
-                self.forgotten,
-                self._path_of_note,
-                misled=self._misled,
-                for_client=why.by_client,
-            )
-            approval = self._approval(undone.plan, why) if undone.undone else None
-            if preview or not undone.undone or approval is not None:
-                return replace(undone, approval=approval)
-            try:
-                change = self.apply(undone.plan, why)
-            except NoteConflict:
-                if attempt == ATTEMPTS:
-                    raise
-                continue
+        newest_first = to_undo(reversal_hashes, self.history)
+
+        def planned() -> UndoResult:
+            return UndoStaging(
+                newest_first, self.stage(), self.history, self.forgotten, self._path_of_note,
+                misled=self._misled, for_client=why.by_client,
+            ).staged()  # fmt: skip
+
+        undone = self._perform(planned, why, preview=preview, alone=False)
+        if undone.change is not None:
             remove_empty_folders(self.vault, self.history, undone.undone)
-            return UndoResult(undone.undone, undone.conflicts, undone.plan, change)
-        raise AssertionError("unreachable")
+        return undone
 
     @property
     def merged_concepts(self) -> Mapping[str, GraphNode]:
@@ -369,14 +367,14 @@ class Curator:
             position=order if order != now else None,
         )
 
-    def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
+    def _make(self, plan: Plan, change: Change) -> None:
         edits_made = 0
         try:
-            self._recorder.record(JournalPhase.BEGUN, change, actor)
+            self._recorder.record(JournalPhase.BEGUN, change)
             for edit in plan.edits:
                 files.make_edit(self.vault, edit)
                 edits_made += 1
-            self._recorder.record(JournalPhase.DONE, change, actor)
+            self._recorder.record(JournalPhase.DONE, change)
             self._merged_concepts = None
         except MemvaultError:
             versions = plan.versions

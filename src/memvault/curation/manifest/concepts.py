@@ -202,9 +202,7 @@ class WrittenConcept:
         return cls(concept.name, concept.ids, bool(concept.paths))
 
 
-def save_concepts(
-    vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str] = ()
-) -> str:
+def save_concepts(vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str]) -> str:
     """Save this list and return its name; of older lists keep the last few and the ``needed``.
 
     Raises:
