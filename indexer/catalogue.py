@@ -192,6 +192,10 @@ class Catalogue:
         record = self._records.get(path)
         return record.changed_at if record else None
 
+    def by_ids(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """The memories with these ids, in this order, without those that are gone."""
+        return [memory for key in memory_ids if (memory := self.by_id(key)) is not None]
+
     def days_named(self, path: str) -> Sequence[date]:
         """The days that the note's text or its properties name."""
         record = self._records.get(path)

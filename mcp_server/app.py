@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types
@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from mcp_server.engine.administration import Backend, admin_routes
+from mcp_server.engine.administration import admin_routes
 from mcp_server.middleware.client_identity import connection_with, tools_in_query
 from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests
 from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
@@ -29,12 +29,15 @@ from mcp_server.security.consent import client_admin_routes, client_routes, cons
 from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
 
+if TYPE_CHECKING:
+    from mcp_server.engine.startup import Startup
+
 MAX_UNDER_WAY = 64  # requests of one bridge; more wait in its socket until answers are read
 
 
 def engine_app(
     mcp: FastMCP,
-    backend: Backend,
+    backend: Startup,
     *,
     policy: AccessPolicy,
     tracker: ActivityTracker,
@@ -65,11 +68,6 @@ def engine_app(
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
     web = [*consent_routes(sign_in), *client_routes(sign_in)] if sign_in is not None else []
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with mcp_app.lifespan(mcp_app):
-            yield
-
     return Starlette(
         routes=[
             Route("/healthz", healthz),
@@ -83,7 +81,7 @@ def engine_app(
             Middleware(AccessMiddleware, policy=policy),
             Middleware(TrackRequests, tracker=tracker),
         ],
-        lifespan=lifespan,
+        lifespan=mcp_app.lifespan,
     )
 
 

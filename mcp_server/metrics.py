@@ -8,12 +8,12 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
-import mcp_types as mt
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.registry import Collector
 
+from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.runtime.activity_tracker import ActivityTracker
 
 MAX_COMPRESSIONS = 1_000  # latest contexts in the mean
@@ -108,11 +108,7 @@ class ToolMetrics(Middleware):
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         began = time.perf_counter()
         result = await call_next(context)
         seconds = time.perf_counter() - began

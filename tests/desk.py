@@ -51,6 +51,7 @@ class Desk:
             self.journal,
             clock=self._clock,
             deleted=lambda tombstone: self.deleted.append(tombstone.path or ""),
+            misled=lambda staging: misled_note(staging, self.known()),
         )
         self.recovered = self.curator.recover()
 
@@ -127,8 +128,6 @@ class Desk:
         )  # fmt: skip
 
     def undo(self, reversal_hashes: list[str]) -> UndoResult:
-        known = self.known()
-        self.curator.misled = lambda staging: misled_note(staging, known)
         return self.curator.undo(reversal_hashes, WHY)
 
     def forget(

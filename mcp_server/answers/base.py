@@ -131,6 +131,14 @@ class Named(Shape):
     path: str
 
 
+class MemoryNamed(Named):
+    """As `Named`, read from an object with a ``memory``."""
+
+    id: str = read_from("memory.id")
+    title: str = read_from("memory.title")
+    path: str = read_from("memory.path")
+
+
 def below_title(heading: str, title: str) -> str | None:
     """A heading's path without the note's title at its start; None for the title itself."""
     first, _, below = heading.partition(" > ")

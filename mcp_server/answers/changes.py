@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from mcp_server.answers.base import Answer, Filled, Lines, Moment, Shape, optional, read_from
+from mcp_server.answers.base import (
+    Answer,
+    Filled,
+    Lines,
+    MemoryNamed,
+    Moment,
+    Named,
+    Shape,
+    optional,
+    read_from,
+)
 from memvault.curation.changes.change_text import description
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.undo import UndoResult
@@ -88,22 +98,15 @@ class MovedAnswer(Operated):
     notes_changed: list[str]
 
 
-class ContradictedShape(Shape):
+class ContradictedShape(MemoryNamed):
     """An older memory that contradicts the new one, with the lines that do."""
 
-    id: str = read_from("memory.id")
-    title: str = read_from("memory.title")
-    path: str = read_from("memory.path")
     lines: Lines
     text: str = read_from("snippet")
 
 
-class RelatedShape(Shape):
+class RelatedShape(Named):
     """An older memory on the same matter as the new one, which may replace what it says."""
-
-    id: str
-    title: str
-    path: str
 
 
 class EditedAnswer(Answer):

@@ -18,6 +18,7 @@ from mcp_server.answers.base import (
     Answer,
     Filled,
     Lines,
+    MemoryNamed,
     Moment,
     Named,
     Rounded,
@@ -152,12 +153,9 @@ class RecallAnswer(FullAnswer):
     mode: Mode
 
 
-class ListedShape(Shape):
+class ListedShape(MemoryNamed):
     """A note of a list; `get_memory` reads it. ``changed_at`` is when its file was last saved."""
 
-    id: str = read_from("memory.id")
-    title: str = read_from("memory.title")
-    path: str = read_from("memory.path")
     type: str = read_from("memory.type")
     lifecycle: Lifecycle = read_from("memory.lifecycle")
     project: str | None = optional("memory.project")

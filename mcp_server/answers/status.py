@@ -12,8 +12,8 @@ from mcp_server.answers.base import (
     Answer,
     Brief,
     Filled,
+    MemoryNamed,
     Moment,
-    Named,
     Rounded,
     Shape,
     optional,
@@ -81,10 +81,7 @@ class NeighbourhoodAnswer(Answer):
     total: int
 
 
-class RecentShape(Named):
-    id: str = read_from("memory.id")
-    title: str = read_from("memory.title")
-    path: str = read_from("memory.path")
+class RecentShape(MemoryNamed):
     what: Happening
     at: Moment
     type: str | None = optional("memory.type")

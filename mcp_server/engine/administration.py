@@ -8,9 +8,9 @@ import logging
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 from starlette.concurrency import run_in_threadpool
@@ -18,50 +18,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from indexer.progress import Progress, Report
-from mcp_server.metrics import Metrics
+from indexer.progress import Progress
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.model.errors import MemvaultError, StorageError
+
+if TYPE_CHECKING:
+    from mcp_server.engine.startup import Startup
 
 _log = logging.getLogger(__name__)
 _REPORTS_EVERY_SECONDS = 0.1
 _Line = dict[str, Any]
 
 
-class Backend(Protocol):
-    """The part of the opened vault that the HTTP server needs."""
-
-    metrics: Metrics
-
-    def start(self, failed: Callable[[MemvaultError], None]) -> None:
-        """Open the vault in the background; called when the engine listens."""
-        ...
-
-    def health(self) -> dict[str, Any]:
-        """``status`` (ok, starting, degraded, failed) and its details; returns at once."""
-        ...
-
-    def status(self) -> dict[str, Any]: ...
-    def doctor(self, *, fix: bool) -> Sequence[Any]: ...
-    def rebuild(self, report: Report) -> object: ...
-    def hook(self, client: str, event: str, data: bytes) -> bytes | None:
-        """The output of a client's hook; None until the vault is open."""
-        ...
-
-    def write_manifest(self) -> object: ...
-    def wind_down(self) -> None:
-        """Stop long work soon; returns at once."""
-        ...
-
-    def watch_clients(self, tracker: ActivityTracker) -> None:
-        """Be notified when clients connect and leave."""
-        ...
-
-    def close(self) -> None: ...
-
-
 def admin_routes(
-    backend: Backend, tracker: ActivityTracker, stop: Callable[[], None]
+    backend: Startup, tracker: ActivityTracker, stop: Callable[[], None]
 ) -> list[Route]:
     """Routes under ``/admin``; they require the token of ``engine.json``.
 
@@ -122,7 +92,7 @@ def _wire_error(error: MemvaultError) -> dict[str, Any]:
 
 
 def _start_rebuild(
-    backend: Backend, tracker: ActivityTracker, rebuilding: threading.Lock
+    backend: Startup, tracker: ActivityTracker, rebuilding: threading.Lock
 ) -> asyncio.Queue[_Line | None]:
     """Rebuild in a separate thread, which continues if the client leaves.
 
@@ -153,7 +123,7 @@ async def _as_ndjson(lines: asyncio.Queue[_Line | None]) -> AsyncIterator[bytes]
         yield json.dumps(line).encode() + b"\n"
 
 
-def _rebuild_outcome(backend: Backend, put: Callable[[_Line], None]) -> _Line:
+def _rebuild_outcome(backend: Startup, put: Callable[[_Line], None]) -> _Line:
     """Rebuild, and put progress at most ten times a second; returns ``finished`` or ``error``."""
     last = 0.0
 

@@ -11,13 +11,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import uvicorn
 from fastmcp import FastMCP
 from filelock import FileLock, Timeout
 
 from mcp_server.app import engine_app
-from mcp_server.engine.administration import Backend
 from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
 from mcp_server.middleware.client_identity import accept_person, reserve_names
 from mcp_server.runtime.activity_tracker import ActivityTracker, CountRunningCalls
@@ -33,6 +33,9 @@ from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
+
+if TYPE_CHECKING:
+    from mcp_server.engine.startup import Startup
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +55,7 @@ _MAX_FRAME_BYTES = 64 * 2**20
 def run_engine(
     state: StateFolder,
     settings: EngineSettings,
-    assemble: Callable[[], tuple[FastMCP, Backend]],
+    assemble: Callable[[], tuple[FastMCP, Startup]],
     *,
     idle_exit: bool = False,
     on_ready: Callable[[EngineAddress], None] | None = None,
@@ -140,7 +143,7 @@ def _new_server(
     state: StateFolder,
     address: EngineAddress,
     mcp: FastMCP,
-    backend: Backend,
+    backend: Startup,
     *,
     idle_exit: bool,
 ) -> _EngineServer:
@@ -243,7 +246,7 @@ class _EngineServer(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        backend: Backend,
+        backend: Startup,
         tracker: ActivityTracker,
         calls: CountRunningCalls,
         idle_seconds: float | None,

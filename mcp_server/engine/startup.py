@@ -17,10 +17,10 @@ from fastmcp.prompts.base import PromptResult
 from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
-from mcp import MCPError
 
 from indexer.doctor import Finding
 from mcp_server.metrics import Metrics
+from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
@@ -326,11 +326,7 @@ class WaitForStartup(Middleware):
     def __init__(self, startup: Startup) -> None:
         self._startup = startup
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         try:
             await self._startup.ready()
         except MemvaultError as error:
@@ -342,19 +338,17 @@ class WaitForStartup(Middleware):
         context: MiddlewareContext[mt.GetPromptRequestParams],
         call_next: CallNext[mt.GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
-        try:
-            await self._startup.ready()
-        except MemvaultError as error:
-            raise MCPError(error.code, error.message) from error
+        await self._wait()
         return await call_next(context)
 
     async def on_read_resource(
-        self,
-        context: MiddlewareContext[mt.ReadResourceRequestParams],
-        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+        self, context: ResourceRead, call_next: ReadResource
     ) -> ResourceResult:
+        await self._wait()
+        return await call_next(context)
+
+    async def _wait(self) -> None:
         try:
             await self._startup.ready()
         except MemvaultError as error:
             raise protocol_error(error) from error
-        return await call_next(context)

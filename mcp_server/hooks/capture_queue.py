@@ -185,8 +185,7 @@ class CaptureQueue:
 
     def _reward_citations(self, call: HookCall, given_ids: Sequence[str]) -> None:
         """Reward the given memories whose paths the reply cites."""
-        by_id = self._container.live.catalogue.by_id
-        memories = [memory for key in given_ids if (memory := by_id(key)) is not None]
+        memories = self._container.live.catalogue.by_ids(given_ids)
         cited = [memory.id for memory in memories if memory.path in call.message]
         self._container.learning.record_citations(call.client, cited)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import mcp_types as mt
 from fastmcp.server.dependencies import get_context
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 
 from mcp_server.engine.bridge import CALL_KEY, MAX_KEY_CHARS
+from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.middleware.errors import error_result
 from memvault.model.errors import MemvaultError
 
@@ -35,11 +35,7 @@ class CallKeys(Middleware):
     def __init__(self, container: Callable[[], Container]) -> None:
         self._container = container
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         result = await call_next(context)
         change = None
         if result.is_error and (key := call_key()):

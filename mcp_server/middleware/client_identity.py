@@ -26,6 +26,7 @@ from fastmcp.tools.base import Tool
 from mcp.server.session import ServerSession
 
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
+from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.security.access_policy import WEB_CLIENT
 from memvault.cognition.sessions import Sessions
 from memvault.verification.immunity import Immunity
@@ -182,11 +183,7 @@ class TrackSessions(Middleware):
     def __init__(self, sessions: Callable[[], Sessions]) -> None:
         self._sessions = sessions
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         sessions, call = self._sessions(), context.message
         connection_session = connection_id()
         sessions.touch(connection_session, client_name(), renewable=True)

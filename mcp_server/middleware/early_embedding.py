@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-import mcp_types as mt
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
+
+from mcp_server.middleware import CallTool, ToolCall
 
 MAX_CHARS = 4_096  # longest question that tools accept
 
@@ -24,11 +25,7 @@ class EarlyEmbedding(Middleware):
     def __init__(self, begin: Callable[[str], object]) -> None:
         self._begin = begin
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         query = (context.message.arguments or {}).get("query")
         if isinstance(query, str) and len(query) <= MAX_CHARS and (question := query.strip()):
             with suppress(Exception):  # the tool fails in the same way, and reports it

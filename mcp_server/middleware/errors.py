@@ -15,7 +15,7 @@ import mcp_types as mt
 from fastmcp.exceptions import DisabledError, NotFoundError, ResourceError
 from fastmcp.exceptions import ValidationError as InvalidArguments
 from fastmcp.resources import ResourceResult
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from fastmcp.tools.function_tool import FunctionTool
 from mcp import MCPError
@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from mcp_server.answers.base import Shape
+from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.tools.arguments import coerced
 from memvault.model.errors import InvalidParams, MemvaultError, StorageError
 
@@ -102,11 +103,7 @@ class AnsweringTool(FunctionTool):
 class UnknownTools(Middleware):
     """Raises a protocol error for a call of a tool that does not exist."""
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         try:
             return await call_next(context)
         except (NotFoundError, DisabledError) as error:
@@ -127,9 +124,7 @@ class ResourceErrors(Middleware):
     """Gives errors of resources their own code; a resource has no error result."""
 
     async def on_read_resource(
-        self,
-        context: MiddlewareContext[mt.ReadResourceRequestParams],
-        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+        self, context: ResourceRead, call_next: ReadResource
     ) -> ResourceResult:
         try:
             return await call_next(context)

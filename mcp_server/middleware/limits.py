@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import mcp_types as mt
 from cachetools import LRUCache
 from fastmcp.resources import ResourceResult
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from fastmcp.tools import ToolResult
 
+from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.client_identity import connection_id
 from mcp_server.middleware.errors import error_result, protocol_error
 from memvault.config.settings import LimitSettings
@@ -32,18 +32,12 @@ class RateLimits(Middleware):
         self._settings = settings
         self._buckets: LRUCache[str, TokenBucketRateLimiter] = LRUCache(MAX_REMEMBERED)
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         wait = await self.wait(connection_id())
         return await call_next(context) if not wait else error_result(_limited(wait))
 
     async def on_read_resource(
-        self,
-        context: MiddlewareContext[mt.ReadResourceRequestParams],
-        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+        self, context: ResourceRead, call_next: ReadResource
     ) -> ResourceResult:
         wait = await self.wait(connection_id())
         if wait:

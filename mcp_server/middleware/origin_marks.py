@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
 from fastmcp.resources import ResourceContent, ResourceResult
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from pydantic_core import to_json
 
+from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind
@@ -43,11 +44,7 @@ class OriginMarks(Middleware):
     def __init__(self, container: Callable[[], Container]) -> None:
         self._container = container
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         result = await call_next(context)
         structured = result.structured_content
         if not isinstance(structured, dict) or result.is_error:
@@ -64,9 +61,7 @@ class OriginMarks(Middleware):
         return result.model_copy(update={"content": parts, "structured_content": shown})
 
     async def on_read_resource(
-        self,
-        context: MiddlewareContext[mt.ReadResourceRequestParams],
-        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+        self, context: ResourceRead, call_next: ReadResource
     ) -> ResourceResult:
         result = await call_next(context)
         contents = [self._resource(content) for content in result.contents]

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Set
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 
+from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.middleware.client_identity import is_person
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.vault.compose import bare_lines
@@ -42,11 +43,7 @@ class QuarantineGuard(Middleware):
         self._container = container
         self._readers = readers
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         result = await call_next(context)
         answer = result.structured_content
         reads = context.message.name in self._readers and not result.is_error

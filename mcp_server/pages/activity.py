@@ -89,7 +89,7 @@ class ActivityPage:
         self,
         client: str,
         day: date | None,
-        kinds: Sequence[ChangeKind] | None = None,
+        kinds: Sequence[ChangeKind] | None,
         before: str | None = None,
         limit: int | None = None,
     ) -> list[Change]:
@@ -105,35 +105,31 @@ class ActivityPage:
     def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:
         """The sessions since startup that read notes, most recent first, with the ids and titles of
         the notes that they read last."""
-        by_id = self._site.container.live.catalogue.by_id
-        sessions = []
-        for session in self._site.container.sessions.recent(MAX_SESSIONS):
-            memories = [by_id(key) for key in session.working_set[:MAX_READ]]
-            read_notes = [(memory.id, memory.title) for memory in memories if memory is not None]
-            if read_notes:
-                sessions.append((session, read_notes))
-        return sessions
+        sessions = [
+            (session, self._named(session.working_set[:MAX_READ]))
+            for session in self._site.container.sessions.recent(MAX_SESSIONS)
+        ]
+        return [(session, notes) for session, notes in sessions if notes]
+
+    def _named(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """The ids and titles of these memories."""
+        memories = self._site.container.live.catalogue.by_ids(ids)
+        return [(memory.id, memory.title) for memory in memories]
 
     def _gated(self, client: str) -> list[tuple[GatedQuestion, list[tuple[str, str]]]]:
         """The last sensitive questions that met unconfirmed claims, with the claims' notes."""
-        container = self._site.container
-        questions = []
-        for question in container.gate_log.recent(MAX_GATED):
-            memories = [container.live.catalogue.by_id(key) for key in question.memories]
-            notes = [(memory.id, memory.title) for memory in memories if memory is not None]
-            if client in ("", question.client):
-                questions.append((question, notes))
-        return questions
+        return [
+            (question, self._named(question.memories))
+            for question in self._site.container.gate_log.recent(MAX_GATED)
+            if client in ("", question.client)
+        ]
 
     def _sessions_with_hooks(self) -> list[SessionWithHooks]:
         """The sessions that hooks served last, the latest first."""
         container = self._site.container
         sessions, catalogue = [], container.live.catalogue
         for record in container.hooks.records.recent(MAX_SESSIONS):
-            memories = [container.live.catalogue.by_id(key) for key in record.given_ids[-MAX_READ:]]
-            given_notes = tuple(
-                (memory.id, memory.title) for memory in memories if memory is not None
-            )
+            given_notes = tuple(self._named(record.given_ids[-MAX_READ:]))
             note = catalogue.by_path(record.note_path) if record.note_path else None
             open_changes = undoable(list(self._changes(reversed(record.changes))))
             if given_notes or note or open_changes:
@@ -155,7 +151,7 @@ class ActivityPage:
             with suppress(MemvaultError):
                 yield self._site.container.curator.history.change(reversal_hash)
 
-    def _undo(self, request: Request, form: Form) -> str | Response:
+    def _undo(self, request: Request, form: Form) -> Response | None:
         """Undo the changes of this form; conflicts with later edits are shown line by line."""
         container = self._site.container
         hashes = form.texts("change")
@@ -167,16 +163,15 @@ class ActivityPage:
         undone = container.actions.undo(hashes, by_person("undone on the page"))
         for listener in self._site.on_undo:
             listener()
-        back = form.text("back", "/activity")
         if not undone.conflicts:
-            return back
+            return None
         return self._site.render(
             "undone.html",
             request,
             status=409,
             undone=shown_changes(container, undone.undone, lines=False),
             conflicts=undone.conflicts,
-            back=back_to(back),
+            back=back_to(form.text("back")),
         )
 
 

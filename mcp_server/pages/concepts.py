@@ -231,11 +231,10 @@ class ConceptsPage:
             targets=[(target, self._naming(target)) for target in targets],
         )
 
-    def _forget(self, _: Request, form: Form) -> str:
+    def _forget(self, _: Request, form: Form) -> None:
         targets = self._targets(form.texts("target"))
         why = by_person(form.why() or "forgotten on the page")
         self._site.container.actions.forget(targets, why)
-        return form.text("back", "/concepts")
 
     def _targets(self, names: list[str]) -> list[Target]:
         """The named concepts. Raises InvalidParams: none or too many; NoteNotFound,
@@ -253,5 +252,5 @@ class ConceptsPage:
             for edge in container.live.graph_view.of(key)
             if edge.target == key
         }
-        memories = (container.live.catalogue.by_id(key) for key in sources - ids)
-        return sorted(memory.title for memory in memories if memory is not None)[:MAX_NAMING]
+        memories = container.live.catalogue.by_ids(sources - ids)
+        return sorted(memory.title for memory in memories)[:MAX_NAMING]

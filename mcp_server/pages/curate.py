@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,7 +20,7 @@ from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import compared, note_html
 from mcp_server.pages.page_actions import (
-    PERSON,
+    ACTOR,
     accept_dream_proposal,
     accept_proposal,
     by_person,
@@ -32,7 +33,7 @@ from mcp_server.pages.task_answers import Answer, answers_to
 from memvault.curation.changes.change_text import summary
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
-from memvault.model.change import Actor, CurationTask, TaskType
+from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
@@ -40,7 +41,6 @@ from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import parse_note
 
 MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once
-_PERSON = Actor(kind="person", name=PERSON)
 MAX_NAMED = 3  # changes of a proposal that are named
 _CLAIMS = {
     ProposalKind.VERIFIED: "says: you confirmed this",
@@ -64,7 +64,7 @@ class CuratePage:
             site.action("/curate/leave", self._dismiss),
             site.action("/curate/take-up", self._reopen),
             site.action("/curate/release", self._release),
-            site.action("/curate/hold", self._hold),
+            site.action("/curate/hold", partial(self._release, back=True)),
             site.action("/curate/discard", self._discard),
             site.action("/curate/accept", self._accept),
             site.action("/curate/decline", self._decline),
@@ -169,8 +169,7 @@ class CuratePage:
 
     def _task_view(self, task: CurationTask) -> dict[str, Any]:
         container = self._site.container
-        targets = (container.live.catalogue.by_id(key) for key in task.target_nodes)
-        memories = [memory for memory in targets if memory is not None]
+        memories = container.live.catalogue.by_ids(task.target_nodes)
         seen = versions_of(container, memories)  # first: a later edit is noticed
         return {
             "seen": seen,
@@ -222,7 +221,7 @@ class CuratePage:
                 return task
         raise InvalidParams("This task is settled, or its notes have changed. Open Curate again.")
 
-    def _answer(self, _: Request, form: Form) -> str:
+    def _answer(self, _: Request, form: Form) -> str | None:
         task = self._task(form)
         key = form.needed("answer")
         answer = next((answer for answer in answers_to(task) if answer.key == key), None)
@@ -236,9 +235,9 @@ class CuratePage:
             for call in answer.calls:
                 run_action(self._site.container, call, form.seen())
         self._close(task)
-        return form.text("back", "/curate")
+        return None
 
-    def _write(self, _: Request, form: Form) -> str:
+    def _write(self, _: Request, form: Form) -> None:
         """Write the note that a link refers to, in the folder of the note that links to it."""
         task = self._task(form)
         title = self._missing(task)
@@ -248,40 +247,29 @@ class CuratePage:
         actions = self._site.container.actions
         actions.write(title, form.needed("text"), why, next_to=task.paths[0])
         if task.proposal:
-            self._site.container.dreaming.record.keep(task.proposal, _PERSON)
+            self._site.container.dreaming.record.keep(task.proposal, ACTOR)
         self._close(task)
-        return form.text("back", "/curate")
 
-    def _dismiss(self, _: Request, form: Form) -> str:
+    def _dismiss(self, _: Request, form: Form) -> None:
         container = self._site.container
         task = self._task(form)
         container.curation.dismissed.dismiss(
-            task, container.live.catalogue.by_id, _PERSON, datetime.now(UTC)
+            task, container.live.catalogue.by_id, ACTOR, datetime.now(UTC)
         )
-        return form.text("back", "/curate")
 
-    def _reopen(self, _: Request, form: Form) -> str:
+    def _reopen(self, _: Request, form: Form) -> None:
         dismissed = self._site.container.curation.dismissed
-        dismissed.reopen(form.needed("left"), _PERSON, datetime.now(UTC))
-        return form.text("back", "/curate")
+        dismissed.reopen(form.needed("left"), ACTOR, datetime.now(UTC))
 
     # -- quarantine and proposals ---------------------------------------------------------------
 
-    def _release(self, _: Request, form: Form) -> str:
-        """Release a text from quarantine, so that answers may show it."""
+    def _release(self, _: Request, form: Form, *, back: bool = False) -> None:
+        """Release a text from quarantine, so that answers may show it; ``back`` undoes that."""
         container = self._site.container
-        held = container.quarantine.release(form.needed("held"), _PERSON)
+        held = container.quarantine.release(form.needed("held"), ACTOR, back=back)
         container.indexing.index_written([held.path])
-        return form.text("back", "/curate")
 
-    def _hold(self, _: Request, form: Form) -> str:
-        """Undo a release."""
-        container = self._site.container
-        held = container.quarantine.release(form.needed("held"), _PERSON, back=True)
-        container.indexing.index_written([held.path])
-        return form.text("back", "/curate")
-
-    def _discard(self, _: Request, form: Form) -> str:
+    def _discard(self, _: Request, form: Form) -> None:
         """Move a note in quarantine to the trash."""
         container = self._site.container
         key = form.needed("held")
@@ -293,19 +281,16 @@ class CuratePage:
         memory = memory_of(note, fallback_time=datetime.now(UTC), id=key)
         why = by_person("moved from quarantine to the trash")
         container.actions.forget([Target(memory.title, memory)], why)
-        return form.text("back", "/curate")
 
-    def _accept(self, _: Request, form: Form) -> str:
+    def _accept(self, _: Request, form: Form) -> None:
         """Apply a client's proposal."""
         container = self._site.container
         proposal = container.proposals.get(form.needed("proposal"))
         accept_proposal(container, proposal, form.seen(), move=form.text("move") == "true")
-        container.proposals.decide(proposal.key, _PERSON)  # last: a failed proposal still waits
-        return form.text("back", "/curate")
+        container.proposals.decide(proposal.key, ACTOR)  # last: a failed proposal still waits
 
-    def _decline(self, _: Request, form: Form) -> str:
-        self._site.container.proposals.decide(form.needed("proposal"), _PERSON)
-        return form.text("back", "/curate")
+    def _decline(self, _: Request, form: Form) -> None:
+        self._site.container.proposals.decide(form.needed("proposal"), ACTOR)
 
     def _close(self, task: CurationTask) -> None:
         with self._lock:

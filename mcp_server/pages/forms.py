@@ -40,9 +40,10 @@ class Form:
             raise InvalidParams("This is more than a page can take; edit the note in your editor.")
         return cls(await request.form(max_files=0, max_fields=MAX_FIELDS, max_part_size=MAX_BYTES))
 
-    def text(self, name: str, default: str = "") -> str:
-        value = self._data.get(name, default)
-        return value if isinstance(value, str) else default
+    def text(self, name: str) -> str:
+        """The field's text; empty if it was not sent."""
+        value = self._data.get(name)
+        return value if isinstance(value, str) else ""
 
     def texts(self, name: str) -> list[str]:
         return [value for value in self._data.getlist(name) if isinstance(value, str)]

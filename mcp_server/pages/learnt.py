@@ -10,10 +10,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.page_actions import PERSON
+from mcp_server.pages.page_actions import ACTOR
 from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case, by_value
-from memvault.model.change import Actor
 from memvault.model.memory import Memory
 
 MAX_SHOWN = 5
@@ -77,16 +76,13 @@ class LearntPart:
             reset_at=resets[-1].ts if resets else None,
         )
 
-    def _reset(self, request: Request, form: Form) -> str:
-        self._site.container.learning.learnt.reset(Actor(kind="person", name=PERSON))
-        return form.text("back", "/activity")
+    def _reset(self, request: Request, form: Form) -> None:
+        self._site.container.learning.learnt.reset(ACTOR)
 
-    def _settle(self, request: Request, form: Form) -> str:
+    def _settle(self, request: Request, form: Form) -> None:
         service = self._site.container.learning
         service.settle(form.needed("question"))
         service.learnt.flush()
-        return form.text("back", "/activity")
 
-    def _undo_reset(self, request: Request, form: Form) -> str:
-        self._site.container.learning.learnt.undo_reset(Actor(kind="person", name=PERSON))
-        return form.text("back", "/activity")
+    def _undo_reset(self, request: Request, form: Form) -> None:
+        self._site.container.learning.learnt.undo_reset(ACTOR)

@@ -15,8 +15,9 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.forms import paged
 from mcp_server.pages.note_edits import editable
 from mcp_server.pages.note_text import MAX_CHARS, Resolve, note_html
-from mcp_server.pages.shown_changes import author_of, shown_changes
+from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
+from memvault.curation.changes.change_text import author
 from memvault.model.change import ChangeKind
 from memvault.model.errors import (
     GraphQueryError,
@@ -130,7 +131,7 @@ class MemoryPage:
         kinds = (ChangeKind.CREATED, ChangeKind.IMPORTED)
         history = self._site.container.curator.history
         for change in history.changes(node_id=memory.id, kinds=kinds, limit=1):
-            return f"{author_of(change)}, {change.at.astimezone():%Y-%m-%d %H:%M}"
+            return f"{author(change)}, {change.at.astimezone():%Y-%m-%d %H:%M}"
         return "a note of your own"
 
     def _related(self, memory: Memory) -> list[tuple[Memory, float]]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memvault.curation.actions import Actions
 
 PERSON = "page"  # the client's name in the history
+ACTOR = Actor(kind="person", name=PERSON)
 
 
 # The content hashes of the notes that the page showed, by id; None if no page is involved.
@@ -190,8 +191,7 @@ def accept_dream_proposal(
         arguments = task.settled_by[0].arguments
         actions.annotate(arguments["target"], arguments["note"], why, ChangeKind.DREAMED)
     elif task.task_type is TaskType.CLUSTER_SUMMARY and proposal is not None:
-        by_id = container.live.catalogue.by_id
-        sources = [memory for key in task.target_nodes if (memory := by_id(key)) is not None]
+        sources = container.live.catalogue.by_ids(task.target_nodes)
         projects = {memory.project for memory in sources}
         brief = Brief(
             proposal.title, summary_text(proposal), sources, Sources.STAY,
@@ -202,7 +202,7 @@ def accept_dream_proposal(
         container.learning.settle(proposal.title)
     else:
         raise InvalidParams("This proposal cannot be accepted here.")
-    container.dreaming.record.keep(task.proposal, Actor(kind="person", name=PERSON))
+    container.dreaming.record.keep(task.proposal, ACTOR)
 
 
 class MemoryButtons:
@@ -230,7 +230,7 @@ class MemoryButtons:
         }
         self.routes: list[BaseRoute] = [
             *(
-                site.action(f"/memory/{{id}}/{name}", _then_back(do))
+                site.action(f"/memory/{{id}}/{name}", _on_memory(do))
                 for name, do in buttons.items()
             ),
             site.action("/memory/{id}/edit", self._edit),
@@ -268,14 +268,14 @@ class MemoryButtons:
             key, lifecycle, by_person(f"made {lifecycle} on the page", seen=form.seen())
         )
 
-    def _edit(self, request: Request, form: Form) -> str | Response:
+    def _edit(self, request: Request, form: Form) -> Response | None:
         key, text = request.path_params["id"], form.text("text")
         why = by_person(form.why() or "edited on the page")
         try:
             self._actions.rewrite(key, lambda data: edited(data, text), form.needed("version"), why)
         except NoteConflict:
             return self._both_versions(request, key, text, form.why())
-        return form.text("back")
+        return None
 
     def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
         """The page for a note that was saved elsewhere: keeps that version, and shows this form's
@@ -295,9 +295,8 @@ class MemoryButtons:
         )
 
 
-def _then_back(do: Callable[[str, Form], object]) -> Callable[[Request, Form], str]:
-    def act(request: Request, form: Form) -> str:
+def _on_memory(do: Callable[[str, Form], object]) -> Callable[[Request, Form], None]:
+    def act(request: Request, form: Form) -> None:
         do(request.path_params["id"], form)
-        return form.text("back")
 
     return act

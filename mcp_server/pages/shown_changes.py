@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memvault.curation.changes.change_text import author
 from memvault.curation.changes.plan import LineChange, Plan, lines_changed
 from memvault.model.change import Change, ChangeKind
 
@@ -52,7 +53,7 @@ def shown_changes(
     return [
         ShownChange(
             change,
-            author_of(change),
+            author(change),
             _shown_names(container, change),
             tuple(_lines(container, change)) if lines else (),
         )
@@ -69,17 +70,8 @@ def lines_by_path(plan: Plan) -> tuple[dict[str, list[LineChange]], bool]:
     return by_path, len(changed) > MAX_LINES
 
 
-def author_of(change: Change) -> str:
-    if change.actor.kind == "person":
-        return "you"
-    if change.actor.kind == "system":
-        return "memvault"
-    return change.client or change.actor.name or "an unnamed client"
-
-
 def _shown_names(container: Container, change: Change) -> tuple[ShownName, ...]:
-    by_id = container.live.catalogue.by_id
-    memories = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
+    memories = container.live.catalogue.by_ids(change.node_ids)
     titles = {memory.title for memory in memories}
     unlinked = tuple(ShownName(name) for name in change.names if name not in titles)
     linked = tuple(ShownName(memory.title, memory.id) for memory in memories)

@@ -61,8 +61,9 @@ HEADERS = {
 }
 
 Show = Callable[[Request], Response]
-# Performs a form's action; returns the path of the next page, or the page itself.
-Act = Callable[[Request, Form], str | Response]
+# Performs a form's action; returns the path of the next page, the page itself, or None for the page
+# that the form was on.
+Act = Callable[[Request, Form], str | Response | None]
 
 
 class Site:
@@ -124,7 +125,9 @@ class Site:
         def acted(request: Request, form: Form) -> Response:
             check_unchanged(self.container, form.seen())
             then = act(request, form)
-            return RedirectResponse(back_to(then), 303) if isinstance(then, str) else then
+            if isinstance(then, Response):
+                return then
+            return RedirectResponse(back_to(form.text("back") if then is None else then), 303)
 
         return Route(path, act_in_thread, methods=["POST"])
 

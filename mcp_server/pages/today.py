@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.page_actions import by_person
+from mcp_server.pages.page_actions import ACTOR
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
@@ -117,11 +117,10 @@ class TodayPage:
             site.action("/fading", self._switch_fading),
         ]
 
-    def _switch_fading(self, _: Request, form: Form) -> str:
+    def _switch_fading(self, _: Request, form: Form) -> None:
         container = self._site.container
         on = form.yes("on")
-        container.fading.log.switch(container.now(), by_person("").actor, on=on)
-        return form.text("back")
+        container.fading.log.switch(container.now(), ACTOR, on=on)
 
     def _faded_lately(self) -> list[Change]:
         container = self._site.container

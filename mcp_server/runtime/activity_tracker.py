@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import mcp_types as mt
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_server.middleware import CallTool, ToolCall
 
 # Monitoring must not keep an idle engine alive.
 _NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
@@ -54,11 +55,7 @@ class CountRunningCalls(Middleware):
     def __init__(self) -> None:
         self.running = 0
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         self.running += 1
         try:
             return await call_next(context)

@@ -34,15 +34,16 @@ from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
 from memvault.curation.actions import Actions
+from memvault.curation.approval import Approvals
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.indexed_changes import IndexedVault
-from memvault.curation.manifest.concepts import ManifestIndex
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
-from memvault.curation.proposals import Proposal, Proposals
+from memvault.curation.operations.move import misled_note
+from memvault.curation.proposals import NeededApproval, Proposal, Proposals
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
@@ -127,9 +128,14 @@ class Container:
         self.proposals = Proposals(self.journal)
         self.gate_log = GateLog(self.journal)
         self.curator = Curator(
-            self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of
-        )
+            self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of,
+            refuse=self._refuse, approval=self._needed_approval,
+            path_of_note=self._path_of,
+            misled=lambda staging: misled_note(staging, self._merge_index()),
+            on_change=self._learn_from,
+        )  # fmt: skip
         self.curator.recover()
+        self.approvals = Approvals(self.vault, self.curator.history, lambda: self.live.catalogue)
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
         )
@@ -154,7 +160,6 @@ class Container:
             self.immunity,
             self.curator.moved,
         )
-        self.curator.refuse = self._refuse
         self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)
         self.own_outlines = Outlines(self.read_own, self.embedder)
         calendar = partial(Calendar.of, self.settings.calendar)
@@ -180,7 +185,6 @@ class Container:
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
-        self.curator.path_of_note = self._path_of
 
     def _start_jobs(self) -> None:
         """Set up background work: indexing, curation tasks, dreams, fading, upkeep."""
@@ -256,21 +260,15 @@ class Container:
         return None if memory is None else memory.path
 
     def _indexed_vault(self) -> IndexedVault:
-        stores = self.live.stores
-        return IndexedVault(self._merge_index(), stores.graph, stores.keyvalue)
+        view, stores = self.live.graph_view, self.live.stores
+        return IndexedVault(self._merge_index(), view, stores.graph, stores.keyvalue)
 
     def _index_written(self, paths: Collection[str]) -> None:
         self.indexing.index_written(paths)
 
     def manifest(self) -> ManifestKeeper:
         """Writes and reads ``manifest.md`` from the live indexes."""
-        return ManifestKeeper(
-            self.vault,
-            self.curator,
-            lambda: ManifestIndex(
-                self._merge_index(), self.live.graph_view, self.live.stores.graph
-            ),
-        )
+        return ManifestKeeper(self.vault, self.curator, self._indexed_vault)
 
     def apply_manifest(
         self, why: Attribution, *, confirm: bool = False, digest: str | None = None
@@ -296,6 +294,12 @@ class Container:
     def _refuse(self, plan: Plan, why: Attribution) -> None:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
+
+    def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
+        return self.approvals.needed(plan, why)
+
+    def _learn_from(self, change: Change) -> None:
+        self.learning.record_change(change)
 
     def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
         return self.live.stores.keyvalue.get_many(OUTLINES, paths)

@@ -75,7 +75,7 @@ class CurationTasks:
         limits: ClientLimits,
         *,
         dream_proposals: Callable[[], Sequence[Discovery]],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime],
     ) -> None:
         self._live = live
         self._curator = curator
@@ -117,8 +117,8 @@ class CurationTasks:
         """The number of open tasks."""
         return len(self._open_tasks())
 
-    def kinds(self, ids: Collection[str] | None = None) -> frozenset[TaskType]:
-        """The kinds of open tasks; with ``ids``, only of tasks about these memories."""
+    def kinds(self, ids: Collection[str] | None) -> frozenset[TaskType]:
+        """The kinds of open tasks about these memories; None for all."""
         tasks = self._open_tasks()
         if ids is None:
             return frozenset(task.task_type for task in tasks)

@@ -24,6 +24,7 @@ from memvault.consolidation.modulation import (
 )
 from memvault.consolidation.rewards import FULL, LearnedState, Signal, SignalKind
 from memvault.consolidation.signals import UseObserver, author_of, shortened
+from memvault.model.change import Change
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory, Stage
 from memvault.model.note import Vector
@@ -78,7 +79,6 @@ class LearningService:
             clock=container.now,
         )
         if self.is_on:
-            container.curator.on_change = self._uses.changed
             container.worker.run("learn from use", self._write, after=WRITE_SECONDS)
 
     @property
@@ -94,6 +94,10 @@ class LearningService:
         if self.is_on:
             visible = [hit for hit in hits if not hit.withheld]
             self._uses.shown(connection, client or UNNAMED, session, question, visible)
+
+    def record_change(self, change: Change) -> None:
+        if self.is_on:
+            self._uses.changed(change)
 
     def record_shown_to_person(self, question: str, hits: Sequence[Hit]) -> None:
         """Record the memories that a page shows for the person's question, best first."""

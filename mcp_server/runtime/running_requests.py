@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import mcp_types as mt
 from fastmcp.resources import ResourceResult
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 
+from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.runtime.worker import collect_between_requests
 
 ANSWER_SECONDS = 0.005  # time to send an answer
@@ -163,11 +163,7 @@ class CountRequests(Middleware):
     def __init__(self, requests: Callable[[], RunningRequests]) -> None:
         self._requests = requests
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         if context.message.name == _WAITS_FOR_WORK:
             return await call_next(context)
         requests = self._requests()
@@ -178,9 +174,7 @@ class CountRequests(Middleware):
             asyncio.get_running_loop().call_later(ANSWER_SECONDS, _collect_garbage, requests)
 
     async def on_read_resource(
-        self,
-        context: MiddlewareContext[mt.ReadResourceRequestParams],
-        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+        self, context: ResourceRead, call_next: ReadResource
     ) -> ResourceResult:
         with self._requests().running():
             return await call_next(context)

@@ -55,13 +55,11 @@ class VaultStats:
         """
         container = self._container()
         counted = ((-used.access_count, key) for key, used in container.activity.all().items())
-        by_id, best = container.live.catalogue.by_id, list[tuple[int, Memory]]()
+        by_ids, best = container.live.catalogue.by_ids, list[tuple[int, Memory]]()
         used_keys = sorted((count, key) for count, key in counted if count)
         for negative_count, equal in groupby(used_keys, itemgetter(0)):
-            memories = (memory for _, key in equal if (memory := by_id(key)) is not None)
-            best += [
-                (-negative_count, memory) for memory in sorted(memories, key=attrgetter("path"))
-            ]
+            memories = sorted(by_ids(key for _, key in equal), key=attrgetter("path"))
+            best += [(-negative_count, memory) for memory in memories]
             if len(best) >= TOP:
                 break
         if not best:

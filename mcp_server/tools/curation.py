@@ -27,11 +27,7 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.toolbox import Tools
-from memvault.curation.changes.forgetting import (
-    USER_REQUESTED,
-    check_permanent,
-    is_stored_only_by,
-)
+from memvault.curation.changes.forgetting import USER_REQUESTED, check_permanent
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.keeper import ManifestPreview, ManifestRefused, TouchedNote
 from memvault.curation.manifest.reading import RequestedEdit
@@ -40,18 +36,12 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams, OutsideVault
-from memvault.model.memory import Memory
 from memvault.text.secrets import without_secrets
 from memvault.vault.documents import check_writable
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
 MAX_LINKS = 20  # notes that a preview lists
-
-_OF_OTHERS = (
-    "{} is not your note alone, so only they delete it for good; with soft_delete=true it goes to "
-    "the trash now"
-)
 
 Reason = Annotated[
     str | None,
@@ -96,21 +86,12 @@ class CurationTools(Tools):
         notice, note = None, concept.note
         if note is not None:
             check_writable(note.path)
-            container.curator.stage().read(note.path)  # raises NoteNotFound if it was just deleted
-        if note is not None and self._box.is_persons(note):
+            container.vault.stored(note.path)  # raises NoteNotFound if it was just deleted
+            needed = container.approvals.to_forget(note, why, permanent=not soft_delete)
             call = TaskAction.by(
                 "forget_concept", target=note.id, reason=USER_REQUESTED, soft_delete=soft_delete
             )
-            about, kind = (note.id, note.path), ProposalKind.FORGOTTEN
-            notice = self._box.propose(kind, call, about, why, preview=preview)
-        elif note is not None and not soft_delete and self._is_of_others(note, why):
-            call = TaskAction.by(
-                "forget_concept", target=note.id, reason=USER_REQUESTED, soft_delete=False
-            )
-            notice = self._box.propose(
-                ProposalKind.FORGOTTEN, call, (note.id, note.path), why, preview=preview,
-                reason=_OF_OTHERS,
-            )  # fmt: skip
+            notice = self._box.propose(needed, call, why, preview=preview)
         if preview or notice:
             return self._preview_answer(concept, notice, at_once=not soft_delete, preview=preview)
         change = container.actions.forget([concept], why, permanent=not soft_delete)
@@ -126,11 +107,6 @@ class CurationTools(Tools):
             deletion="done" if tombstone.permanent else None,
             pulse=self._box.meter.of_vault(),
         )
-
-    def _is_of_others(self, note: Memory, why: Attribution) -> bool:
-        """Whether a client calls, and others stored or changed this note, too."""
-        history = self._box.container.curator.history
-        return not (is_person() or is_stored_only_by(history, note, why.client))
 
     @tool(annotations=ADDS, tags=CORE, title="Restore a forgotten note")
     def restore_concept(
@@ -172,8 +148,7 @@ class CurationTools(Tools):
         container = self._box.container
         ids = set(concept.node_ids)
         naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
-        namers = (container.live.catalogue.by_id(source) for source in naming - ids)
-        paths = sorted(memory.path for memory in namers if memory is not None)
+        paths = sorted(memory.path for memory in container.live.catalogue.by_ids(naming - ids))
         deletion: Literal["done", "proposed"] = "proposed" if notice else "done"
         return ForgottenAnswer(
             name=concept.name,
@@ -269,13 +244,11 @@ class ManifestTools(Tools):
     ) -> str | None:
         """Propose the call to the person if a client's edits would trash notes of theirs; returns
         the notice that says so, or None."""
-        note = next((note for note in edits_preview.trashed if self._box.is_persons(note)), None)
-        if note is None:
-            return None
-        paths = [note.path for note in edits_preview.trashed]
+        trashed = edits_preview.trashed
+        needed = self._box.container.approvals.for_notes(ProposalKind.MANIFEST, trashed, why)
+        paths = [note.path for note in trashed]
         call = TaskAction.by("reload_manifest", digest=edits_preview.digest, notes=paths)
-        about = (note.id, note.path)
-        return self._box.propose(ProposalKind.MANIFEST, call, about, why, preview=preview)
+        return self._box.propose(needed, call, why, preview=preview)
 
 
 def _shapes(preview: ManifestPreview) -> list[ManifestChangeShape]:

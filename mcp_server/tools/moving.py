@@ -7,17 +7,15 @@ from typing import Annotated, Any
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.changes import ArchivedAnswer, FolderMovedAnswer, MovedAnswer, operated
-from mcp_server.middleware.client_identity import is_person
+from mcp_server.answers.changes import ArchivedAnswer, FolderMovedAnswer, MovedAnswer
 from mcp_server.tools.arguments import FULL, SETS, Preview, SessionId, TargetName, WhyChanged
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import PERSON_DECIDES, Tools
+from mcp_server.tools.toolbox import Tools
 from memvault.curation.changes.curator import ChangeResult
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.move import Move
 from memvault.curation.operations.move_folder import FolderMove
-from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
-from memvault.model.memory import Lifecycle, Memory
 
 Destination = Annotated[
     str,
@@ -50,25 +48,14 @@ class MoveTools(Tools):
         self._box.touch(session_id)
         self._box.lookup.raise_if_quarantined(target.strip().lstrip("/"))
         actions, why = self._box.container.actions, why_of(rationale)
-        done = actions.move(target, destination, why, preview=True)
-        note = self._box.lookup.memory(done.plan.node_ids[0])
-        reason = self._persons_reason(note, done.result)
-        if reason is not None and not done.plan.changes_nothing:
-            call = TaskAction.by("move_memory", target=note.id, destination=done.result.path)
-            notice = self._box.propose(
-                ProposalKind.MOVED, call, (note.id, note.path), why, preview=preview, reason=reason
-            )
-            unmoved = Move(note.path, note.path, note.lifecycle, note.project)
-            return MovedAnswer.of(
-                done.result if preview else unmoved, node_id=note.id, notes_changed=[],
-                notice=notice, **self._operated(done, preview),
-            )  # fmt: skip
-        if not preview:
-            done = actions.move(target, destination, why)
-        changed = [edit.path for edit in done.plan.edits if edit.moved_to is None]
-        return MovedAnswer.of(
-            done.result, node_id=note.id, notes_changed=changed, **self._operated(done, preview)
-        )
+        done = actions.move(target, destination, why, preview=preview)
+        node_id = done.plan.node_ids[0]
+        call = TaskAction.by("move_memory", target=node_id, destination=done.result.path)
+        fields = self._moved(done, call, why, preview=preview)
+        if done.approval is not None and not preview:
+            note = self._box.lookup.memory(node_id)
+            fields |= {"path": note.path, "lifecycle": note.lifecycle, "project": note.project}
+        return MovedAnswer.of(done.result, node_id=node_id, **fields)
 
     @tool(annotations=SETS, tags=FULL, title="Move or rename a folder")
     def move_folder(
@@ -94,24 +81,12 @@ class MoveTools(Tools):
         """
         self._box.touch(session_id)
         actions, why = self._box.container.actions, why_of(rationale)
-        done = actions.move_folder(folder, destination, why, preview=True)
-        waiting = self._waiting_note(done.result) if not done.plan.changes_nothing else None
-        if waiting is not None:
-            note, reason = waiting
-            call = TaskAction.by("move_folder", folder=folder, destination=destination)
-            notice = self._box.propose(
-                ProposalKind.MOVED, call, (note.id, note.path), why, preview=preview, reason=reason
-            )
-            return FolderMovedAnswer.of(
-                done.result, moved=done.result.moved if preview else {}, notes_changed=[],
-                notice=notice, **self._operated(done, preview),
-            )  # fmt: skip
-        if not preview:
-            done = actions.move_folder(folder, destination, why)
-        changed = [edit.path for edit in done.plan.edits if edit.moved_to is None]
-        return FolderMovedAnswer.of(
-            done.result, notes_changed=changed, **self._operated(done, preview)
-        )
+        done = actions.move_folder(folder, destination, why, preview=preview)
+        call = TaskAction.by("move_folder", folder=folder, destination=destination)
+        fields = self._moved(done, call, why, preview=preview)
+        if done.approval is not None and not preview:
+            fields["moved"] = {}
+        return FolderMovedAnswer.of(done.result, **fields)
 
     @tool(annotations=SETS, tags=FULL, title="Archive a finished project")
     def archive_project(
@@ -128,39 +103,29 @@ class MoveTools(Tools):
         They stay searchable, links to them are kept, and undo_change moves them back.
         """
         self._box.touch(session_id)
-        actions = self._box.container.actions
-        planned = actions.archive_project(project, why_of(rationale), preview=True)
-        notes = map(self._box.container.live.catalogue.by_path, planned.result)
-        note = next((memory for memory in notes if self._box.is_persons(memory)), None)
-        if note is not None:
-            call = TaskAction.by("archive_project", project=project)
-            notice = self._box.propose(
-                ProposalKind.MOVED, call, (note.id, note.path), why_of(rationale), preview=preview
-            )
-            moved = planned.result if preview else {}
-            return ArchivedAnswer(moved=moved, notice=notice, **self._operated(planned, preview))
-        done = planned
-        if not preview:
-            done = actions.archive_project(project, why_of(rationale))
-        return ArchivedAnswer(moved=done.result, **self._operated(done, preview))
+        actions, why = self._box.container.actions, why_of(rationale)
+        done = actions.archive_project(project, why, preview=preview)
+        call = TaskAction.by("archive_project", project=project)
+        notice = self._box.propose(done.approval, call, why, preview=preview)
+        return ArchivedAnswer(
+            moved=done.result if preview or notice is None else {},
+            notice=notice,
+            **self._operated(done, preview),
+        )
 
-    def _waiting_note(self, move: FolderMove) -> tuple[Memory, str] | None:
-        """The first note of a folder that only the person may move, and why; None if there is
-        none."""
-        for each in move.moves:
-            note = self._box.container.live.catalogue.by_path(each.moved_from)
-            if note is not None and (reason := self._persons_reason(note, each)) is not None:
-                return note, reason
-        return None
-
-    def _persons_reason(self, note: Memory, move: Move) -> str | None:
-        """Why only the person may move this note, with {} for its path; None if a client may."""
-        if self._box.is_persons(note):
-            return PERSON_DECIDES[ProposalKind.MOVED]
-        permanent = Lifecycle.PERMANENT
-        if is_person() or note.lifecycle is permanent or move.lifecycle is not permanent:
-            return None
-        return "{} would become permanent there, which only they decide"
-
-    def _operated(self, done: ChangeResult[Any], preview: bool) -> dict[str, Any]:
-        return operated(done, self._box.meter.of_vault(), preview=preview)
+    def _moved(
+        self,
+        done: ChangeResult[Move] | ChangeResult[FolderMove],
+        call: TaskAction,
+        why: Attribution,
+        *,
+        preview: bool,
+    ) -> dict[str, Any]:
+        """The fields of an answer about a move; proposes the call if the move needs approval."""
+        notice = self._box.propose(done.approval, call, why, preview=preview)
+        changed = [edit.path for edit in done.plan.edits if edit.moved_to is None]
+        return {
+            "notes_changed": [] if notice else changed,
+            "notice": notice or done.result.notice,
+            **self._operated(done, preview),
+        }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -15,7 +15,6 @@ from mcp_server.answers.changes import (
     MergedAnswer,
     ReconstructedAnswer,
     SetAnswer,
-    operated,
 )
 from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
@@ -33,7 +32,6 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools
 from memvault.curation.changes.curator import ChangeResult
-from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.operations.properties import PropertyChange
@@ -101,18 +99,19 @@ class OperationTools(Tools):
                 "edit_memory does not change the lifecycle: the person sets it in the note's "
                 "properties, or you with set_lifecycle (--tools full)"
             )
-        note = self._persons_note(target) if edit.sets("project") else None
+        note = self._box.container.actions.target(target).note if edit.sets("project") else None
         if note is not None:
             call = TaskAction.by(
                 "edit_memory", target=note.id, operation=operation, content=content,
                 property=property,
             )  # fmt: skip
-            project = note.project or ""
-            return EditedAnswer(
-                node_id=note.id, path=note.path, before=project, after=project, preview=preview,
-                notice=self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview),
-                pulse=self._box.meter.of_vault(),
-            )  # fmt: skip
+            notice = self._propose_move(note, call, rationale, preview=preview)
+            if notice is not None:
+                project = note.project or ""
+                return EditedAnswer(
+                    node_id=note.id, path=note.path, before=project, after=project, preview=preview,
+                    notice=notice, pulse=self._box.meter.of_vault(),
+                )  # fmt: skip
         adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=True)
         node_id = done.plan.node_ids[0]
@@ -151,25 +150,17 @@ class OperationTools(Tools):
         without changing a note.
         """
         self._box.touch(session_id)
-        actions = self._box.container.actions
-        done = actions.merge(sources, target, why_of(rationale), preview=True)
-        target_id = done.result.node_ids[0]
-        trashed = (path for path, new_path in done.plan.moves if is_in_trash(new_path))
-        notes = map(self._box.container.live.catalogue.by_path, trashed)
-        note = next((memory for memory in notes if self._box.is_persons(memory)), None)
-        if note is not None:
+        actions, why = self._box.container.actions, why_of(rationale)
+        done = actions.merge(sources, target, why, preview=preview)
+        merged, target_id, notice = done.result, done.result.node_ids[0], None
+        if done.approval is not None:
             ids = [actions.target(source).node_ids[0] for source in sources]
             call = TaskAction.by("merge_concepts", sources=ids, target=target_id)
-            notice = self._propose(ProposalKind.MERGED, call, note, rationale, preview=preview)
-            merged = (
-                done.result if preview else replace(done.result, merged_from=(), notes_changed=())
-            )
-            return MergedAnswer.of(
-                merged, node_id=target_id, notice=notice, **self._operated(done, preview)
-            )
-        if not preview:
-            done = actions.merge(sources, target, why_of(rationale))
-        return MergedAnswer.of(done.result, node_id=target_id, **self._operated(done, preview))
+            notice = self._box.propose(done.approval, call, why, preview=preview)
+            merged = merged if preview else replace(merged, merged_from=(), notes_changed=())
+        return MergedAnswer.of(
+            merged, node_id=target_id, notice=notice, **self._operated(done, preview)
+        )
 
     @tool(annotations=ADDS, tags=FULL, title="Annotate a memory")
     def annotate_node(
@@ -263,15 +254,16 @@ class OperationTools(Tools):
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
             return self._record_claim(ProposalKind.PERMANENT, target, rationale, preview=preview)
-        note = self._persons_note(target) if move else None
+        note = self._box.container.actions.target(target).note if move else None
         if note is not None:
             call = TaskAction.by("set_lifecycle", target=note.id, lifecycle=lifecycle, move=True)
-            return SetAnswer(
-                node_id=note.id, path=note.path, proposed_path=lifecycle_path(note, lifecycle),
-                before=note.lifecycle, after=note.lifecycle, preview=preview,
-                notice=self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview),
-                pulse=self._box.meter.of_vault(),
-            )  # fmt: skip
+            notice = self._propose_move(note, call, rationale, preview=preview)
+            if notice is not None:
+                return SetAnswer(
+                    node_id=note.id, path=note.path, proposed_path=lifecycle_path(note, lifecycle),
+                    before=note.lifecycle, after=note.lifecycle, preview=preview,
+                    notice=notice, pulse=self._box.meter.of_vault(),
+                )  # fmt: skip
         done = self._box.container.actions.set_lifecycle(
             target, lifecycle, why_of(rationale), move=move, preview=preview
         )
@@ -302,16 +294,13 @@ class OperationTools(Tools):
         )  # fmt: skip
         return self._answer(done, preview=preview)
 
-    def _persons_note(self, name: str) -> Memory | None:
-        """The named note, if a client calls and the person wrote in the note; else None."""
-        note = self._box.container.actions.target(name).note
-        return note if self._box.is_persons(note) else None
-
-    def _propose(
-        self, kind: ProposalKind, call: TaskAction, note: Memory, rationale: str, *, preview: bool
-    ) -> str:
-        about = (note.id, note.path)
-        return self._box.propose(kind, call, about, why_of(rationale), preview=preview)
+    def _propose_move(
+        self, note: Memory, call: TaskAction, rationale: str, *, preview: bool
+    ) -> str | None:
+        """The notice that moving this note waits for the person; None if it need not."""
+        why = why_of(rationale)
+        needed = self._box.container.approvals.for_notes(ProposalKind.MOVED, [note], why)
+        return self._box.propose(needed, call, why, preview=preview)
 
     def _record_claim(
         self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
@@ -346,6 +335,3 @@ class OperationTools(Tools):
     def _answer(self, done: ChangeResult[PropertyChange], *, preview: bool) -> SetAnswer:
         node_id = done.plan.node_ids[0]
         return SetAnswer.of(done.result, node_id=node_id, **self._operated(done, preview))
-
-    def _operated(self, done: ChangeResult[Any], preview: bool) -> dict[str, Any]:
-        return operated(done, self._box.meter.of_vault(), preview=preview)

@@ -115,9 +115,8 @@ class QuestionTools(Tools):
         return hierarchy
 
     def _settles(self, question: OpenQuestion) -> list[SettlesShape]:
-        by_id = self._box.container.live.catalogue.by_id
-        memories = (by_id(key) for key in question.settles)
-        return [SettlesShape.of(memory) for memory in memories if memory is not None]
+        memories = self._box.container.live.catalogue.by_ids(question.settles)
+        return [SettlesShape.of(memory) for memory in memories]
 
 
 def _compared(last: OpenQuestion | None, questions: Sequence[OpenQuestion]) -> SettledShape | None:

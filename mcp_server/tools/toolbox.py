@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence, Set
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mcp_server.answers.changes import operated
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.client_identity import (
     ToolSet,
     client_name,
     connection_id,
-    is_person,
     requested_tools,
 )
 from mcp_server.runtime.learning_service import UNNAMED
@@ -20,9 +20,10 @@ from mcp_server.tools.node_lookup import NodeLookup
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
-from memvault.curation.changes.forgetting import untouched_by_person
+from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.proposals import ProposalKind
+from memvault.curation.changes.undo import UndoResult
+from memvault.curation.proposals import NeededApproval
 from memvault.model.change import TaskAction, TaskType
 from memvault.model.errors import (
     DiskFull,
@@ -41,13 +42,6 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 RETRY_SECONDS = 0.5  # until the similarity index is loaded
-PERSON_DECIDES = {
-    ProposalKind.MOVED: "{} is their own note, which only they move",
-    ProposalKind.FORGOTTEN: "{} is their own note, which only they forget",
-    ProposalKind.MERGED: "{} is their own note, which only they merge into another",
-    ProposalKind.MANIFEST: "{} is their own note, which only they forget or merge",
-    ProposalKind.UNDONE: "they changed {} themselves, which only they undo",
-}
 
 
 class Toolbox:
@@ -110,35 +104,19 @@ class Toolbox:
     def _read(self, path: str) -> bytes:
         return self.container.guarded.read(path)
 
-    def is_persons(self, note: Memory | None) -> bool:
-        """Whether the caller is a client and the person wrote, changed or moved this note."""
-        if note is None or is_person():
-            return False
-        curator = self.container.curator
-        data = curator.stage().read(note.path)
-        return not untouched_by_person(curator.history, note.path, data)
-
     def propose(
-        self,
-        kind: ProposalKind,
-        call: TaskAction,
-        about: tuple[str, str],
-        why: Attribution,
-        *,
-        preview: bool,
-        reason: str = "",
-    ) -> str:
-        """Record a client's call as a proposal to the person; returns the notice for the client.
+        self, needed: NeededApproval | None, call: TaskAction, why: Attribution, *, preview: bool
+    ) -> str | None:
+        """Record a call that needs the person's approval as a proposal to them.
 
-        Args:
-            about: id and path of the person's note, or of the note that they changed.
-            reason: why they decide, with {} for the path; by default since the note is theirs.
+        Returns the notice for the client; None if it needs none.
         """
+        if needed is None:
+            return None
         if not preview:
-            self.container.proposals.propose_call(kind, call, about, why.actor, why.rationale)
-        reason = (reason or PERSON_DECIDES[kind]).format(about[1])
+            self.container.proposals.propose_call(needed, call, why.actor, why.rationale)
         return (
-            f"This waits for the person: {reason}. Tell them that it is on the Curate page. "
+            f"This waits for the person: {needed.reason}. Tell them that it is on the Curate page. "
             "Nothing is changed until they agree."
         )
 
@@ -253,3 +231,7 @@ class Tools:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
+
+    def _operated(self, done: ChangeResult[Any] | UndoResult, preview: bool) -> dict[str, Any]:
+        """The fields that answers about changes share."""
+        return operated(done, self._box.meter.of_vault(), preview=preview)

@@ -15,15 +15,11 @@ from mcp_server.answers.changes import (
     MovedShape,
     UndoneAnswer,
     done_shape,
-    operated,
 )
-from mcp_server.middleware.client_identity import is_person
 from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChanged
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Tools
-from memvault.curation.changes.plan import Attribution
-from memvault.curation.changes.undo import UndoResult, undoable
-from memvault.curation.proposals import ProposalKind
+from memvault.curation.changes.undo import undoable
 from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams
 
@@ -60,10 +56,11 @@ class UndoTools(Tools):
         actions, why = self._box.container.actions, why_of(rationale)
         repeated = self._box.container.curator.change_of_call(ChangeKind.UNDONE, why)
         hashes = () if repeated else self._named_changes(change, client, day)
-        undone = actions.undo(hashes, why, preview=preview or not (repeated or is_person()))
-        notice = None if repeated else self._wait_for_person(undone, why, preview=preview)
-        if not (preview or notice or undone.change):
-            undone = actions.undo(hashes, why)
+        undone = actions.undo(hashes, why, preview=preview)
+        call = TaskAction.by(
+            "undo_change", changes=[change.reversal_hash for change in undone.undone]
+        )
+        notice = self._box.propose(undone.approval, call, why, preview=preview)
         is_shown = preview or not notice
         moves = undone.plan.moves if is_shown else []
         return UndoneAnswer(
@@ -76,37 +73,7 @@ class UndoTools(Tools):
             moved=[MovedShape(path=path, to=new_path) for path, new_path in moves[:MAX_MOVES]]
             or None,
             more_moved=max(0, len(moves) - MAX_MOVES) or None,
-            **operated(undone, self._box.meter.of_vault(), preview=preview),
-        )
-
-    def _wait_for_person(
-        self, planned: UndoResult, why: Attribution, *, preview: bool
-    ) -> str | None:
-        """Record a proposal if a client would undo a change of the person or of another client;
-        returns its notice, or None."""
-        if is_person():
-            return None
-        actors = [(change, change.actor) for change in planned.undone]
-        of_others = [
-            change
-            for change, actor in actors
-            if actor.kind == "client" and actor.name != why.client
-        ]
-        of_person = next((change for change, actor in actors if actor.kind == "person"), None)
-        reason = ""
-        if of_person is None and of_others:
-            of_person = of_others[0]
-            reason = "{} was changed by another client, whose changes only they undo"
-        if of_person is None:
-            return None
-        hashes = [change.reversal_hash for change in planned.undone]
-        call = TaskAction.by("undo_change", changes=hashes)
-        about = (
-            (*of_person.node_ids, of_person.reversal_hash)[0],
-            (*of_person.paths, *of_person.names, "a note")[0],
-        )
-        return self._box.propose(
-            ProposalKind.UNDONE, call, about, why, preview=preview, reason=reason
+            **self._operated(undone, preview),
         )
 
     def _named_changes(

@@ -14,6 +14,7 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings, IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.remember import remember
 from memvault.text import openvino_model
 from memvault.text.question_parser import question_parser
@@ -40,7 +41,8 @@ def live(vault: Path, state_root: Path, run: int, acknowledged: Connection) -> N
             rationale="Kept to see whether it survives.",
             project=f"p{number % 3}",
         )
-        stored = remember(container.curator, draft, links=container.live.indexer.links)
+        index = MergeIndex(container.live.catalogue, container.live.indexer.links, lambda _: set())
+        stored = remember(container.curator, draft, index=index)
         path = stored.result.path
         container.live.indexer.index([path])
         acknowledged.send((path, marker))

@@ -108,7 +108,7 @@ def test_a_call_that_fails_before_its_change_is_made_when_it_is_sent_again(
         raise StorageError("not now")
 
     with monkeypatch.context() as broken:
-        broken.setattr(writer.container.curator, "refuse", refuse)
+        broken.setattr(writer.container.client_limits, "check", refuse)
         texts = {"title": "Trip", "content": "We take the ferry."}
         assert "error" in call(writer, "one", "store_memory", **texts)
     assert call(writer, "one", "store_memory", **texts)["reversal_hash"]

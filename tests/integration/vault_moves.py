@@ -18,6 +18,7 @@ from memvault.curation.changes.forgetting import stage_forgetting, stage_restori
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
+from memvault.curation.link_targets import LinkTargets
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.fade import (
@@ -280,7 +281,8 @@ class Hand:
             rationale="To be found again.",
         )
         try:
-            stored = remember(self.curator, draft, related, links=self.indexer.links)
+            index = MergeIndex(known, self.indexer.links, lambda _: set())
+            stored = remember(self.curator, draft, LinkTargets(related), index)
         except OutsideVault:  # the ignore rules leave it out
             return
         self._saved(stored.result.path)

@@ -9,7 +9,7 @@ import pytest
 from memvault.config.settings import LimitSettings
 from memvault.curation.changes.client_limits import MANY_ALIKE, MANY_REVERSALS, ClientLimits
 from memvault.curation.changes.curator import Curator
-from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
@@ -26,12 +26,14 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.vault = Vault(folder)
-        self.curator = Curator(self.vault, Journal(self.vault))
+        self.curator = Curator(self.vault, Journal(self.vault), refuse=self._refuse)
         self.settings = LimitSettings()
         self.limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings, self.curator.now
         )
-        self.curator.refuse = self.limits.check
+
+    def _refuse(self, plan: Plan, why: Attribution) -> None:
+        self.limits.check(plan, why)
 
     def limit(self, **limits: int) -> None:
         self.settings = LimitSettings(**limits)

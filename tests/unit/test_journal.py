@@ -175,7 +175,7 @@ def test_a_journal_that_may_be_written_but_not_read_takes_no_entry(closed: str) 
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
-    with pytest.raises(ValueError, match="time zone"):
+    with pytest.raises(ValueError, match="timezone"):
         entry(ts=datetime(2026, 3, 1))
 
 

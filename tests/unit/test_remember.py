@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memvault.curation.link_targets import LinkTargets
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.model.errors import InvalidParams, MemvaultError
@@ -37,7 +39,8 @@ class StoreDesk(Desk):
         self.now = now
         draft = Draft.checked(**{"rationale": WHY, **arguments})
         memories = [self.memories[each] for each in related]
-        path = remember(self.curator, draft, memories, links=self.links).result.path
+        index = replace(self.known(), links=self.links, linking=lambda _: set())
+        path = remember(self.curator, draft, LinkTargets(memories), index).result.path
         memory = self.memory(path)
         self.links.add(path, memory.aliases)
         self.memories |= {memory.id: memory, path: memory}

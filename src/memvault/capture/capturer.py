@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, takewhile
 from pathlib import Path
 
-from memvault.capture.extract import Item, ItemKind, extract
+from memvault.capture.extract import Item, extract
 from memvault.capture.session_note import Session, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.curation.changes.curator import Curator
@@ -36,12 +36,6 @@ class Captured:
     progress: Progress
     change: str | None = None
     items: tuple[Item, ...] = field(default=())
-
-    @property
-    def lasting(self) -> tuple[Item, ...]:
-        """The decisions and preferences, which may deserve their own notes."""
-        kinds = (ItemKind.DECISION, ItemKind.PREFERENCE)
-        return tuple(item for item in self.items if item.kind in kinds)
 
 
 class Capturer:

@@ -8,20 +8,17 @@ import typer
 
 from memvault.cli.terminal import (
     AsJson,
+    NoteArgument,
     console,
-    engine_of,
-    places_of,
     print_json,
     print_line,
     print_table,
     print_text,
+    tool_answer,
 )
 from memvault.vault.frontmatter.fences import split_frontmatter
 
 _SNIPPET_LINES = 10
-NoteArgument = Annotated[
-    str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
-]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -45,8 +42,7 @@ def search(
     }
     if project is not None:
         arguments["project"] = project
-    with engine_of(places_of(context)) as engine:
-        answer = engine.call_tool("recall_memory", arguments)
+    answer = tool_answer(context, "recall_memory", arguments)
     if as_json:
         print_json(answer)
         return
@@ -80,9 +76,7 @@ def show(
     """Show a note, its links and the notes that link to it."""
     from memvault.model.graph import is_uuid
 
-    key = "id" if is_uuid(note) else "path"
-    with engine_of(places_of(context)) as engine:
-        answer = engine.call_tool("get_memory", {key: note})
+    answer = tool_answer(context, "get_memory", {"id" if is_uuid(note) else "path": note})
     if as_json:
         print_json(answer)
     elif raw:
@@ -131,9 +125,8 @@ def related(
     as_json: AsJson = False,
 ) -> None:
     """List the notes related to a note, closest first, with the sentence that relates them."""
-    with engine_of(places_of(context)) as engine:
-        arguments = {"node_id": note, "limit": 100, "verbosity_level": 1}
-        answer = engine.call_tool("get_neighborhood", arguments)
+    arguments = {"node_id": note, "limit": 100, "verbosity_level": 1}
+    answer = tool_answer(context, "get_neighborhood", arguments)
     notes = [neighbor for neighbor in answer["neighbors"] if neighbor.get("path")][:most]
     if as_json:
         print_json(notes)

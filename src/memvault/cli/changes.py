@@ -12,6 +12,7 @@ from rich.text import Text
 from memvault.cli.options import Places
 from memvault.cli.terminal import (
     AsJson,
+    NoteArgument,
     console,
     engine_of,
     places_of,
@@ -20,6 +21,7 @@ from memvault.cli.terminal import (
     print_lines_changed,
     print_table,
     print_text,
+    tool_answer,
 )
 from memvault.model.errors import InvalidParams
 
@@ -124,6 +126,7 @@ def _changes(
     places: Places, note: str | None, client: str | None, day: datetime | None
 ) -> list[Change]:
     """The changes in the vault's journal, which needs no running engine."""
+    from memvault.curation.changes.change_text import author
     from memvault.curation.changes.history import History
     from memvault.vault.files import Vault
     from memvault.vault.journal import Journal
@@ -133,15 +136,8 @@ def _changes(
     history = History(vault, Journal(vault), VersionStore(vault))
     changes = history.changes(day=day.date() if day else None, limit=None)
     if client is not None:
-        changes = [change for change in changes if client.casefold() == _author(change).casefold()]
+        changes = [change for change in changes if client.casefold() == author(change).casefold()]
     return changes if note is None else _about(note, changes)
-
-
-def _author(change: Change) -> str:
-    """The client's name, "you" for the person, "memvault" for its own upkeep."""
-    if change.actor.kind == "client":
-        return change.client or change.actor.name
-    return _YOU if change.actor.kind == "person" else "memvault"
 
 
 def _about(note: str, changes: Sequence[Change]) -> list[Change]:
@@ -168,13 +164,13 @@ def _row(change: Change) -> tuple[str, str, str]:
 
 
 def _as_dict(change: Change) -> dict[str, Any]:
-    from memvault.curation.changes.change_text import description
+    from memvault.curation.changes.change_text import author, description
 
     return {
         "reversal_hash": change.reversal_hash,
         "kind": str(change.kind),
         "timestamp": change.at.astimezone().isoformat(),
-        "by": _author(change),
+        "by": author(change),
         "description": description(change),
         "rationale": change.rationale,
         "paths": list(change.paths),
@@ -276,9 +272,7 @@ def forget(
 
 def reconstruct(
     context: typer.Context,
-    note: Annotated[
-        str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
-    ],
+    note: NoteArgument,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -287,8 +281,7 @@ def reconstruct(
     What you wrote into the note since then stays in it.
     """
     arguments = {"target": note, "rationale": "Brought back from the command line."}
-    with engine_of(places_of(context)) as engine:
-        answer = dict(engine.call_tool("reconstruct_memory", arguments))
+    answer = tool_answer(context, "reconstruct_memory", arguments)
     if as_json:
         print_json(answer)
     else:

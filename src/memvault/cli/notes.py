@@ -10,13 +10,12 @@ import typer
 from memvault.cli.terminal import (
     AsJson,
     console,
-    engine_of,
-    places_of,
     print_json,
     print_line,
     print_lines_changed,
     print_table,
     print_text,
+    tool_answer,
 )
 from memvault.model.errors import InvalidParams
 
@@ -68,8 +67,7 @@ def list_notes(
         **{name: day.astimezone().isoformat() for name, day in days.items() if day is not None},
     }  # fmt: skip
     arguments = {name: value for name, value in wanted.items() if value}
-    with engine_of(places_of(context)) as engine:
-        answer = dict(engine.call_tool("list_memories", arguments))
+    answer = tool_answer(context, "list_memories", arguments)
     if as_json:
         print_json(answer)
     elif folders:
@@ -135,9 +133,7 @@ def move(
         "folder" if is_folder else "target": note, "destination": destination, "preview": preview,
         "rationale": "Moved from the command line.",
     }  # fmt: skip
-    with engine_of(places_of(context)) as engine:
-        tool = "move_folder" if is_folder else "move_memory"
-        answer = dict(engine.call_tool(tool, arguments))
+    answer = tool_answer(context, "move_folder" if is_folder else "move_memory", arguments)
     if as_json:
         print_json(answer)
         return

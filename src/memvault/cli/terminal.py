@@ -42,6 +42,9 @@ _SCAN_MUST_BEGIN_SECONDS = 30.0
 
 console = Console(highlight=False)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
+]
 
 
 def places_of(context: typer.Context, *, must_exist: bool = True) -> Places:
@@ -77,6 +80,11 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
         with connect(launcher, places.state, show if wait else None) as engine:
             waiting.stop()
             yield engine
+
+
+def tool_answer(context: typer.Context, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    with engine_of(places_of(context)) as engine:
+        return dict(engine.call_tool(tool, arguments))
 
 
 def print_json(value: Any) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memvault.curation.changes.change_folders import remove_left_folders
-from memvault.curation.changes.curator import ChangeResult
+from memvault.curation.changes.curator import ChangeResult, Described
 from memvault.curation.changes.forgetting import (
     Restored,
     is_clients_own,
@@ -21,7 +21,7 @@ from memvault.curation.changes.forgetting import (
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import UndoResult
-from memvault.curation.indexed_changes import IndexedChanges, Result
+from memvault.curation.indexed_changes import IndexedChanges
 from memvault.curation.link_targets import LinkTargets, find_link_targets
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
@@ -64,8 +64,6 @@ from memvault.model.moments import day_of
 from memvault.vault.compose import compose_note
 from memvault.vault.file_names import safe_name
 
-Described = tuple[Result, tuple[str, ...], tuple[str, ...]]
-
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
@@ -99,17 +97,9 @@ class Actions(IndexedChanges):
         Args:
             kind: who wrote the text.
         """
-        indexed = self._indexed()
-        targets = find_link_targets(draft.link_to, indexed.notes.memories)
-        done = remember(
-            self._curator,
-            draft,
-            targets.notes,
-            unwritten=list(targets.unwritten),
-            links=indexed.notes.links,
-            linking=indexed.notes.linking,
-            kind=kind,
-        )
+        index = self._indexed().notes
+        targets = find_link_targets(draft.link_to, index.memories)
+        done = remember(self._curator, draft, targets, index, kind=kind)
         self._update_indexes([done.result.path])
         secrets = tuple(sorted(set(secrets_in(draft).values())))
         return StoredMemory(done.result.path, done.change, targets, secrets)

@@ -10,10 +10,10 @@ from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.merge import MergeIndex
-from memvault.curation.operations.move import misled_note
 from memvault.curation.targets import Target, resolve
 from memvault.model.change import ChangeKind
 from memvault.stores.graph import GraphStore
+from memvault.stores.graph_view import GraphView
 from memvault.stores.keyvalue import KeyValueStore
 
 Result = TypeVar("Result")
@@ -21,9 +21,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class IndexedVault:
-    """The vault as it is indexed now."""
+    """The vault as it is indexed now; ``notes`` is the part that merging needs."""
 
     notes: MergeIndex
+    edges: GraphView
     graph: GraphStore
     keyvalue: KeyValueStore
 
@@ -45,7 +46,6 @@ class IndexedChanges:
         self._curator = curator
         self._indexed = indexed
         self._update_indexes = update_indexes
-        curator.misled = lambda staging: misled_note(staging, indexed().notes)
 
     def target(self, name: str) -> Target:
         """Find the note or concept with this id, path, file name, title or alias.

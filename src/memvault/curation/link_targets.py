@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memvault.curation.operations.remember import is_future_name
+from memvault.curation.operations.draft import MAX_TITLE_CHARS
 from memvault.curation.targets import nearest_names, resolve_note
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
+from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory
 from memvault.search.scope import MemoryLookup
 
@@ -36,6 +37,21 @@ def find_link_targets(names: Sequence[str], memories: MemoryLookup) -> LinkTarge
         except AmbiguousTarget as error:
             targets.unlinked[name] = [note["path"] for note in error.data["candidates"]]
         except NoteNotFound:
-            missing = targets.unwritten if is_future_name(name) else targets.unlinked
+            missing = targets.unwritten if _is_future_name(name) else targets.unlinked
             missing[name] = nearest_names(name, memories)
     return targets
+
+
+def _is_future_name(name: str) -> bool:
+    """Whether a name that no note has may be given to a note later: it is no id, path or tag.
+
+    A wikilink of its `safe_name` then resolves once a note of this name is stored.
+    """
+    name = name.strip()
+    return (
+        len(name) <= MAX_TITLE_CHARS
+        and any(map(str.isalnum, name))
+        and not name.startswith("#")
+        and not any(slash in name for slash in "/\\")
+        and not is_uuid(name)
+    )

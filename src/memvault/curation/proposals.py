@@ -40,6 +40,21 @@ _KINDS = frozenset(map(str, ProposalKind))  # other versions may have recorded o
 
 
 @dataclass(frozen=True, slots=True)
+class NeededApproval:
+    """The approval of the person that a client's change needs.
+
+    Attributes:
+        note_id, path: the note for which it is needed.
+        reason: why only the person ("they") decides.
+    """
+
+    kind: ProposalKind
+    note_id: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A client's proposal.
 
@@ -78,20 +93,11 @@ class Proposals:
         return self._propose(memory.id, memory.path, actor, rationale, data)
 
     def propose_call(
-        self,
-        kind: ProposalKind,
-        call: TaskAction,
-        about: tuple[str, str],
-        actor: Actor,
-        rationale: str,
+        self, needed: NeededApproval, call: TaskAction, actor: Actor, rationale: str
     ) -> Proposal:
-        """Record a client's call that would affect the person's own notes or changes.
-
-        Args:
-            about: id and path of the note.
-        """
-        data = {PROPOSAL: kind, CALL: call.model_dump(mode="json")}
-        return self._propose(*about, actor, rationale, data)
+        """Record a client's call that waits for the person's approval."""
+        data = {PROPOSAL: needed.kind, CALL: call.model_dump(mode="json")}
+        return self._propose(needed.note_id, needed.path, actor, rationale, data)
 
     def _propose(
         self, note_id: str, path: str, actor: Actor, rationale: str, data: dict[str, Any]

@@ -26,7 +26,7 @@ from memvault.vault.ignore import IGNORE_FILE, IgnoreRules
 from memvault.vault.journal import COMPRESSED, Journal
 from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
 from memvault.vault.version_store import ARCHIVE, SUFFIX
-from memvault.vault.write import publish, replace, storage_errors, temporary_path_for
+from memvault.vault.write import replace, storage_errors, temporary_path_for
 
 FORMAT_VERSION = 1
 _WRITTEN = f"a file that `memvault export FILE.json` wrote (format {FORMAT_VERSION})"
@@ -137,10 +137,8 @@ def restore_export(
     report = RestoreReport()
     takes_journal = _takes_journal(vault, files)
     for done, (path, data) in enumerate(files.items(), 1):
-        place = vault.root.joinpath(*path.split("/"))
-        if not Path(os.path.realpath(place)).is_relative_to(vault.root):
-            raise OutsideVault(f"{path!r} leads out of the vault")
-        if (takes_journal or not is_of_journal(path)) and _write_new(place, path, data):
+        place = vault.file_path(path)
+        if (takes_journal or not is_of_journal(path)) and vault.create_at(path, data):
             report.written.append(path)
         elif place.is_file() and place.read_bytes() == data:
             report.unchanged += 1
@@ -161,20 +159,6 @@ def _takes_journal(vault: Vault, files: Mapping[str, bytes]) -> bool:
     import."""
     for file in Journal(vault).files():
         if files.get(file.relative_to(vault.root).as_posix()) != file.read_bytes():
-            return False
-    return True
-
-
-def _write_new(place: Path, path: str, data: bytes) -> bool:
-    """Write a file; False if the path exists."""
-    if place.exists():
-        return False
-    with storage_errors(path):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary_path_for(place, data) as temporary:
-                publish(temporary, place)
-        except FileExistsError:
             return False
     return True
 

@@ -28,12 +28,12 @@ from uuid import uuid4
 from zlib import crc32
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
-from memvault.vault.write import replace, storage_errors, sync_folder, temporary_path_for
+from memvault.vault.write import storage_errors, sync_folder, write_whole
 
 __all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
 
@@ -50,7 +50,7 @@ class JournalEntry(BaseModel):
 
     Attributes:
         id: entries with equal ids are duplicates.
-        ts: the time, with a time zone.
+        ts: the time.
         kind: what happened, as a past participle: ``created``, ``imported``, ``preference_set``.
         note_id, path: the note concerned, if any.
         before, after: the changed value, as JSON.
@@ -59,7 +59,7 @@ class JournalEntry(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str = Field(default_factory=lambda: str(uuid4()))
-    ts: datetime
+    ts: AwareDatetime
     kind: str = Field(min_length=1)
     actor: Actor
     note_id: str | None = None
@@ -68,13 +68,6 @@ class JournalEntry(BaseModel):
     before: Any = None
     after: Any = None
     data: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("ts")
-    @classmethod
-    def _with_zone(cls, ts: datetime) -> datetime:
-        if ts.tzinfo is None:
-            raise ValueError("ts needs a time zone")
-        return ts
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +159,7 @@ class Journal:
         with self._locked():
             if file.stat().st_size != size:
                 return 0  # an entry was added just now
-            with temporary_path_for(target, packed) as temporary:
-                replace(temporary, target)
+            write_whole(target, packed)
             file.unlink()
         return max(0, size_before - len(packed))
 

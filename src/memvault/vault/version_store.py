@@ -13,7 +13,7 @@ from pathlib import Path
 from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
 from memvault.vault.parse import content_hash
-from memvault.vault.write import replace, storage_errors, temporary_path_for
+from memvault.vault.write import storage_errors, write_whole
 
 FOLDER = Path(".memvault") / "history"
 ARCHIVE = Path(".memvault") / "archive"
@@ -119,8 +119,7 @@ class VersionStore:
                 pack_file.writestr(zipfile.ZipInfo(name), version, zipfile.ZIP_DEFLATED)
         with storage_errors(self._name(file)):
             file.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_path_for(file, data.getvalue()) as temporary:
-                replace(temporary, file)
+            write_whole(file, data.getvalue())
 
     def _file(self, name: str, folder: Path = FOLDER) -> Path:
         if not name.isalnum():  # it may come from an edited journal

@@ -7,7 +7,7 @@ import logging
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.changes.trash import versions_of
-from memvault.model.change import SYSTEM, Actor, Change
+from memvault.model.change import SYSTEM, Change
 from memvault.model.errors import StorageError
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.version_store import VersionStore
@@ -23,7 +23,7 @@ class ChangeRecorder:
         self._forgotten = forgotten
         self._contents = contents
 
-    def record(self, phase: JournalPhase, change: Change, actor: Actor) -> None:
+    def record(self, phase: JournalPhase, change: Change) -> None:
         """Write a phase of a change to the journal.
 
         The outcome repeats the forgotten and restored notes, since `Tombstones` reads no other
@@ -35,6 +35,7 @@ class ChangeRecorder:
         elif phase is JournalPhase.DONE:
             data["forgot"] = [tombstone.model_dump(mode="json") for tombstone in change.forgot]
             data["restored"] = list(change.restored)
+        actor = SYSTEM if phase is JournalPhase.WITHDRAWN else change.actor
         entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
                              rationale=change.rationale)  # fmt: skip
         self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
@@ -44,7 +45,7 @@ class ChangeRecorder:
     def withdraw(self, change: Change) -> None:
         """Record that nothing was done; if that fails, the next start finds it from the files."""
         try:
-            self.record(JournalPhase.WITHDRAWN, change, SYSTEM)
+            self.record(JournalPhase.WITHDRAWN, change)
             self._contents.drop(change.reversal_hash, versions_of(change.files))
         except StorageError as error:
             logger.warning("the journal cannot be written: %s", error.message)

@@ -49,7 +49,7 @@ def names_of(change: Change) -> str:
 def author(change: Change) -> str:
     """Who made a change: the client by name, the person, or memvault."""
     if change.actor.kind == "client":
-        return change.actor.name or "a client"
+        return change.actor.name or "an unnamed client"
     return "you" if change.actor.kind == "person" else "memvault"
 
 

@@ -41,7 +41,7 @@ class CrashRecovery:
 
         edits = files.edits_made(self._vault, change.files, version)
         if edits is None:
-            self._recorder.record(JournalPhase.DONE, change, change.actor)
+            self._recorder.record(JournalPhase.DONE, change)
             logger.info("completed the interrupted change %s", change.reversal_hash)
         elif files.revert_edits(self._vault, edits, version):
             self._recorder.withdraw(change)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from memvault.curation.changes import apply as files
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
@@ -23,19 +23,15 @@ from memvault.curation.changes.forgetting import check_permanent, check_restorin
 from memvault.curation.changes.history import History, merged_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.lock import ChangeLock
-from memvault.curation.changes.plan import Attribution, Edit, Plan, reversal_hash
+from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
-from memvault.curation.changes.undo import UndoResult, check_undoable, stage_undo
+from memvault.curation.changes.undo import UndoResult, UndoStaging, to_undo, undone_before
 from memvault.curation.moved_paths import MovedPaths
-from memvault.model.change import Actor, Change, ChangeKind
-from memvault.model.errors import (
-    InvalidParams,
-    MemvaultError,
-    NoteConflict,
-    StorageError,
-)
+from memvault.curation.proposals import NeededApproval
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
@@ -49,18 +45,24 @@ START_SECONDS = 2.0  # that recovery waits for a change of another process
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
+Described = tuple[Result, tuple[str, ...], tuple[str, ...]]  # with names and node ids
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult(Generic[Result]):
     """The result of a change; ``change`` is None if nothing was changed.
 
-    ``result`` is what the staged operation returned.
+    ``result`` is what the staged operation returned; ``approval`` is the one for which the change
+    waits.
     """
 
     plan: Plan
     result: Result
     change: Change | None = None
+    approval: NeededApproval | None = None
+
+
+Planned = TypeVar("Planned", ChangeResult[Any], UndoResult)
 
 
 class Curator:
@@ -71,6 +73,11 @@ class Curator:
     Args:
         clock: the time, with a zone.
         deleted: called for each note that is deleted for good.
+        refuse: raises for a change that must not be made.
+        approval: the approval for which a planned change must wait; None if it needs none.
+        path_of_note: the path at which the note with an id was last seen, or None.
+        misled: see `UndoStaging`.
+        on_change: called after each change.
     """
 
     def __init__(
@@ -80,17 +87,22 @@ class Curator:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         deleted: Callable[[Tombstone], None] = lambda _: None,
+        refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None,
+        approval: Callable[[Plan, Attribution], NeededApproval | None] = lambda plan, why: None,
+        path_of_note: Callable[[str], str | None] = lambda note_id: None,
+        misled: Callable[[Staging], str | None] = lambda staging: None,
+        on_change: Callable[[Change], None] = lambda change: None,
     ) -> None:
         self.vault = vault
         self.forgotten = Tombstones.read(journal)
         self._contents = VersionStore(vault)
         self._clock = clock
         self._deleted = deleted
-        self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
-        self.on_change: Callable[[Change], None] = lambda change: None  # called after each change
-        # Gives the path at which the note with an id was last seen.
-        self.path_of_note: Callable[[str], str | None] = lambda note_id: None
-        self.misled: Callable[[Staging], str | None] = lambda staging: None  # see `UndoStaging`
+        self._refuse = refuse
+        self._approval = approval
+        self._path_of_note = path_of_note
+        self._misled = misled
+        self._on_change = on_change
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self.moved = MovedPaths(journal)
@@ -148,14 +160,14 @@ class Curator:
 
     def perform_described(
         self,
-        stage: Callable[[Staging], tuple[Result, tuple[str, ...], tuple[str, ...]]],
+        stage: Callable[[Staging], Described[Result]],
         kind: ChangeKind,
         why: Attribution,
         *,
         preview: bool = False,
         alone: bool = False,
     ) -> ChangeResult[Result]:
-        """Like `perform`, but ``stage`` returns its result with the names and node ids.
+        """Like `perform`, but ``stage`` also returns the names and node ids.
 
         A call that made its change already gets that change.
 
@@ -163,22 +175,32 @@ class Curator:
             alone: nothing else changes the vault during staging; for an operation that depends on
                 which notes exist.
         """
+
+        def planned(as_before: Change | None = None) -> ChangeResult[Result]:
+            staging = self.stage(as_before)
+            result, names, node_ids = stage(staging)
+            return ChangeResult(staging.plan(kind, names, node_ids), result)
+
         earlier = self.change_of_call(kind, why)
         if earlier is not None:
-            staging = self.stage(as_before=earlier)
-            result, names, node_ids = stage(staging)
-            plan = staging.plan(kind, names, node_ids)
-            return ChangeResult(plan, result, None if preview else earlier)
+            return replace(planned(earlier), change=None if preview else earlier)
+        return self._perform(planned, why, preview=preview, alone=alone)
+
+    def _perform(
+        self, planned: Callable[[], Planned], why: Attribution, *, preview: bool, alone: bool
+    ) -> Planned:
+        """What is planned, and made unless it is a preview, changes nothing or must wait."""
         for attempt in range(1, ATTEMPTS + 1):
-            # Only the first attempt is staged while others change notes.
+            # Only the first attempt is planned while others change notes.
             with self._lock.alone() if alone or attempt > 1 else nullcontext():
-                staging = self.stage()
-                result, names, node_ids = stage(staging)
-                plan = staging.plan(kind, names, node_ids)
-                if preview or plan.changes_nothing:
-                    return ChangeResult(plan, result)
+                result = planned()
+                if result.plan.changes_nothing:
+                    return result
+                approval = self._approval(result.plan, why)
+                if preview or approval is not None:
+                    return replace(result, approval=approval)
                 try:
-                    return ChangeResult(plan, result, self.apply(plan, why))
+                    return replace(result, change=self.apply(result.plan, why))
                 except NoteConflict:
                     if attempt == ATTEMPTS:
                         raise
@@ -202,17 +224,17 @@ class Curator:
             if self._interrupted:
                 self._recover_interrupted()
             self._check(plan, why)
-            self.refuse(plan, why)
+            self._refuse(plan, why)
             change = self._change(plan, why)
             for version in plan.archives:
                 self._contents.archive(version)
             self._contents.put(change.reversal_hash, plan.versions)
-            self._make(plan, change, why.actor)
+            self._make(plan, change)
             self._drop_large(change, plan)
         for tombstone in change.forgot:
             if tombstone.permanent:
                 self._delete_for_good(tombstone)
-        self.on_change(change)
+        self._on_change(change)
         return change
 
     def undo(
@@ -229,34 +251,19 @@ class Curator:
         """
         earlier = self.change_of_call(ChangeKind.UNDONE, why)
         if earlier is not None and not preview:
-            return self._undone_before(earlier)
-        requested = {
-            change.reversal_hash: change for change in map(self.history.change, reversal_hashes)
-        }
-        for change in requested.values():
-            check_undoable(change, requested)
-        newest_first = sorted(requested.values(), key=lambda change: change.order, reverse=True)
-        for attempt in range(1, ATTEMPTS + 1):
-            undone = stage_undo(
-                newest_first,
-                self.stage(),
-                self.history,
-                self.forgotten,
-                self.path_of_note,
-                misled=self.misled,
-                for_client=why.by_client,
-            )
-            if preview or not undone.undone:
-                return undone
-            try:
-                change = self.apply(undone.plan, why)
-            except NoteConflict:
-                if attempt == ATTEMPTS:
-                    raise
-                continue
+            return undone_before(earlier, self.history)
+        newest_first = to_undo(reversal_hashes, self.history)
+
+        def planned() -> UndoResult:
+            return UndoStaging(
+                newest_first, self.stage(), self.history, self.forgotten, self._path_of_note,
+                misled=self._misled, for_client=why.by_client,
+            ).staged()  # fmt: skip
+
+        undone = self._perform(planned, why, preview=preview, alone=False)
+        if undone.change is not None:
             remove_empty_folders(self.vault, self.history, undone.undone)
-            return UndoResult(undone.undone, undone.conflicts, undone.plan, change)
-        raise AssertionError("unreachable")
+        return undone
 
     @property
     def merged_concepts(self) -> Mapping[str, GraphNode]:
@@ -312,8 +319,6 @@ class Curator:
             self._trash.delete(tombstone)
         self._deleted(tombstone)
 
-    # -- making a change ------------------------------------------------------------------------
-
     def _check(self, plan: Plan, why: Attribution) -> None:
         for edit in plan.edits:
             if why.seen and edit.before is not None:
@@ -362,14 +367,14 @@ class Curator:
             position=order if order != now else None,
         )
 
-    def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
+    def _make(self, plan: Plan, change: Change) -> None:
         edits_made = 0
         try:
-            self._recorder.record(JournalPhase.BEGUN, change, actor)
+            self._recorder.record(JournalPhase.BEGUN, change)
             for edit in plan.edits:
                 files.make_edit(self.vault, edit)
                 edits_made += 1
-            self._recorder.record(JournalPhase.DONE, change, actor)
+            self._recorder.record(JournalPhase.DONE, change)
             self._merged_concepts = None
         except MemvaultError:
             versions = plan.versions
@@ -388,12 +393,3 @@ class Curator:
                 self._contents.drop(change.reversal_hash, large)
             except StorageError as error:
                 logger.warning("%s", error.message)
-
-    # -- undoing --------------------------------------------------------------------------------
-
-    def _undone_before(self, earlier: Change) -> UndoResult:
-        """The result of an undo that was made already."""
-        moves = tuple(Edit(file.path, None, None, file.moved_to) for file in earlier.files)
-        plan = Plan(earlier.kind, earlier.names, earlier.node_ids, moves)
-        undone = tuple(filter(None, map(self.history.find, earlier.undoes)))
-        return UndoResult(undone, (), plan, earlier)

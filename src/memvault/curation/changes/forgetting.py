@@ -129,8 +129,6 @@ def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = Fals
     Raises:
         NoteNotFound: the note no longer exists.
     """
-    if target.note is not None:
-        staging.read(target.note.path)
     forgetting = Forgetting(
         name=target.name,
         kind=target.kind,

@@ -9,9 +9,10 @@ from itertools import takewhile
 from memvault.curation.changes.active_changes import ActiveChanges
 from memvault.curation.changes.change_text import summary
 from memvault.curation.changes.history import History
-from memvault.curation.changes.plan import Forgetting, LineChange, Plan, lines_changed
+from memvault.curation.changes.plan import Edit, Forgetting, LineChange, Plan, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
+from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams
 from memvault.vault.ignore import MANIFEST
@@ -42,19 +43,23 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """The result of an undo; ``change`` is None in a preview, or if nothing could be undone."""
+    """The result of an undo; ``change`` is None in a preview, or if nothing was undone.
+
+    ``approval`` is the one for which it waits, as in `ChangeResult`.
+    """
 
     undone: tuple[Change, ...]
     conflicts: tuple[Conflict, ...]
     plan: Plan
     change: Change | None = None
+    approval: NeededApproval | None = None
 
 
 class UndoStaging:
     """Stages the reversal of changes, one after another.
 
     Args:
-        content: returns a version by its hash, None if it is not kept.
+        newest_first: the changes to undo.
         path_of_note: gives the path at which the note with an id was last seen, or None.
         misled: a note in which the staged moves would make a link lead elsewhere; None if none.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
@@ -62,24 +67,43 @@ class UndoStaging:
 
     def __init__(
         self,
+        newest_first: Sequence[Change],
         staging: Staging,
-        content: Callable[[str], bytes | None],
+        history: History,
         forgotten: Tombstones,
-        active: ActiveChanges,
-        path_of_note: Callable[[str], str | None] = lambda note_id: None,
+        path_of_note: Callable[[str], str | None],
         *,
-        misled: Callable[[Staging], str | None] = lambda staging: None,
-        for_client: bool = False,
+        misled: Callable[[Staging], str | None],
+        for_client: bool,
     ) -> None:
-        self.staging = staging
-        self._for_client = for_client
-        self._content = content
+        self._newest_first = newest_first
+        self._staging = staging
+        self._history = history
         self._forgotten = forgotten
-        self._active = active
         self._path_of_note = path_of_note
         self._misled = misled
+        self._for_client = for_client
+        changes = history.changes(limit=None) if newest_first else []
+        later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
+        self._active = ActiveChanges(later, forgotten)
 
-    def undo(self, change: Change) -> list[Conflict]:
+    def staged(self) -> UndoResult:
+        """Stage the reversal of these changes; those with conflicts are left out."""
+        undone: list[Change] = []
+        conflicts: list[Conflict] = []
+        for change in self._newest_first:
+            change_conflicts = self._undo(change)
+            conflicts.extend(change_conflicts)
+            if not change_conflicts:
+                undone.append(change)
+        plan = self._staging.plan(
+            ChangeKind.UNDONE,
+            tuple(dict.fromkeys(name for change in undone for name in change.names)),
+            tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
+        )
+        return UndoResult(tuple(undone), tuple(conflicts), plan)
+
+    def _undo(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
         hidden_path = next(
             (path for path in change.paths if self._is_hidden_from_client(path)), None
@@ -89,8 +113,8 @@ class UndoStaging:
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        staging_before, conflicts = self.staging, []
-        self.staging = staging_before.copy()
+        staging_before, conflicts = self._staging, []
+        self._staging = staging_before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
@@ -99,22 +123,22 @@ class UndoStaging:
                 conflicts.append(conflict)
         conflicts = conflicts or self._misled_links(change)
         if conflicts:
-            self.staging = staging_before
+            self._staging = staging_before
             return conflicts
         for tombstone in change.forgot:
             for later in self._forgotten.kept_tombstones_of(tombstone):
-                self.staging.note_restored(later.reversal_hash)
-            self.staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
+                self._staging.note_restored(later.reversal_hash)
+            self._staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
         for key in change.restored:
             self._forget_again(key, change)
-        self.staging.note_undone(change.reversal_hash)
+        self._staging.note_undone(change.reversal_hash)
         self._active.drop(change)
         return []
 
     def _misled_links(self, change: Change) -> list[Conflict]:
         """The conflict of moving notes back under links that a later move left or rewrote."""
         later = self._active.later_move(change)
-        path = self._misled(self.staging) if later is not None else None
+        path = self._misled(self._staging) if later is not None else None
         if later is None or path is None:
             return []
         reason = f"a link in it would lead elsewhere; {_undo_first(later)}"
@@ -126,7 +150,7 @@ class UndoStaging:
         The person may have listed the file in `.memvaultignore` since the change.
         """
         is_known = path == MANIFEST or is_in_trash(path)
-        return self._for_client and not is_known and not self.staging.vault.is_note(path)
+        return self._for_client and not is_known and not self._staging.vault.is_note(path)
 
     def _is_latest(self, file: FileChange) -> bool:
         """Whether a file still has the bytes that the change wrote."""
@@ -151,10 +175,10 @@ class UndoStaging:
             return None
         before = self._kept_version(file.before)
         if current_hash == file.after and file.before is None:
-            self.staging.trash(file.path)
+            self._staging.trash(file.path)
             return None
         if current_hash == file.after and before is not None:
-            self.staging.relink(file.path, before)
+            self._staging.relink(file.path, before)
             return None
         if current_hash == file.after:
             return self._conflict(change, file, NOT_KEPT)
@@ -187,7 +211,7 @@ class UndoStaging:
         elif content_hash(current) != file.after:
             reason = f"it was moved to {path} and changed since, and stays as it is"
         else:
-            self.staging.trash(path)
+            self._staging.trash(path)
             return None
         return Conflict(change.reversal_hash, file.path, reason)
 
@@ -202,7 +226,7 @@ class UndoStaging:
         if current is None:
             return self._recreate(change, file)
         if is_unchanged and is_in_trash(file.path):  # another file has its path in the trash now
-            self.staging.trash(target)
+            self._staging.trash(target)
             return None
         if content_hash(current) == file.before:
             return None
@@ -212,9 +236,9 @@ class UndoStaging:
         before = self._kept_version(file.before) if file.after is not None else None
         if file.after is not None and before is None:
             return self._conflict(change, file, NOT_KEPT)
-        self.staging.move(target, file.path, with_edits=True)
+        self._staging.move(target, file.path, with_edits=True)
         if before is not None:
-            self.staging.write(file.path, before)
+            self._staging.write(file.path, before)
         return None
 
     def _current_target(self, change: Change, file: FileChange) -> str:
@@ -231,7 +255,7 @@ class UndoStaging:
         before = self._kept_version(file.before)
         if before is None:
             return self._conflict(change, file, NOT_KEPT)
-        self.staging.create(file.path, before)
+        self._staging.create(file.path, before)
         return None
 
     def _forget_again(self, key: str, change: Change) -> None:
@@ -240,7 +264,7 @@ class UndoStaging:
         if old is None:
             return
         path = next((file.moved_to for file in change.files if file.path == old.trash_path), None)
-        self.staging.forget_staged(
+        self._staging.forget_staged(
             Forgetting(
                 old.name,
                 old.kind,
@@ -252,10 +276,10 @@ class UndoStaging:
         )
 
     def _kept_version(self, version: str | None) -> bytes | None:
-        return None if version is None else self._content(version)
+        return None if version is None else self._history.content(version)
 
     def _current_bytes(self, path: str) -> bytes | None:
-        return self.staging.read(path) if self.staging.exists(path) else None
+        return self._staging.read(path) if self._staging.exists(path) else None
 
     def _conflict(
         self,
@@ -298,50 +322,28 @@ def _undo_first(newer: Change) -> str:
     return f"undo the later change first: {summary(newer)} ({newer.reversal_hash[:8]})"
 
 
-def stage_undo(
-    newest_first: Sequence[Change],
-    staging: Staging,
-    history: History,
-    forgotten: Tombstones,
-    path_of_note: Callable[[str], str | None],
-    *,
-    misled: Callable[[Staging], str | None],
-    for_client: bool,
-) -> UndoResult:
-    """Stage the reversal of these changes; those with conflicts are left out.
+def undone_before(undo: Change, history: History) -> UndoResult:
+    """The result of an undo that was made already."""
+    moves = tuple(Edit(file.path, None, None, file.moved_to) for file in undo.files)
+    plan = Plan(undo.kind, undo.names, undo.node_ids, moves)
+    undone = tuple(filter(None, map(history.find, undo.undoes)))
+    return UndoResult(undone, (), plan, undo)
 
-    Args:
-        path_of_note, misled, for_client: see `UndoStaging`.
+
+def to_undo(reversal_hashes: Iterable[str], history: History) -> list[Change]:
+    """The changes with these hashes, newest first.
+
+    Raises:
+        NoteNotFound: there is no such change.
+        InvalidParams: one is undone by a change not among these, or never can be.
     """
-    changes = history.changes(limit=None) if newest_first else []
-    later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
-    active = ActiveChanges(later, forgotten)
-    undoing = UndoStaging(
-        staging,
-        history.content,
-        forgotten,
-        active,
-        path_of_note,
-        misled=misled,
-        for_client=for_client,
-    )
-    undone: list[Change] = []
-    conflicts: list[Conflict] = []
-    for change in newest_first:
-        change_conflicts = undoing.undo(change)
-        conflicts.extend(change_conflicts)
-        if not change_conflicts:
-            undone.append(change)
-    plan = undoing.staging.plan(
-        ChangeKind.UNDONE,
-        tuple(dict.fromkeys(name for change in undone for name in change.names)),
-        tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
-    )
-    return UndoResult(tuple(undone), tuple(conflicts), plan)
+    requested = {change.reversal_hash: change for change in map(history.change, reversal_hashes)}
+    for change in requested.values():
+        _check_undoable(change, requested)
+    return sorted(requested.values(), key=lambda change: change.order, reverse=True)
 
 
-def check_undoable(change: Change, requested: Collection[str]) -> None:
-    """Raise InvalidParams if a change is undone by a change not among these, or never can be."""
+def _check_undoable(change: Change, requested: Collection[str]) -> None:
     if change.undone_by is not None and change.undone_by not in requested:
         raise InvalidParams(
             f"This change is undone already, by {change.undone_by}; undo that one to redo it",

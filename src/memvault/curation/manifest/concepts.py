@@ -17,12 +17,11 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any
 
-from memvault.curation.operations.merge import MergeIndex
+from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.targets import Target, names_of_memory, resolve
 from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
 from memvault.model.memory import Memory
-from memvault.stores.graph import GraphStore
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.files import Vault
@@ -138,15 +137,6 @@ def _shown(name: str) -> str:
     return " ".join(name.split())
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestIndex:
-    """The indexed vault; ``notes`` is the part that merging needs."""
-
-    notes: MergeIndex
-    edges: GraphView
-    graph: GraphStore
-
-
 class ConceptResolver:
     """Resolves the names in one manifest.
 
@@ -154,7 +144,7 @@ class ConceptResolver:
         concepts: the current concepts, by key.
     """
 
-    def __init__(self, indexed: ManifestIndex, concepts: Mapping[str, Concept]) -> None:
+    def __init__(self, indexed: IndexedVault, concepts: Mapping[str, Concept]) -> None:
         self._indexed = indexed
         self._concepts = concepts
 
@@ -212,9 +202,7 @@ class WrittenConcept:
         return cls(concept.name, concept.ids, bool(concept.paths))
 
 
-def save_concepts(
-    vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str] = ()
-) -> str:
+def save_concepts(vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str]) -> str:
     """Save this list and return its name; of older lists keep the last few and the ``needed``.
 
     Raises:

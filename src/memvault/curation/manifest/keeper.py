@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.curator import Curator, Described
 from memvault.curation.changes.forgetting import stage_forgetting
-from memvault.curation.changes.plan import Attribution, LineChange, Plan
+from memvault.curation.changes.plan import Attribution, LineChange
 from memvault.curation.changes.staging import Staging
+from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.manifest.concepts import (
     Concept,
     ConceptResolver,
-    ManifestIndex,
     WrittenConcept,
     concept_key,
     concepts_of,
@@ -109,7 +109,7 @@ class ManifestKeeper:
         self,
         vault: Vault,
         curator: Curator,
-        indexed: Callable[[], ManifestIndex],
+        indexed: Callable[[], IndexedVault],
     ) -> None:
         self._vault = vault
         self._curator = curator
@@ -202,16 +202,11 @@ class ManifestKeeper:
                 path=MANIFEST,
             )
         concepts = self.concepts()
-        for attempt in range(1, ATTEMPTS + 1):
-            plan = self._plan(concepts, confirm)
-            if plan is None:
-                return None
-            try:
-                return self._curator.apply(plan, why)
-            except NoteConflict:
-                if attempt == ATTEMPTS:
-                    raise
-        raise AssertionError("unreachable")
+
+        def stage(staging: Staging) -> Described[None]:
+            return None, *self._stage_all(staging, concepts, confirm)
+
+        return self._curator.perform_described(stage, ChangeKind.MANIFEST_APPLIED, why).change
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -291,14 +286,15 @@ class ManifestKeeper:
 
     # -- applying -------------------------------------------------------------------------------
 
-    def _plan(self, concepts: Mapping[str, Concept], confirm: bool) -> Plan | None:
-        """All edits as one plan; None if there are none."""
-        staging = self._curator.stage()
+    def _stage_all(
+        self, staging: Staging, concepts: Mapping[str, Concept], confirm: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Stage all edits; returns the names and node ids that they change."""
         lines = read_lines(_text(staging.read(MANIFEST)))
         reading = self._read_edits(lines, concepts)
         _check(reading.faults)
         if not reading.edits:
-            return None
+            return (), ()
         reason = self._confirmation_reason(reading)
         if reason is not None and not confirm:
             raise ManifestRefused(f"{reason} (confirm=true)", lines=[])
@@ -311,8 +307,7 @@ class ManifestKeeper:
                 _check([Fault(edit.line or 1, error.message)])
         self._stage_manifest(staging, lines, reading)
         names = tuple(dict.fromkeys(name for edit in reading.edits for name in edit.concepts))
-        ids = tuple(dict.fromkeys(key for edit in reading.edits for key in edit.node_ids))
-        return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
+        return names, tuple(dict.fromkeys(key for edit in reading.edits for key in edit.node_ids))
 
     def _stage(self, staging: Staging, edit: RequestedEdit) -> None:
         if edit.action is Action.ANNOTATE:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.curator import Curator, Described
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
@@ -77,7 +77,7 @@ def import_conversations(
     imported_hashes = _imported_texts(curator.history)
     why = Attribution("", f"Imported from {NAMES[provider]}.", kind="person")
 
-    def stage(staging: Staging) -> tuple[ImportReport, tuple[str, ...], tuple[str, ...]]:
+    def stage(staging: Staging) -> Described[ImportReport]:
         run = _Import(staging, imported_hashes)
         for done, item in enumerate(read_export(source, provider), 1):
             run.add(item)

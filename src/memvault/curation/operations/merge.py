@@ -8,17 +8,15 @@ Concepts without notes are joined in the journal, and no note is changed.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import property_of, set_property, spelling
-from memvault.curation.operations.relink import relink
+from memvault.curation.operations.relink import attached_files, relink
 from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
@@ -259,9 +257,8 @@ class _Merging:
         Sentences of the ``bodies`` texts are left out; then the text is added to ``bodies``.
         """
         original = self._staging.read(memory.path)
-        data = rewrite_links(
-            memory.path, original, self._moved_from(memory.path), self._attachment_of(memory.path)
-        )
+        attached = attached_files(self._staging, memory.path, self._path)
+        data = rewrite_links(memory.path, original, self._moved_from(memory.path), attached)
         body = _body(note, note_text(memory.path, data), note_text(memory.path, original))
         text = without_repeats(body, bodies).strip("\r\n")
         bodies.append(body)
@@ -296,19 +293,6 @@ class _Merging:
             return NewTarget(leads_to, self._name_of(leads_to, self._path), link.subpath)
 
         return redirect
-
-    def _attachment_of(self, source: str) -> Callable[[str], str | None]:
-        """A redirect for relative links to files, if the text moves to another folder."""
-        folder = posixpath.dirname(source)
-
-        def attached(dest: str) -> str | None:
-            if "://" in dest or folder == posixpath.dirname(self._path):
-                return None
-            path = posixpath.normpath(posixpath.join(folder, unquote(dest)))
-            is_in_vault = not path.startswith("..") and self._staging.is_file(path)
-            return path if is_in_vault else None
-
-        return attached
 
 
 def _body(note: ParsedNote, text: str, original: str | None = None) -> str:

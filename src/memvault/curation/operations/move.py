@@ -9,18 +9,16 @@ words.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging, is_in_trash
 from memvault.curation.operations.destination import destination_path
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.properties import path_of, set_property, stage_lifecycle
-from memvault.curation.operations.relink import relink, unreadable_canvases
+from memvault.curation.operations.relink import attached_files, relink, unreadable_canvases
 from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.curation.targets import Target
 from memvault.model.change import ChangeKind
@@ -170,7 +168,7 @@ def stage_moves(
     for path in sorted(index.linking(_keys(memories, new)) | set(new)):
         if staging.exists(path):
             redirect = _redirect(index.links, links, new, path, only_target=not reads_as_before)
-            relink(staging, path, redirect, new, _attached(staging, path, new.get(path, path)))
+            relink(staging, path, redirect, new, attached_files(staging, path, new.get(path, path)))
     for path, target in new.items():
         staging.move(path, target, with_edits=True)
     return new
@@ -242,16 +240,3 @@ def _redirect(
 def _names_path(target: str, path: str) -> bool:
     """Whether a link's target is the whole path of a note in a folder."""
     return "/" in path and folded_name(target) == folded_name(without_suffix(path))
-
-
-def _attached(staging: Staging, path: str, target: str) -> Callable[[str], str | None]:
-    """A redirect for relative links to files that do not move."""
-    folder = posixpath.dirname(path)
-
-    def attached(dest: str) -> str | None:
-        if "://" in dest or folder == posixpath.dirname(target):
-            return None
-        file = posixpath.normpath(posixpath.join(folder, unquote(dest)))
-        return file if not file.startswith("..") and staging.is_file(file) else None
-
-    return attached

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.curator import ChangeResult, Curator, Described
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
@@ -204,7 +204,7 @@ def set_preference(
     except ValueError as error:
         raise InvalidParams(str(error)) from error
 
-    def stage(staging: Staging) -> tuple[Preference, tuple[str, ...], tuple[str, ...]]:
+    def stage(staging: Staging) -> Described[Preference]:
         place = _place(staging, preference_key(shown_key), path)
         if not staging.exists(place):
             staging.create(place, _NEW_NOTE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.canvas import is_readable, rewrite_canvas
@@ -41,6 +43,19 @@ def relink(
         return False
     staging.relink(path, changed)
     return True
+
+
+def attached_files(staging: Staging, source: str, target: str) -> Attached:
+    """A redirect for relative links to files, in text that moves from one note to another."""
+    folder = posixpath.dirname(source)
+
+    def attached(dest: str) -> str | None:
+        if "://" in dest or folder == posixpath.dirname(target):
+            return None
+        file = posixpath.normpath(posixpath.join(folder, unquote(dest)))
+        return file if not file.startswith("..") and staging.is_file(file) else None
+
+    return attached
 
 
 def unreadable_canvases(

@@ -17,22 +17,22 @@ minutes, the existing note is returned, unless somebody changed it since.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any, Literal
 from uuid import uuid4
 
-from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.curator import ChangeResult, Curator, Described
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging, numbered_paths
-from memvault.curation.operations.draft import MAX_TITLE_CHARS, Draft, kind_of
+from memvault.curation.link_targets import LinkTargets
+from memvault.curation.operations.draft import Draft, kind_of
+from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.note_types import known_type
 from memvault.curation.provenance import WEB
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
-from memvault.model.graph import is_uuid
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import day_of
 from memvault.text.secrets import find_secrets
@@ -47,10 +47,8 @@ from memvault.vault.compose import (
 )
 from memvault.vault.file_names import safe_name
 from memvault.vault.files import Vault
-from memvault.vault.links import LinkIndex, keys_of, wikilink
+from memvault.vault.links import keys_of, wikilink
 from memvault.vault.write import storage_errors
-
-Linking = Callable[[Iterable[str]], Collection[str]]
 
 RETRY_WINDOW = timedelta(minutes=10)
 SESSION_TYPES = frozenset({"session", "conversation", "chat", "log", "journal", "daily"})
@@ -71,20 +69,16 @@ class Stored:
 def remember(
     curator: Curator,
     draft: Draft,
-    related: Sequence[Memory] = (),
+    targets: LinkTargets | None = None,
+    index: MergeIndex | None = None,
     *,
-    unwritten: Sequence[str] = (),
-    links: LinkIndex | None = None,
-    linking: Linking = lambda _: (),
     kind: Literal["client", "person"] = "client",
 ) -> ChangeResult[Stored]:
     """Write the draft as a new note.
 
     Args:
-        related: the memories that the note links to.
-        unwritten: names of notes that it also links to and that do not exist yet.
-        links: gives the shortest name for a link; without it links have whole paths.
-        linking: gives the paths of the notes with a link that has one of these keys (`keys_of`).
+        targets: the notes to which it links, and names to which it links that no note has yet.
+        index: gives the shortest names for links; without it links have whole paths.
         kind: who wrote the text.
 
     Raises:
@@ -95,41 +89,29 @@ def remember(
         draft.client or "", draft.rationale, kind=kind, session=draft.session or "", call=draft.call
     )
 
-    def stage(staging: Staging) -> tuple[Stored, tuple[str, ...], tuple[str, ...]]:
-        stored = stage_memory(
-            staging,
-            draft,
-            related,
-            curator.now(),
-            unwritten=unwritten,
-            links=links,
-            linking=linking,
-        )
+    def stage(staging: Staging) -> Described[Stored]:
+        stored = _stage(staging, draft, targets or LinkTargets(), index, curator.now())
         return stored, (stored.title,), (stored.id,) if stored.id else ()
 
     return curator.perform_described(stage, ChangeKind.CREATED, why, alone=True)
 
 
-def stage_memory(
+def _stage(
     staging: Staging,
     draft: Draft,
-    related: Sequence[Memory],
+    targets: LinkTargets,
+    index: MergeIndex | None,
     now: datetime,
-    *,
-    unwritten: Sequence[str],
-    links: LinkIndex | None,
-    linking: Linking,
 ) -> Stored:
-    """Stage the note of a draft and its attachment, if any; see `remember` for the arguments."""
+    """Stage the note of a draft and its attachment, if any."""
     title = _title(draft, now)
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
-    name = _free_name(folder, title, links, linking)
+    name = _free_name(folder, title, index)
     source = f"{folder}/{name}.md"
-    new_links = [
-        f"[[{stem}]]" for name in unwritten if (stem := safe_name(name)) != safe_name(title)
-    ]
-    known_links = [_link(memory, source, links) for memory in related]
+    stems = map(safe_name, targets.unwritten)
+    new_links = [f"[[{stem}]]" for stem in stems if stem != safe_name(title)]
+    known_links = [_link(memory, source, index) for memory in targets.notes]
     related_to = list(dict.fromkeys(known_links + new_links))
     properties = _properties(draft, lifecycle, project, now)
     suffix = _suffix(draft)
@@ -147,13 +129,13 @@ def stage_memory(
     return Stored(staging.create_note(folder, name, note), title, properties["id"])
 
 
-def _free_name(folder: str, title: str, links: LinkIndex | None, linking: Linking) -> str:
+def _free_name(folder: str, title: str, index: MergeIndex | None) -> str:
     """The file name for a title, with a number if links of that name lead to a note elsewhere."""
-    if links is None:
+    if index is None:
         return safe_name(title)
     for path in numbered_paths(f"{folder}/{safe_name(title)}.md", first=2):
         name = PurePosixPath(path).stem
-        if links.resolve(name, "") in (None, path) or not linking(keys_of(path, ())):
+        if index.links.resolve(name, "") in (None, path) or not index.linking(keys_of(path, ())):
             break
     return name
 
@@ -281,26 +263,12 @@ def _body(draft: Draft, embed: str | None, related: list[str]) -> str:
     return "\n\n".join(parts)
 
 
-def is_future_name(name: str) -> bool:
-    """Whether a name that no note has may be given to a note later: it is no id, path or tag.
-
-    A wikilink of its `safe_name` then resolves once a note of this name is stored.
-    """
-    name = name.strip()
-    return (
-        len(name) <= MAX_TITLE_CHARS
-        and any(map(str.isalnum, name))
-        and not name.startswith("#")
-        and not any(slash in name for slash in "/\\")
-        and not is_uuid(name)
-    )
-
-
-def _link(memory: Memory, source: str, links: LinkIndex | None) -> str:
+def _link(memory: Memory, source: str, index: MergeIndex | None) -> str:
     takes_its_name = (
         PurePosixPath(memory.path).stem.casefold() == PurePosixPath(source).stem.casefold()
     )
-    return wikilink(memory.path, source, None if takes_its_name else links)
+    links = None if takes_its_name or index is None else index.links
+    return wikilink(memory.path, source, links)
 
 
 def _stored_already(vault: Vault, source: str, note: bytes, now: datetime) -> str | None:

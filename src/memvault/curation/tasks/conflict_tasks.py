@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memvault.curation.targets import names_of_memory
+from memvault.curation.tasks.note_tasks import remarks
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import SUPERSEDED, relation_name
 from memvault.model.memory import Memory
@@ -113,12 +114,5 @@ def _names_successor(older: Memory, newer: Memory, edges: GraphView) -> bool:
 
 
 def _superseded(older: Memory, newer: Memory, detail: str) -> CurationTask:
-    says = f"Superseded by: {wikilink(newer.path, older.path)}"
-    return CurationTask.about(
-        [older, newer],
-        TaskType.SUPERSEDED,
-        Priority.LOW,
-        detail,
-        TaskAction.by("annotate_node", target=older.id, note=says),
-        TaskAction.by("edit_memory", target=older.id, operation="append", content=says),
-    )
+    calls = remarks(older, f"Superseded by: {wikilink(newer.path, older.path)}")
+    return CurationTask.about([older, newer], TaskType.SUPERSEDED, Priority.LOW, detail, *calls)

@@ -72,7 +72,7 @@ class TaskFinder:
         edges: GraphView,
         similarity_index: SimilarityIndex,
         read: Callable[[str], bytes],
-        go_on: Callable[[], None] = lambda: None,
+        go_on: Callable[[], None],
     ) -> None:
         self._edges = edges
         self._similarity_index = similarity_index

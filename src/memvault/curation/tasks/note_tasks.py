@@ -327,16 +327,16 @@ class Orphans:
 def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
     """A task for a note without connections; suggests a link to the most similar note."""
     hint = f"; the most similar note is {nearest.path}" if nearest else ""
-    calls = _link_calls(memory, nearest) if nearest else ()
+    calls = remarks(memory, f"Related: {wikilink(nearest.path, memory.path)}") if nearest else ()
     detail = f"not connected to any other note{hint}"
     return CurationTask.about([memory], TaskType.ORPHAN, Priority.LOW, detail, *calls)
 
 
-def _link_calls(memory: Memory, nearest: Memory) -> tuple[TaskAction, ...]:
-    related = f"Related: {wikilink(nearest.path, memory.path)}"
+def remarks(memory: Memory, text: str) -> tuple[TaskAction, ...]:
+    """The calls that add a remark to a note, either of which settles a task."""
     return (
-        TaskAction.by("annotate_node", target=memory.id, note=related),
-        TaskAction.by("edit_memory", target=memory.id, operation="append", content=related),
+        TaskAction.by("annotate_node", target=memory.id, note=text),
+        TaskAction.by("edit_memory", target=memory.id, operation="append", content=text),
     )
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 
 from memvault.vault.compose import fenced
 from memvault.vault.conversations.conversation import (
     Conversation,
     Malformed,
-    Turn,
-    add_turn,
     conversation_of,
     joined,
     list_of,
-    time_of,
 )
 
 _CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201")  # only ChatGPT's page shows these
@@ -25,22 +21,14 @@ def conversation(entry: dict[str, Any]) -> Conversation:
     mapping = entry.get("mapping")
     if not isinstance(mapping, dict):
         raise Malformed("it has no messages (mapping)")
-    turns: list[Turn] = []
-    times: list[datetime] = []
-    for node_id in _thread(mapping, entry.get("current_node")):
-        message = mapping[node_id].get("message")
-        if not isinstance(message, dict):
-            continue
-        text = _visible_text(message)
-        if text:
-            add_turn(turns, _role(message) == "user", text)
-            times += [time for time in [time_of(message.get("create_time"))] if time]
+    thread = _thread(mapping, entry.get("current_node"))
+    messages = [m for node_id in thread if isinstance(m := mapping[node_id].get("message"), dict)]
     return conversation_of(
         "chatgpt",
         entry.get("conversation_id") or entry.get("id"),
         entry.get("title"),
-        time_of(entry.get("create_time")) or min(times, default=None),
-        turns,
+        entry.get("create_time"),
+        [(_role(m) == "user", _visible_text(m), m.get("create_time")) for m in messages],
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,9 +11,7 @@ from memvault.vault.conversations.conversation import (
     Conversation,
     Document,
     Malformed,
-    Turn,
     Unreadable,
-    add_turn,
     conversation_of,
     joined,
     list_of,
@@ -27,21 +24,15 @@ def conversation(entry: dict[str, Any]) -> Conversation:
     messages = entry.get("chat_messages")
     if not isinstance(messages, list):
         raise Malformed("it has no messages (chat_messages)")
-    turns: list[Turn] = []
-    times: list[datetime] = []
-    for message in messages:
-        if not isinstance(message, dict):
-            raise Malformed("one of its messages is damaged")
-        text = _message_text(message)
-        if text and message.get("sender") in ("human", "assistant"):
-            add_turn(turns, message["sender"] == "human", text)
-            times += [time for time in [time_of(message.get("created_at"))] if time]
+    if not all(isinstance(message, dict) for message in messages):
+        raise Malformed("one of its messages is damaged")
+    spoken = [message for message in messages if message.get("sender") in ("human", "assistant")]
     return conversation_of(
         "claude",
         entry.get("uuid"),
         entry.get("name"),
-        time_of(entry.get("created_at")) or min(times, default=None),
-        turns,
+        entry.get("created_at"),
+        [(m["sender"] == "human", _message_text(m), m.get("created_at")) for m in spoken],
     )
 
 

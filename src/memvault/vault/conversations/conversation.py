@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -127,9 +128,28 @@ class Malformed(Exception):
 
 
 def conversation_of(
-    provider: Provider, external_id: Any, title: Any, created: datetime | None, turns: list[Turn]
+    provider: Provider,
+    external_id: Any,
+    title: Any,
+    created: Any,
+    messages: Sequence[tuple[bool, str, Any]],
 ) -> Conversation:
-    """The conversation with these turns. Raises Malformed: it has no id, no date or no turns."""
+    """The conversation with these messages.
+
+    Args:
+        created: its time, as `time_of` reads it; by default that of its first message.
+        messages: whether each is the person's, its text, and its time.
+
+    Raises:
+        Malformed: it has no id, no date or no messages with text.
+    """
+    turns: list[Turn] = []
+    times: list[datetime] = []
+    for is_person, text, at in messages:
+        if text:
+            _add_turn(turns, is_person, text)
+            times += filter(None, [time_of(at)])
+    created = time_of(created) or min(times, default=None)
     if not isinstance(external_id, str) or not external_id.strip():
         raise Malformed("it has no id")
     if created is None:
@@ -142,7 +162,7 @@ def conversation_of(
     return Conversation(provider, external_id.strip(), checked_title, created, tuple(turns))
 
 
-def add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
+def _add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
     """Add a message; consecutive messages of one side are one turn."""
     if turns and turns[-1].is_person == is_person:
         text = f"{turns.pop().text}\n\n{text}"

@@ -177,9 +177,7 @@ def _replaced(header: str, entry: Entry, value: object, newline: str) -> str:
         comment = header[start:key_line_end].rstrip()
         return header[:start] + _inline(value) + comment + header[end:]
     if entry.literal:
-        comment_of = _LITERAL_COMMENT.match(header, entry.value.start)
-        comment = comment_of[1] if comment_of else ""
-        return header[:start] + _inline(value) + comment + header[end:]
+        return header[:start] + _inline(value) + _literal_comment(header, entry) + header[end:]
     gap = header[start : entry.value.start]
     new_text = _inline(value)
     if new_text and gap.strip(" \t") == "" and gap:
@@ -199,13 +197,18 @@ def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> 
             first = header[_line_start(header, entry.items[0].start) :][:column]
             indent = first[: len(first) - len(first.lstrip())]
     elif entry.literal:
-        comment_of = _LITERAL_COMMENT.match(header, entry.value.start)
-        comment = comment_of[1] if comment_of else ""
+        comment = _literal_comment(header, entry)
     else:
         comment_after = _COMMENT.match(header, end)
         comment = comment_after[0] if comment_after else ""
         end += len(comment)
     return header[:start] + comment + items_text(values, indent, newline) + header[end:]
+
+
+def _literal_comment(header: str, entry: Entry) -> str:
+    """The comment after the mark of a ``|`` or ``>`` text."""
+    comment = _LITERAL_COMMENT.match(header, entry.value.start)
+    return comment[1] if comment else ""
 
 
 def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) -> str | None:

@@ -1,0 +1,126 @@
+"""Decides which changes of clients wait for the person's approval.
+
+A client does not move, forget or merge a note of the person's, make a note permanent by moving it,
+or undo a change of the person or of another client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from memvault.curation.changes.forgetting import is_stored_only_by, untouched_by_person
+from memvault.curation.changes.history import History
+from memvault.curation.changes.plan import Attribution, Edit, Plan
+from memvault.curation.proposals import NeededApproval, ProposalKind
+from memvault.model.change import Change, ChangeKind
+from memvault.model.memory import Lifecycle, Memory
+from memvault.search.scope import MemoryLookup
+from memvault.vault.files import Vault
+from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.parse import parse_note
+
+_OWN = {
+    ProposalKind.MOVED: "{} is their own note, which only they move",
+    ProposalKind.FORGOTTEN: "{} is their own note, which only they forget",
+    ProposalKind.MERGED: "{} is their own note, which only they merge into another",
+    ProposalKind.MANIFEST: "{} is their own note, which only they forget or merge",
+}
+_PERMANENT = "{} would become permanent there, which only they decide"
+_OF_OTHERS = (
+    "{} is not your note alone, so only they delete it for good; with soft_delete=true it goes to "
+    "the trash now"
+)
+_UNDONE = "they changed {} themselves, which only they undo"
+_UNDONE_OF_CLIENT = "{} was changed by another client, whose changes only they undo"
+
+# Changes that move notes, with the kind of their proposals.
+_MOVING = {
+    ChangeKind.MOVED: ProposalKind.MOVED,
+    ChangeKind.ARCHIVED: ProposalKind.MOVED,
+    ChangeKind.MERGED: ProposalKind.MERGED,
+}
+
+
+class Approvals:
+    """Finds the approvals that clients' changes need. Thread-safe.
+
+    Args:
+        memories: gives the current notes.
+    """
+
+    def __init__(
+        self, vault: Vault, history: History, memories: Callable[[], MemoryLookup]
+    ) -> None:
+        self._vault = vault
+        self._history = history
+        self._memories = memories
+
+    def needed(self, plan: Plan, why: Attribution) -> NeededApproval | None:
+        """The approval that a planned move, merge or undo needs; None if it needs none."""
+        if not why.by_client:
+            return None
+        if plan.kind is ChangeKind.UNDONE:
+            return _to_undo(map(self._history.change, plan.undoes), why)
+        moves = sorted((edit for edit in plan.edits if edit.moved_to), key=lambda edit: edit.path)
+        return next(filter(None, (self._to_move(edit, plan.kind, why) for edit in moves)), None)
+
+    def for_notes(
+        self, kind: ProposalKind, notes: Iterable[Memory | None], why: Attribution
+    ) -> NeededApproval | None:
+        """The approval for the first of the notes that the person wrote, changed or moved."""
+        for note in notes:
+            if note is not None and self._is_persons(note, why):
+                return NeededApproval(kind, note.id, note.path, _OWN[kind].format(note.path))
+        return None
+
+    def to_forget(
+        self, note: Memory, why: Attribution, *, permanent: bool
+    ) -> NeededApproval | None:
+        """The approval for forgetting a note, which for good needs one unless this client alone
+        stored and changed it."""
+        kind = ProposalKind.FORGOTTEN
+        needed = self.for_notes(kind, [note], why)
+        is_own = not why.by_client or is_stored_only_by(self._history, note, why.client)
+        if needed is not None or not permanent or is_own:
+            return needed
+        return NeededApproval(kind, note.id, note.path, _OF_OTHERS.format(note.path))
+
+    def _to_move(self, edit: Edit, kind: ChangeKind, why: Attribution) -> NeededApproval | None:
+        note = self._memories().by_path(edit.path)
+        if note is None or kind not in _MOVING:
+            return None
+        needed = self.for_notes(_MOVING[kind], [note], why)
+        if needed is not None or kind is not ChangeKind.MOVED or not _becomes_permanent(note, edit):
+            return needed
+        reason = _PERMANENT.format(note.path)
+        return NeededApproval(ProposalKind.MOVED, note.id, note.path, reason)
+
+    def _is_persons(self, note: Memory, why: Attribution) -> bool:
+        """Whether a client asks, and the person wrote, changed or moved this note."""
+        if not why.by_client:
+            return False
+        return not untouched_by_person(self._history, note.path, self._vault.stored(note.path))
+
+
+def _becomes_permanent(note: Memory, edit: Edit) -> bool:
+    moved = parse_note(edit.moved_to or "", edit.after or edit.before or b"")
+    after = memory_of(moved, fallback_time=note.created_at).lifecycle
+    return after is Lifecycle.PERMANENT and note.lifecycle is not after
+
+
+def _to_undo(changes: Iterable[Change], why: Attribution) -> NeededApproval | None:
+    of_others = [change for change in changes if not _is_own(change, why)]
+    of_person = [change for change in of_others if change.actor.kind == "person"]
+    if not of_others:
+        return None
+    change = (of_person or of_others)[0]
+    path = (*change.paths, *change.names, "a note")[0]
+    reason = (_UNDONE if of_person else _UNDONE_OF_CLIENT).format(path)
+    note_id = (*change.node_ids, change.reversal_hash)[0]
+    return NeededApproval(ProposalKind.UNDONE, note_id, path, reason)
+
+
+def _is_own(change: Change, why: Attribution) -> bool:
+    """Whether memvault or this client made a change."""
+    actor = change.actor
+    return actor.kind == "system" or (actor.kind, actor.name) == ("client", why.client)

@@ -1,0 +1,72 @@
+"""Which changes of clients wait for the person, whichever tool asks for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memvault.curation.approval import Approvals
+from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.move import Move
+from memvault.curation.operations.remember import remember
+from tests.desk import Desk
+
+EVE = Attribution("eve", "It belongs there now.")
+BOB = Attribution("bob", "It belongs there now.")
+PERSON = Attribution("page", "moved on the page", kind="person")
+
+
+class AskingDesk(Desk):
+    """A desk whose curator asks for the person's approval, as the engine's does."""
+
+    def open(self) -> None:
+        super().open()
+        approvals = Approvals(self.vault, self.curator.history, lambda: self.known().memories)
+        self.curator = Curator(
+            self.vault, self.journal, clock=self._clock, approval=approvals.needed
+        )
+
+    def store(self, title: str, client: str) -> str:
+        draft = Draft.checked(
+            title=title, content="Kept for later.", rationale="asked to keep this",
+            project="mill", client=client,
+        )  # fmt: skip
+        return remember(self.curator, draft).result.path
+
+
+@pytest.fixture
+def desk(vault_folder: Path) -> AskingDesk:
+    return AskingDesk(vault_folder)
+
+
+def reason(done: ChangeResult[Move]) -> str:
+    assert done.change is None and done.approval is not None
+    return done.approval.reason
+
+
+def test_a_client_moves_its_own_note_but_not_the_persons(desk: AskingDesk) -> None:
+    desk.write("Quay.md", "The quay is closed.\n")
+    own = desk.store("Tide", "eve")
+    assert desk.move(own, "ideas/", EVE).change is not None
+    assert reason(desk.move("Quay.md", "ideas/", EVE)).startswith("Quay.md is their own note")
+    assert "Quay.md" in desk.tree()
+    assert desk.move("Quay.md", "ideas/", PERSON).change is not None
+
+
+def test_a_client_makes_no_note_permanent_by_moving_it(desk: AskingDesk) -> None:
+    path = desk.store("Tide", "eve")
+    assert "would become permanent" in reason(desk.move(path, "permanent/", EVE))
+    assert path in desk.tree()
+
+
+def test_a_client_undoes_only_its_own_changes(desk: AskingDesk) -> None:
+    moved = desk.move(desk.store("Tide", "bob"), "ideas/", BOB)
+    assert moved.change is not None
+    hashes = [moved.change.reversal_hash]
+    refused = desk.curator.undo(hashes, EVE)
+    assert refused.change is None and refused.approval is not None
+    assert "another client" in refused.approval.reason and "ideas/Tide.md" in desk.tree()
+    assert desk.curator.undo(hashes, BOB).change is not None
