@@ -23,8 +23,8 @@ from tests.integration.crash_child import BODY, live, serve
 from tests.integration.forked_engine import engine_forks
 
 LANES = 2  # vaults beside each other, one for each core
-KILLS = 8  # in each
-ENGINE_KILLS = 6
+KILLS = 6  # in each
+ENGINE_KILLS = 4
 OPENING_KILLS = 4
 EARLIEST, LATEST = 0.02, 0.4  # seconds after which an opening engine is killed
 LONGEST_DELAY = 0.3  # seconds
