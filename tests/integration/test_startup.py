@@ -35,7 +35,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
 from memvault.text.question_parser import question_parser
-from tests.integration.forked_engine import start_engine
+from tests.integration.forked_engine import exit_code, start_engine
 from tests.waiting import PATIENCE_SECONDS, until
 
 Write = Callable[..., Path]
@@ -61,11 +61,6 @@ def opened(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Cont
 
 def serve(vault: Path, state: StateFolder) -> BaseProcess:
     return start_engine(vault, state, {"MEMVAULT_INDEX__NER": "off"})
-
-
-def exit_code(engine: BaseProcess) -> int | None:
-    engine.join(PATIENCE_SECONDS)
-    return engine.exitcode
 
 
 @contextmanager
