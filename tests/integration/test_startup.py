@@ -299,7 +299,7 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
 ) -> None:
     # A slow machine needs longer to end the notes that are under way.
     monkeypatch.setattr("mcp_server.runtime.container.LAST_WAIT_SECONDS", PATIENCE_SECONDS)
-    fill(write, 100)
+    fill(write, 100, lines=2)
     began = threading.Event()
 
     def report(progress: Progress) -> None:
@@ -478,7 +478,7 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
 def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_on(
     vault_folder: Path, state: StateFolder, write: Write
 ) -> None:
-    fill(write, 100)
+    fill(write, 60, lines=2)
     process = serve(vault_folder, state)
     with client_of(state) as client:
 
@@ -496,7 +496,7 @@ def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_o
     with client_of(state) as client:
         until(lambda: client.status()["last_scan"])
         status = client.status()
-        assert status["notes"] == 100
+        assert status["notes"] == 60
         assert client.doctor(fix=False) == []
     process.terminate()
     assert exit_code(process) == 0
