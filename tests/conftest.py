@@ -8,14 +8,16 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import MethodType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
+from fastmcp.client.transports import FastMCPTransport
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from xdist.scheduler import LoadFileScheduling
@@ -82,7 +84,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 def made_once() -> Iterator[None]:
     """Each engine of a run has a model, tools and a heap of its own; loading the first, describing
     the second and going through the third each time would take longer than most tests. Most of
-    their vaults have the same notes: each text is embedded once."""
+    their vaults have the same notes: each text is embedded once. Most clients connect for one call:
+    each server lists its tools once."""
     gc.collect()
     gc.freeze()
     model = OpenVinoModel
@@ -93,6 +96,8 @@ def made_once() -> Iterator[None]:
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
         patch.setattr(embedding, "TokenCounter", functools.cache(TokenCounter))
         patch.setattr(server, "_tool", _described_once(server._tool))
+        connect = _with_known_schemas(FastMCPTransport.connect_session)
+        patch.setattr(FastMCPTransport, "connect_session", connect)
         for module in (generations, indexing_service):
             patch.setattr(module, "settle", give_back_memory)
         yield
@@ -152,6 +157,20 @@ def _described_once(make: Callable[[MethodType], Any]) -> Callable[[MethodType],
         return known[method.__func__].model_copy(update={"fn": method})
 
     return made
+
+
+def _with_known_schemas(connect: Callable[..., Any]) -> Callable[..., Any]:
+    """A client checks each answer by the schema of its tool, for which it lists all tools."""
+    known: WeakKeyDictionary[Any, tuple[dict[str, Any], dict[str, Any]]] = WeakKeyDictionary()
+
+    @asynccontextmanager
+    async def connected(transport: FastMCPTransport, **options: Any) -> AsyncIterator[Any]:
+        async with connect(transport, **options) as session:
+            schemas, validators = known.setdefault(transport.server, ({}, {}))
+            session._tool_output_schemas, session._tool_output_validators = schemas, validators
+            yield session
+
+    return connected
 
 
 @pytest.fixture(scope="session")

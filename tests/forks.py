@@ -10,13 +10,13 @@ def forks_of(module: str) -> BaseContext:
     """Starts processes from one that has imported the module; on Windows, new processes.
 
     A run has one process to fork from, and it imports nothing more once it runs: one that other
-    tests started is ended here.
+    tests started for another module is ended here.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
-    from multiprocessing import forkserver
+    from multiprocessing.forkserver import _forkserver as server
 
-    forkserver._forkserver._stop()  # type: ignore[attr-defined]
-    forks = multiprocessing.get_context("forkserver")
-    forks.set_forkserver_preload([module])
-    return forks
+    if server._preload_modules != [module]:  # type: ignore[attr-defined]
+        server._stop()  # type: ignore[attr-defined]
+        server.set_forkserver_preload([module])
+    return multiprocessing.get_context("forkserver")

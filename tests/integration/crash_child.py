@@ -16,14 +16,7 @@ from memvault.config.settings import EngineSettings, IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.remember import remember
-from memvault.text import openvino_model
-from memvault.text.question_parser import question_parser
 
-__all__ = ["live", "openvino_model", "serve"]
-
-parser = question_parser()
-if parser is not None:
-    parser.people(["Ada"])  # load it once, before the processes fork
 BODY = "Line of a memory that is written whole or not at all.\n"
 
 

@@ -18,13 +18,13 @@ from mcp_server.engine.launcher import EngineAddress, read_address
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
-from tests.forks import forks_of
 from tests.integration.caller import Caller
 from tests.integration.crash_child import BODY, live, serve
+from tests.integration.forked_engine import engine_forks
 
 LANES = 2  # vaults beside each other, one for each core
-KILLS = 8  # in each
-ENGINE_KILLS = 6
+KILLS = 6  # in each
+ENGINE_KILLS = 4
 OPENING_KILLS = 4
 EARLIEST, LATEST = 0.02, 0.4  # seconds after which an opening engine is killed
 LONGEST_DELAY = 0.3  # seconds
@@ -34,8 +34,7 @@ CLIENTS = 3  # that store at once
 
 @pytest.fixture(scope="module")
 def forks() -> BaseContext:
-    """Processes are forked from one that has imported what takes long."""
-    return forks_of("tests.integration.crash_child")
+    return engine_forks()
 
 
 def assert_nothing_is_lost(

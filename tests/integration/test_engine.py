@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -24,19 +25,17 @@ from mcp_server.engine.launcher import EngineAddress, Launcher, read_address, wr
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
-from tests.integration.tiny_engine import command, environment
+from tests.forks import forks_of
+from tests.integration.forked_engine import exit_code, start_logged
+from tests.integration.tiny_engine import command, environment, serve
 from tests.waiting import PATIENCE_SECONDS, until
 
 IDLE_SECONDS = 1.5  # longer than a busy machine takes from an engine's start to its first client
 
 
-def spawn(state: StateFolder, idle_seconds: float | None = None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        command("serve", state.root, idle_seconds),
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def spawn(state: StateFolder, idle_seconds: float | None = None) -> BaseProcess:
+    forks = forks_of("tests.integration.tiny_imports")
+    return start_logged(forks, state, serve, state, idle_seconds)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +45,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateFolder]:
     until(lambda: read_address(state))
     yield state
     process.terminate()
-    process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 0
+    assert exit_code(process) == 0
 
 
 def address_of(state: StateFolder) -> EngineAddress:
@@ -113,8 +111,7 @@ def test_a_call_under_way_is_answered_before_the_engine_ends(tmp_path: Path) -> 
     threading.Thread(target=end_it_amid_the_call).start()
     with connect(Launcher(state, []), state) as client:
         assert client.call_tool("who", {"pause": 0.5}) == {"result": process.pid}
-    _, log = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 0, log
+    assert exit_code(process) == 0, state.log.read_text()
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/metrics", "/admin/status", "/bridge", "/"])
@@ -188,8 +185,7 @@ def test_shutdown_closes_the_stores_and_releases_the_engines_lock(tmp_path: Path
     until(lambda: read_address(state))
     with connect(Launcher(state, []), state) as client:
         client.shutdown()
-    _, log = first.communicate(timeout=PATIENCE_SECONDS)
-    assert first.returncode == 0, log
+    assert exit_code(first) == 0, state.log.read_text()
     assert (tmp_path / "closed").read_text() == str(first.pid)
     assert read_address(state) is None
 
@@ -203,10 +199,10 @@ def test_a_signal_ends_the_engine_cleanly_even_with_a_bridge_open(
     process = spawn(state)
     until(lambda: read_address(state))
     with connect(Launcher(state, []), state):
-        process.send_signal(signum)
-        _, log = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 0, log
-    assert "Traceback" not in log
+        assert process.pid is not None
+        os.kill(process.pid, signum)
+        assert exit_code(process) == 0, state.log.read_text()
+    assert "Traceback" not in state.log.read_text()
     assert (tmp_path / "closed").exists()
     assert read_address(state) is None
 
@@ -218,7 +214,7 @@ def test_an_idle_engine_ends_after_its_last_client_left_and_not_before(tmp_path:
     with connect(Launcher(state, []), state) as client:
         time.sleep(1.5 * IDLE_SECONDS)
         assert client.call_tool("who", {}) == {"result": process.pid}
-    assert process.wait(timeout=PATIENCE_SECONDS) == 0
+    assert exit_code(process) == 0
     assert read_address(state) is None
 
 

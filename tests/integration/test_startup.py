@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +35,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
 from memvault.text.question_parser import question_parser
-from tests.integration.tiny_engine import environment
+from tests.integration.forked_engine import exit_code, start_engine
 from tests.waiting import PATIENCE_SECONDS, until
 
 Write = Callable[..., Path]
@@ -61,15 +59,8 @@ def opened(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Cont
         container.close()
 
 
-def serve(vault: Path, state: StateFolder) -> subprocess.Popen[bytes]:
-    state.create()
-    variables = {"MEMVAULT_STATE": str(state.root.parent), "MEMVAULT_INDEX__NER": "off"}
-    with state.log.open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "serve"],
-            env=environment() | variables,
-            stderr=log,
-        )
+def serve(vault: Path, state: StateFolder) -> BaseProcess:
+    return start_engine(vault, state, {"MEMVAULT_INDEX__NER": "off"})
 
 
 @contextmanager
@@ -247,7 +238,7 @@ def test_an_engine_that_cannot_open_its_indexes_says_why_and_ends(
         health = json.loads(ask(address, "GET", "/healthz"))
         assert health["status"] == "failed"
         assert str(state.root) not in health["error"]
-    assert process.wait(timeout=PATIENCE_SECONDS) == 1
+    assert exit_code(process) == 1
     assert "could not open its indexes" in state.log.read_text()
 
 
@@ -308,7 +299,7 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
 ) -> None:
     # A slow machine needs longer to end the notes that are under way.
     monkeypatch.setattr("mcp_server.runtime.container.LAST_WAIT_SECONDS", PATIENCE_SECONDS)
-    fill(write, 100)
+    fill(write, 100, lines=2)
     began = threading.Event()
 
     def report(progress: Progress) -> None:
@@ -487,7 +478,7 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
 def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_on(
     vault_folder: Path, state: StateFolder, write: Write
 ) -> None:
-    fill(write, 100)
+    fill(write, 60, lines=2)
     process = serve(vault_folder, state)
     with client_of(state) as client:
 
@@ -497,18 +488,18 @@ def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_o
             return stage == "indexing" or bool(status["last_scan"])
 
         until(has_begun)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=PATIENCE_SECONDS) == 0  # a few seconds where nothing else runs
+    process.terminate()
+    assert exit_code(process) == 0  # a few seconds where nothing else runs
     assert "Traceback" not in state.log.read_text()
 
     process = serve(vault_folder, state)
     with client_of(state) as client:
         until(lambda: client.status()["last_scan"])
         status = client.status()
-        assert status["notes"] == 100
+        assert status["notes"] == 60
         assert client.doctor(fix=False) == []
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=PATIENCE_SECONDS) == 0
+    process.terminate()
+    assert exit_code(process) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -517,8 +508,8 @@ def test_a_signal_while_the_indexes_open_ends_the_engine_too(
 ) -> None:
     process = serve(vault_folder, state)
     until(lambda: read_address(state))
-    os.kill(process.pid, signal.SIGTERM)
-    assert process.wait(timeout=PATIENCE_SECONDS) == 0
+    process.terminate()
+    assert exit_code(process) == 0
     assert "Traceback" not in state.log.read_text()
 
 

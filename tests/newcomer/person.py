@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
+from memvault.cli.app import run
 from memvault.config.paths import model_cache
 from tests.integration.tiny_engine import environment
 
@@ -42,7 +46,18 @@ class Newcomer:
         }
 
     def types(self, *arguments: str, fails: bool = False) -> str:
-        """What a command of memvault prints."""
+        """What a command of memvault prints; run here, since a new process takes a second."""
+        printed, complained = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self.environment.items():
+                patch.setenv(name, value)
+            with redirect_stdout(printed), redirect_stderr(complained):
+                code = run(list(arguments))
+        assert (code != 0) == fails, complained.getvalue()
+        return complained.getvalue() if fails else printed.getvalue()
+
+    def starts(self, *arguments: str) -> str:
+        """What a command prints in a process of its own, as `types`."""
         done = subprocess.run(
             [sys.executable, "-m", "memvault.cli", *arguments],
             env=self.environment,
@@ -52,8 +67,8 @@ class Newcomer:
             stdin=subprocess.DEVNULL,
             check=False,
         )
-        assert (done.returncode != 0) == fails, done.stderr
-        return done.stderr if fails else done.stdout
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """What a tool answers a client that starts `memvault mcp`."""

@@ -43,11 +43,11 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
 
 
 def test_init_makes_a_vault_and_says_what_to_do_next(newcomer: Newcomer) -> None:
-    printed = newcomer.types("init")
+    printed = newcomer.starts("init")
     assert "9 notes indexed." in printed
     assert "memvault connect claude-desktop" in printed
     assert "problems\tnone" in newcomer.types("status")
-    assert newcomer.types("doctor") == "No problems found.\n"
+    assert newcomer.starts("doctor") == "No problems found.\n"
 
 
 def test_the_questions_of_the_home_note_are_those_that_are_tried_here(newcomer: Newcomer) -> None:

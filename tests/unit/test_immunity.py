@@ -157,10 +157,18 @@ def test_no_number_of_quoted_orders_hides_one_that_is_not_quoted(
     assert immunity.check(f"{text}\n\n{order}").adversarial
 
 
+COMMENTS = ["<!-- a b {} -->\n", "%%a b {}%%\n", "[a](https://a.b/c-d-e-f-{})\n"]
+
+
 @pytest.mark.parametrize("count", [66, 500])
-@pytest.mark.parametrize(
-    "comment", ["<!-- a b {} -->\n", "%%a b {}%%\n", "[a](https://a.b/c-d-e-f-{})\n"]
-)
+@pytest.mark.parametrize("comment", COMMENTS)
+def test_no_number_of_harmless_comments_is_adversarial(comment: str, count: int) -> None:
+    harmless = "".join(comment.format(number) for number in range(count))
+    assert not Immunity(None).check(harmless).adversarial
+
+
+@pytest.mark.parametrize("count", [66, 500])
+@pytest.mark.parametrize("comment", COMMENTS)
 @pytest.mark.parametrize(
     "order",
     [
@@ -175,7 +183,6 @@ def test_no_number_of_harmless_comments_hides_an_order(
     comment: str, count: int, order: str
 ) -> None:
     harmless = "".join(comment.format(number) for number in range(count))
-    assert not Immunity(None).check(harmless).adversarial
     assert Immunity(None).check(f"{harmless}\nThe paper is thin. {order}").adversarial
 
 
