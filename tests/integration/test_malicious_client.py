@@ -19,6 +19,7 @@ from memvault.model.change import Actor, TaskType
 from memvault.model.errors import NoteConflict
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.hybrid import prior
+from memvault.vault.parse import parse_note
 from memvault.verification.claim_sources import is_outdating
 from tests.benchmarks.trust_attempts import (
     ATTEMPTS,
@@ -528,22 +529,41 @@ def test_no_client_hides_a_sentence_of_the_persons_by_writing_an_order_into_it(
     assert (container.vault.root / "Slip.md").read_text() == own
 
 
-@pytest.mark.parametrize("opening", ["%%", "<!--", "Seen.\n\n<!-- a draft\n", "- a\n\n%%\nb"])
-@pytest.mark.parametrize("operation", ["prepend", "append", "replace_section", "replace_text"])
+OPENINGS = ("%%", "<!--", "Seen.\n\n<!-- a draft\n", "- a\n\n%%\nb")
+CRANE = "# Crane\n\n## Use\n\nBelow it.\n\n## Load\n\nThe crane lifts 12 tonnes.\n"
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+@pytest.mark.parametrize("operation", ["append", "replace_text"])
 def test_no_client_hides_what_the_person_wrote_in_a_comment_without_an_end(
     call: Caller, container: Container, operation: str, opening: str
 ) -> None:
-    own = "# Crane\n\nBelow it.\n\n## Load\n\nThe crane lifts 12 tonnes.\n"
-    write(container, "Crane.md", own)
-    where = {"replace_section": {"section": "Crane"}, "replace_text": {"find": "Below it."}}
+    write(container, "Crane.md", CRANE)
+    where = {"find": "Below it."} if operation == "replace_text" else {}
     error = call.error(
         "edit_memory", target="Crane.md", operation=operation, content=opening, rationale=WHY,
-        **where.get(operation, {}),
+        **where,
     )  # fmt: skip
     assert "close it" in error
-    assert (container.vault.root / "Crane.md").read_text() == own
+    assert (container.vault.root / "Crane.md").read_text() == CRANE
     call("edit_memory", target="Crane.md", operation="prepend", content="%% closed %%",
          rationale=WHY)  # fmt: skip
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+@pytest.mark.parametrize("operation", ["prepend", "replace_section"])
+def test_a_comment_without_an_end_above_what_the_person_wrote_is_closed(
+    call: Caller, container: Container, operation: str, opening: str
+) -> None:
+    write(container, "Crane.md", CRANE)
+    where = {"section": "Use"} if operation == "replace_section" else {}
+    call("edit_memory", target="Crane.md", operation=operation, content=opening, rationale=WHY,
+         **where)  # fmt: skip
+    text = (container.vault.root / "Crane.md").read_bytes()
+    assert text.decode().endswith("## Load\n\nThe crane lifts 12 tonnes.\n")
+    assert "The crane lifts 12 tonnes." in [block.text for block in parse_note("", text).blocks]
+    found = call("recall_memory", "other", query="How much does the crane lift?")
+    assert "The crane lifts 12 tonnes." in json.dumps(found)
 
 
 def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
