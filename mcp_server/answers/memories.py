@@ -32,15 +32,8 @@ from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.provenance import OriginKind
-from memvault.model.search import (
-    EntailmentCone,
-    Hit,
-    Insights,
-    Mode,
-    Status,
-    VerbosityLevel,
-    Verification,
-)
+from memvault.model.search import EntailmentCone, Hit, Insights, Mode, VerbosityLevel
+from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
 

@@ -19,7 +19,8 @@ from mcp_server.answers.base import (
     optional,
     read_from,
 )
-from memvault.model.search import ConflictKind, Insights
+from memvault.model.search import Insights
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.effects import Direction
 from memvault.reasoning.critique import Advice, ConflictType
 from memvault.reasoning.plans import Trigger

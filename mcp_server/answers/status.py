@@ -20,8 +20,8 @@ from mcp_server.answers.base import (
     read_from,
 )
 from memvault.model.change import CurationTask, Priority, TaskType
-from memvault.model.search import ConflictKind
 from memvault.model.state import SuggestedAction
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.recent_activity import Happening
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.search import Hit, Status
+from memvault.model.search import Hit
+from memvault.model.verification import Status
 from tests.benchmarks import contradictions, contradictions_held_out
 from tests.benchmarks.client_notes import written_by_client
 from tests.benchmarks.contradictions import Case

@@ -18,15 +18,8 @@ from hypothesis import strategies as st
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
-from memvault.model.search import (
-    ConflictKind,
-    Evidence,
-    FoundBy,
-    Hit,
-    Hop,
-    Status,
-    Verification,
-)
+from memvault.model.search import FoundBy, Hit, Hop
+from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, ids_of_citation, tags
 from memvault.search.context.outline import Outlines

@@ -10,7 +10,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.search import Conflict, ConflictKind, ConflictSide, NodeRef
+from memvault.model.search import Conflict, ConflictSide, NodeRef
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.map_exports import MAX_CHARS, MAX_EDGES, d3, graphviz, mermaid
 from memvault.reasoning.memory_map import MapEdge, MapNode, MemoryMap
 

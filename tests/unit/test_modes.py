@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.search import Hit, Mode, Status, Verification
+from memvault.model.search import Hit, Mode
+from memvault.model.verification import Status, Verification
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
-from memvault.model.newer_claim import NewerClaim
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.provenance import OriginKind
+from memvault.model.verification import UNCHECKED, ConflictKind, Verification
 
 Aspect = Literal["causal_links", "entailment_cones", "neighborhood", "conflicts"]
 
@@ -83,12 +83,6 @@ class Neighbour:
     weight: float
     relevance: float
     source: Source
-
-
-class ConflictKind(StrEnum):
-    CONTRADICTION = "contradiction"  # one note says that it contradicts the other
-    SUPERSESSION = "supersession"  # one note says that it replaces the other
-    DIFFERENT_VALUES = "different_values"  # both give different values of a single-valued property
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,78 +236,7 @@ class VerbosityLevel(IntEnum):
             return cls.TEXT_AND_IDS
 
 
-class Status(StrEnum):
-    VERIFIED = "verified"
-    UNVERIFIED = "unverified"
-    CONTRADICTED = "contradicted"
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A sentence of another note; ``said`` is the value that it states, or how it contradicts.
-    ``is_claim``: only a client, an import, the web or memvault says so."""
-
-    note_id: str
-    title: str
-    path: str
-    lines: LineRange
-    sentence: str
-    said: str
-    is_claim: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The result of checking a memory against other notes.
-
-    Attributes:
-        score: 1.0 if verified, below 0.7 if unverified, lowest if contradicted (FR-46).
-        by_person: these are the person's own words, or they marked the note as verified.
-        marked: the person marked the note as verified.
-        stated: the sentences that answer the question and were checked.
-        answers: the memory states a value that the question asks for, and this was checked.
-        newer: what others claim on its matter since it was saved, newest first.
-    """
-
-    status: Status
-    score: float
-    by_person: bool
-    answers: bool
-    confirmed_by: tuple[Evidence, ...] = ()
-    contradicted_by: tuple[Evidence, ...] = ()
-    marked: bool = False
-    stated: tuple[str, ...] = ()
-    newer: tuple[NewerClaim, ...] = ()
-
-    @property
-    def verified(self) -> bool:
-        return self.status is Status.VERIFIED
-
-    def of_own_part(self) -> Verification:
-        """The same if only the person's own part of the note is shown, which states no more."""
-        return Verification(
-            Status.VERIFIED, 1.0, True, False, (), self.contradicted_by, newer=self.newer
-        )
-
-    @property
-    def superseding(self) -> tuple[Evidence, ...]:
-        """The notes that supersede the memory, unless only another's claim says so of the person's
-        words."""
-        return tuple(
-            evidence
-            for evidence in self.contradicted_by
-            if evidence.said == ConflictKind.SUPERSESSION
-            and not (evidence.is_claim and self.by_person)
-        )
-
-    @property
-    def superseded_by(self) -> str | None:
-        """The title of the first of `superseding`."""
-        return next((evidence.title for evidence in self.superseding), None)
-
-
 FIRST_LINE = LineRange(1, 1)
-UNCHECKED = Verification(Status.UNVERIFIED, 0.0, by_person=False, answers=False)
 
 
 @dataclass(slots=True)
@@ -330,7 +253,8 @@ class Hit:
         verification: what other notes say about it.
         withheld: its text must not be shown.
         names_text: its title or file name is taken from the withheld text.
-        gated: it answers a sensitive question, so of its note only its text may be shown.
+        gated: it answers a sensitive question, so only its text here may be shown, not more of its
+            note.
         own_only: the text is the person's own part of a note that others wrote in, too.
     """
 

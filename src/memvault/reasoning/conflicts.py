@@ -24,7 +24,8 @@ from memvault.model.graph import (
     relation_name,
 )
 from memvault.model.memory import Memory
-from memvault.model.search import Conflict, ConflictKind, ConflictSide
+from memvault.model.search import Conflict, ConflictSide
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key

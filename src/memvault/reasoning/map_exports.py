@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from memvault.model.search import ConflictKind
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.memory_map import MapEdge, MemoryMap
 
 

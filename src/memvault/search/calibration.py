@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.search import FoundBy, Hit, Status, Verification
+from memvault.model.search import FoundBy, Hit
+from memvault.model.verification import Status, Verification
 from memvault.search.context.properties import relevant_properties
 from memvault.text.stems import stems
 

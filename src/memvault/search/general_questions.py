@@ -11,8 +11,9 @@ from itertools import pairwise
 
 from memvault.search.comparisons import comparison_in
 from memvault.search.question_languages import languages_of
-from memvault.search.question_time import NEWEST, words_beyond
+from memvault.search.question_time import NEWEST
 from memvault.search.task_words import asks_how
+from memvault.search.time_question_words import words_beyond
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.languages import LANGUAGES
 from memvault.text.stems import stems

@@ -23,16 +23,12 @@ from memvault.search.note_properties import QuickTexts
 from memvault.search.order import latest_first
 from memvault.search.overdue import DUE_WORDS, asks_for_overdue
 from memvault.search.property_questions import PropertyQuestion
-from memvault.search.question_time import (
-    QuestionTime,
-    asks_only_for_tasks,
-    says_its_day,
-    words_beyond_plans,
-)
+from memvault.search.question_time import QuestionTime, says_its_day
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import single_days
+from memvault.search.time_question_words import asks_only_for_tasks, words_beyond_plans
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.embedding import Embedder
 from memvault.text.words import composed, some_words

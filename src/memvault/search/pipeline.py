@@ -19,7 +19,8 @@ import numpy as np
 
 from memvault.model.errors import StoreUnavailable
 from memvault.model.note import ChunkSize, Vector
-from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult, Tuning, Verification
+from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult, Tuning
+from memvault.model.verification import Verification
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,

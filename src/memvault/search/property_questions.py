@@ -8,7 +8,7 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -20,7 +20,7 @@ from memvault.search.comparisons import (
     comparison_in,
     with_highest,
 )
-from memvault.search.context.properties import terms_of
+from memvault.search.context.properties import KeysByNearness, terms_of
 from memvault.search.note_properties import (
     NoteProperties,
     QuickTexts,
@@ -31,8 +31,9 @@ from memvault.search.note_properties import (
 from memvault.search.order import latest_first
 from memvault.search.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
 from memvault.search.question_languages import is_name_in
-from memvault.search.question_time import NEWEST, QuestionTime, words_beyond
+from memvault.search.question_time import NEWEST, QuestionTime
 from memvault.search.scope import MemoryLookup
+from memvault.search.time_question_words import words_beyond
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
@@ -67,9 +68,6 @@ _ASKS_COUNT = re.compile(
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 _VERB = re.compile(r"(?:\b(?:we|you|they)|(?<=\w )I) (\w+)")  # "do we hire", not "I libri"
-
-KeysByNearness = Callable[[str, Sequence[str]], Sequence[tuple[float, str]]]
-"""The cosine of each key with a text, the nearest first (`PropertyChooser.by_nearness`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +258,7 @@ class PropertyQuestion:
 
     @property
     def _compares(self) -> bool:
+        """Whether the question compares numbers."""
         return self.limits is not None or self.order != 0
 
     def _word_for_kind(self) -> str | None:

@@ -7,29 +7,18 @@ answered by a note of another day. A question only for a time gets all notes of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
-from typing import NamedTuple
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
-from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.scope import MemoryLookup
-from memvault.search.task_words import (
-    OPEN_TASKS,
-    asks_for_tasks,
-    task_languages,
-    words_for_open_tasks,
-)
 from memvault.search.time_expressions import Cut, EventDay, cut_times, days_named, single_days
-from memvault.search.time_patterns import PAST
+from memvault.search.time_question_words import ANYTHING, words_of
 from memvault.search.time_spans import Calendar, Span
-from memvault.search.time_words import ASKING, HAPPENED, OCCASIONS
-from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.name_matcher import NameMatcher
-from memvault.text.words import STOP_WORDS, composed, without_accents
 
 DAYS_AFTER = 7  # days after a time in which notes about it are still written
 OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
@@ -45,54 +34,12 @@ NEWEST = re.compile(
     r"attual[ei]|attualmente|ultim[aoei]|plus récent(?:e?s?)|mais recentes?|più recent[ei]|"
     r"nieuwste|meest recente)\b|最新|最近|現在|现在|目前"
 )
-_WORD = re.compile(r"[^\W_]+")
-# Words of questions that ask only for a time: "What happened last week?"
-_ANYTHING_WORDS = (
-    "happen happens happened happening go going went do did done doing note notes noted "
-    "diary journal daily log logs entry entries "
-    "memory memories morning afternoon evening night "
-    "write wrote written save saved add added change changed talk talked discuss discussed decide "
-    "decided agree agreed say "
-    "said learn learned learnt work worked thing things anything everything something new recap "
-    "summary summarise summarize session sessions show list tell give find task tasks finish "
-    "finished complete completed tick ticked get got"
-)
-_ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
-# Words of questions that ask only for a future time: "Which appointments do I have tomorrow?"
-_PLAN_WORDS = (
-    "agenda ahead appointment appointments calendar deadline deadlines dos due event events "
-    "meeting meetings need open overdue plan planned plans reminder reminders schedule scheduled s "
-    "todo todos upcoming still supposed left remain remains remaining"
-)
-_PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
 def asks_for_newest(question: str, question_time: QuestionTime | None = None) -> bool:
     """Whether a question asks for what is current, apart from its time ("l'année dernière")."""
     question_without_time = question if question_time is None else question_time.rest
     return NEWEST.search(question_without_time.casefold()) is not None
-
-
-def asks_only_for_tasks(question: str) -> bool:
-    """Whether a question asks only for open tasks."""
-    if not asks_for_tasks(question):
-        return False
-    words = _words_of(question, question)
-    return words.words <= words.plans
-
-
-def words_beyond(ignored: Iterable[str], part: str, question: str) -> set[str]:
-    """The words of a part of a question, except ``ignored``, function words, and words that ask for
-    anything at all."""
-    words = _words_of(part, question)
-    return words.words - words.anything.union(ignored)
-
-
-def words_beyond_plans(part: str, question: str) -> set[str]:
-    """The words of a part of a question, except function words, and words that ask for anything at
-    all or anything planned."""
-    words = _words_of(part, question)
-    return words.words - words.plans.union(words.past)
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
@@ -129,21 +76,21 @@ class QuestionTime:
         rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:
             return None
-        words, past, anything, plans = _words_of(rest, question)
+        words, past, anything, plans = words_of(rest, question)
         may_be_past = any(cut.any_year or cut.span.first <= calendar.today for cut in cuts)
         is_past = may_be_past and not words.isdisjoint(past)
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
         time = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
         if time._is_to_come():
-            planned = not is_past and words <= plans and not words <= _ANYTHING | past
+            planned = not is_past and words <= plans and not words <= ANYTHING | past
             return replace(time, only_time=words <= plans, past=is_past, planned=planned)
         return replace(time, past=True)
 
     def subject_words(self, question: str) -> set[str]:
         """The words of the question besides its times, function words, and words that ask for
         anything at all, or anything planned if part of the time is to come."""
-        words = _words_of(self.rest, question)
+        words = words_of(self.rest, question)
         general = words.anything if self.past else words.plans
         return words.words - general.union(words.past)
 
@@ -287,6 +234,7 @@ class QuestionTime:
         return partial(_is_in_any, spans)
 
     def has(self, memory: Memory) -> bool:
+        """Whether the memory itself is of this time."""
         return _is_in_any(self._meant_spans(), memory.day)
 
     def has_day_named_in(self, memory: Memory, text: str) -> bool:
@@ -336,56 +284,6 @@ def _in_utc_and_local(day: date, time_of_day: time) -> tuple[datetime, datetime]
         return in_utc, datetime.combine(day, time_of_day).astimezone(UTC)
     except (OverflowError, OSError, ValueError):  # at the ends of the calendar
         return in_utc, in_utc
-
-
-class _Words(NamedTuple):
-    """The words of a part of a question, and words in its languages that name no subject.
-
-    Attributes:
-        words: without function words.
-        past: ask for what happened.
-        anything: ask for anything at all.
-        plans: ask for anything planned.
-    """
-
-    words: set[str]
-    past: frozenset[str]
-    anything: frozenset[str]
-    plans: frozenset[str]
-
-
-def _words_of(part: str, question: str) -> _Words:
-    words = {word.casefold() for word in _WORD.findall(part)}
-    past, anything, plans = PAST, _ANYTHING, _PLANS
-    tasks = words_for_open_tasks(question)
-    for language in languages_of(question).names or (task_languages(question) if tasks else ()):
-        happened, general = HAPPENED[language].split(), _general_words(language)
-        if language in LANGUAGES:  # those whose function words are known
-            function_words = {word for word in words if is_function_word(word, language)}
-            words -= function_words.difference(happened)
-        if language in UNSPACED:
-            words = set(_split(words, (*general, *tasks, *OPEN_TASKS)))
-        words = {word for word in words if not word.startswith(OPEN_TASKS)}
-        past, anything, plans = past.union(happened), anything | general, plans | general
-    if tasks:
-        words = {word for word in words if not word.startswith(OPEN_TASKS)}
-    return _Words(words, past, anything, plans | tasks)
-
-
-@cache
-def _general_words(language: str) -> frozenset[str]:
-    """A language's words that name no subject, with and without their accents."""
-    words = f"{HAPPENED[language]} {OCCASIONS[language]} {ASKING[language]}"
-    return frozenset(f"{words} {composed(without_accents(words))}".split())
-
-
-def _split(texts: Iterable[str], known_words: Iterable[str]) -> Iterator[str]:
-    """The known words in texts without spaces, and the rest of each text."""
-    words = re.compile("|".join(sorted(known_words, key=len, reverse=True)))
-    for text in texts:
-        yield from words.findall(text)
-        if remainder := words.sub("", text):
-            yield remainder
 
 
 def says_its_day(memory: Memory) -> bool:

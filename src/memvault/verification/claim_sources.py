@@ -8,7 +8,8 @@ from datetime import date
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind
-from memvault.model.search import Conflict, ConflictKind
+from memvault.model.search import Conflict
+from memvault.model.verification import ConflictKind
 from memvault.vault.frontmatter.properties import read_date
 from memvault.verification.claims import Claim, Source
 

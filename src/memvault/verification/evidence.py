@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.provenance import Origin
-from memvault.model.search import Evidence
+from memvault.model.verification import Evidence
 from memvault.vault.compose import bare_lines
 from memvault.verification.agreement import Verdict, compare, day_of, independent, is_older
 from memvault.verification.claim_sources import origin_of

@@ -14,7 +14,8 @@ from dataclasses import replace
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
-from memvault.model.search import Conflict, ConflictKind, Evidence, Hit, Scope, Status, Verification
+from memvault.model.search import Conflict, Hit, Scope
+from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare, day_of
 from memvault.verification.claim_extraction import Passages

@@ -10,7 +10,8 @@ from memvault.curation.tasks.note_tasks import remarks
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import SUPERSEDED, relation_name
 from memvault.model.memory import Memory
-from memvault.model.search import Conflict, ConflictKind
+from memvault.model.search import Conflict
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.conflicts import (
     Statement,
     different_values,

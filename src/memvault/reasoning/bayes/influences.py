@@ -24,7 +24,7 @@ from memvault.model.graph import (
     relation_name,
 )
 from memvault.model.memory import Memory
-from memvault.model.search import ConflictKind
+from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight
 from memvault.reasoning.causal import GIVEN, causal_link
 from memvault.reasoning.conflicts import stated_conflict

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import Verification
+from memvault.model.verification import Verification
 from memvault.search.context.outline import Code, Statement
 
 MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import islice
@@ -22,6 +22,8 @@ BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes
 MAX_PROPERTIES = 6  # properties that are shown
 MAX_VALUE_CHARS = 80  # characters of a value
 MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
+KeysByNearness = Callable[[str, Sequence[str]], Sequence[tuple[float, str]]]
+"""The cosine of each key with a text, the nearest first (`PropertyChooser.by_nearness`)."""
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
 
