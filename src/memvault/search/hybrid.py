@@ -7,6 +7,7 @@ more than any one size, than the best chunk of any size, and than fusion of rank
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -23,6 +24,7 @@ from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.stores.vectors.languages import is_foreign
 from memvault.text.embedding import Embedder
+from memvault.text.words import name_key
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
 SPARE_FACTOR = 2  # of results that are looked at for each one wanted: some are gone or lose places
@@ -31,9 +33,11 @@ COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
 UNVERIFIED_SHARE = (
     0.02  # share of the relevance that an unverified note loses; a claim loses it twice
 )
+NAMED_BONUS = 0.1  # is added to the relevance of a note that the question names
 SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
 SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it
 MIN_NOTES = 30  # of a vault in English: the common part of fewer may be their subject
+_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")  # of a title: "Mercury (planet)"
 
 
 class HybridSearch:
@@ -72,12 +76,13 @@ class HybridSearch:
         chunks = max(self._settings.candidates, CHUNKS_PER_HIT * limit)
         fused = self._search(query, chunks, scope)
         notes, relevances = fused.of_notes()
-        now = datetime.now(UTC)
-        hits = [
-            Hit(memory, float(relevances[index]) * prior(memory, now))
-            for index in best_first(notes, relevances, SPARE_FACTOR * limit)
-            if (memory := self._memory_of(notes[index])) is not None
-        ]
+        now, names = datetime.now(UTC), f" {name_key(query)} "
+        hits = []
+        for index in best_first(notes, relevances, SPARE_FACTOR * limit):
+            if (memory := self._memory_of(notes[index])) is not None:
+                bonus = NAMED_BONUS if _is_named(memory, names) else 0.0
+                relevance = min(1.0, float(relevances[index]) + bonus)
+                hits.append(Hit(memory, relevance * prior(memory, now)))
         hits = sorted(hits, key=lambda hit: -hit.relevance)[:limit]
         passages = self._best_passages(fused, {hit.memory.id for hit in hits})
         for hit in hits:
@@ -273,6 +278,19 @@ def prior(memory: Memory, now: datetime) -> float:
     if doubts == 2 and not importance_is_own(memory):
         importance = min(importance, DEFAULT_IMPORTANCE)
     return 1.0 - IMPORTANCE_SHARE * (1.0 - importance) - doubts * UNVERIFIED_SHARE
+
+
+def _is_named(memory: Memory, question: str) -> bool:
+    """Whether a question has a note's title or alias, of two words at least, in any spelling.
+
+    A qualifier at the end of a title may be missing. A title of one word is too often meant as a
+    word.
+
+    Args:
+        question: its `name_key` between spaces.
+    """
+    names = (_QUALIFIER.sub("", name) for name in (memory.title, *memory.aliases))
+    return any(" " in key and f" {key} " in question for key in map(name_key, names))
 
 
 def _fill_in(hit: Hit, chunk: Chunk) -> None:
