@@ -178,6 +178,8 @@ def _new_server(
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         server_header=False,
+        # Where no token is needed, another user's program could claim another address by them.
+        proxy_headers=client_token is not None or sign_in is not None,
     )
     idle_seconds = settings.idle_exit_seconds if idle_exit else None
     server = _EngineServer(config, backend, tracker, calls, idle_seconds)

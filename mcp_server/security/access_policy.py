@@ -270,9 +270,10 @@ class AccessMiddleware:
         """The refusal of a request that needed no token and came from another user's program."""
         client, server = scope.get("client"), scope.get("server")
         needs_token = self._policy.client_token is not None or self._policy.public is not None
-        if needs_token or not client or not server or server[1] is None:
+        if needs_token or not server or server[1] is None:
             return None
-        if is_of_another_user(Address(*client), Address(*server)):
+        # There is no client's address if the connection is closed already.
+        if not client or is_of_another_user(Address(*client), Address(*server)):
             return 403, "This engine answers only the user of this computer who started it."
         return None
 
