@@ -70,6 +70,7 @@ def _ask_kernel(client: Address, server: Address) -> _Owner | None:
     header = _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _FLAGS, 1, 0)
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCK_DIAG) as kernel:
+            kernel.setblocking(False)  # the answer is there when `send` returns, or never
             kernel.send(header + body)
             answer = kernel.recv(4096)
     except (OSError, AttributeError):  # AttributeError: not Linux
