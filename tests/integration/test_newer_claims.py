@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_server.runtime.container import Container
+from memvault.cli.app import run
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller
@@ -70,6 +71,19 @@ def test_a_context_names_it_behind_the_persons_words(call: Caller) -> None:
     text = str(context["context"])
     assert "38.50" in text
     assert f'unverified: "{CLAIMS[0]}")' in text
+
+
+def test_the_terminal_names_it_below_the_persons_words(
+    call: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "memvault.cli.ask.tool_answer", lambda context, tool, arguments: call.ok(tool, **arguments)
+    )
+    assert run(["search", "What does a cello lesson cost?"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    below = lines[lines.index("  Pavel teaches on Mondays, a lesson is 38.50.") :]
+    assert any("newer, claimed by" in line and CLAIMS[0] in line for line in below)
+    assert any("client, unverified" in line for line in lines)
 
 
 def test_a_hook_names_it_in_the_persons_line(container: Container, tmp_path: Path) -> None:
