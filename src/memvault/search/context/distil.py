@@ -107,7 +107,7 @@ class Distiller:
             if outline is not None and outline.tokens:
                 hits.append(hit)
                 outlines.append(outline)
-                properties = self._chooser.answering(hit.memory, query)
+                properties = self._chooser.answering(hit.memory, query, with_day=time is not None)
                 asked_properties.append(quotable(hit.memory, properties))
             elif outline is not None and (of_properties := self._properties(query, hit.memory)):
                 hits.append(hit)
@@ -288,11 +288,17 @@ class _Distillation:
         return self._with_neighbours(self._select(self._sentence_parts(), budget), budget)
 
     def _with_neighbours(self, chosen: list[Part], budget: Budget) -> list[Part]:
-        """The chosen sentences, and their neighbours in a budget that they leave unused."""
-        if self._token_budget.terse or budget.is_used:
-            return chosen
-        near = parts_of.neighbours(chosen, self._outlines, self._scores, self._asked_properties)
-        return chosen + select(near, budget, relevance_weight=1.0, min_share=0.0)
+        """The chosen sentences and, in a budget that they leave unused, their neighbours, of the
+        first memory also the neighbours of these."""
+        added = [] if self._token_budget.terse else chosen
+        while added and not budget.is_used:
+            near = parts_of.neighbours(
+                added, chosen, self._outlines, self._scores, self._asked_properties
+            )
+            added = select(near, budget, relevance_weight=1.0, min_share=0.0)
+            chosen = [*chosen, *added]
+            added = [part for part in added if part.memory == self._leading_memory]
+        return chosen
 
     def _select(
         self, parts: Sequence[Part], budget: Budget, *, relevance_weight: float = RELEVANCE_WEIGHT
