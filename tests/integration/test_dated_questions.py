@@ -253,6 +253,31 @@ def test_tasks_in_other_languages_are_listed_the_first_due_first(
         assert titles == ["Passaporto", "Colle", "Recinto"], question
 
 
+def test_the_latest_value_of_a_field_is_that_of_the_latest_day(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for day, level in ((3, 31), (9, 44), (16, 38)):
+        write(f"diary/2026-11-{day:02d}.md", f"Mild.\n\n- level:: {level}\n")
+    write("diary/Form.md", "The latest level of the pond:\n\n- level::\n")
+    write("diary/2026-11-30.md", "- level:: 99\n")
+    indexer.scan()
+    for question in ("What is the pond's latest level?", "most recent level", "current level"):
+        hits = searcher.search(question, top_k=5).hits
+        titles = [hit.memory.title for hit in hits[:3]]
+        assert titles == ["2026-11-16", "2026-11-09", "2026-11-03"], question
+        assert "level:: 38" in hits[0].text
+
+
+def test_a_latest_value_of_something_with_more_words_is_not_guessed(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for day, level in ((3, 31), (9, 44)):
+        write(f"diary/2026-11-{day:02d}.md", f"- level:: {level}\n")
+    indexer.scan()
+    hits = searcher.search("What is the latest level of the Danube at Linz?").hits
+    assert all(hit.relevance < 1.0 for hit in hits)
+
+
 def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

@@ -19,6 +19,7 @@ from memvault.search.general_questions import (
     type_asked_for,
 )
 from memvault.search.hybrid import HybridSearch
+from memvault.search.latest_values import notes_with_latest_value
 from memvault.search.note_properties import QuickTexts
 from memvault.search.open_tasks import due_days, open_tasks
 from memvault.search.order import latest_first
@@ -34,6 +35,7 @@ from memvault.text.embedding import Embedder
 from memvault.text.words import composed, some_words
 
 MAX_WITH_TASKS = 200  # notes
+MAX_LATEST = 3  # notes with the latest values of a property
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 
@@ -105,6 +107,8 @@ class Listing:
             with_properties, notice = self._notes_with_properties(question, time, limit, scope)
             listed_ids = {hit.memory.id for hit in hits}
             hits += [hit for hit in with_properties if hit.memory.id not in listed_ids]
+        if not hits and time is None and not is_to_do:
+            hits = self._latest_values(question, scope)[:limit]
         if not hits and time is not None and not is_to_do:
             hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
@@ -125,6 +129,14 @@ class Listing:
         if not memories or not answer.is_list:
             return hits, None
         return hits, _property_notice(len(memories), len(hits), answer.compared_key)
+
+    def _latest_values(self, question: str, scope: Scope) -> list[Hit]:
+        """The notes with the latest values of the property that a question asks for."""
+        memories = notes_with_latest_value(question, self._indexed.catalogue, self._today())
+        latest = [memory for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
+        hits = [Hit(memory, 0.0) for memory in latest]
+        self._hybrid.read_passages(question, hits)
+        return hits
 
     def _notes_with_tasks_about(
         self, question: str, time: QuestionTime | None, scope: Scope
