@@ -22,12 +22,14 @@ NOTES = {
     "house/Boat shed.md": "# Boat shed\n\n| what | a year |\n| --- | --- |\n| rent | 700 |\n| paint | 60 |\n",
     "house/Chimney.md": "# Chimney\n\nSwept by Mr Ost each autumn, for 85.\n",
     "lessons/Flute.md": "---\nlesson: 30\n---\n# Flute\n\nWith Ms Wei.\n",
+    "lessons/Harp.md": "# Harp\n\nPlayed in the chapel at 15:00.\n",
     "house/Stove.md": "---\nlogs: 40\n---\n# Stove\n\nBurns birch.\n",
 }
 CLAIMS = (
     "A lesson of Pavel in cello is now 44.",
     "The rent of the boat shed rises to 750 a year.",
     "The chimney was painted white.",
+    "The harp is played in the chapel at 16:30, because the old priest rests until the bells ring.",
 )
 
 
@@ -64,6 +66,11 @@ def test_a_newer_claim_is_named_next_to_the_persons_older_figure(call: Caller) -
     assert claim["sentence"] == CLAIMS[0]
     assert (claim["verified"], claim["origin"]) == (False, "client")
     assert claim["claimed_by"] and claim["claimed_on"] and claim["path"].endswith(".md")
+
+
+def test_the_reason_that_a_claim_gives_says_nothing_of_its_matter(call: Caller) -> None:
+    (claim,) = newer(call.ok("recall_memory", query="When is the harp played?"), "Harp")
+    assert claim["sentence"] == CLAIMS[3]
 
 
 def test_a_context_names_it_behind_the_persons_words(call: Caller) -> None:
