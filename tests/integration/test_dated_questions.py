@@ -174,6 +174,18 @@ def test_all_notes_of_a_type_and_a_time_are_listed(
         assert {hit.memory.type for hit in hits} == {"decision"}, question
 
 
+def test_the_next_of_a_type_is_the_soonest_to_come(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for name, day in {"Past": "2026-11-02", "Far": "2027-03-01", "Soon": "2026-12-01"}.items():
+        write(f"regattas/{name}.md", f"---\ntype: regatta\ndate: {day}\n---\nOn the lake.\n")
+    write("regattas/Form.md", "---\ntype: regatta\ndate:\n---\nWhich regatta is next?\n")
+    indexer.scan()
+    for question in ("Which regatta is next?", "When is our next regatta?", "upcoming regattas"):
+        hits = searcher.search(question, top_k=3).hits
+        assert [hit.memory.title for hit in hits[:2]] == ["Soon", "Far"], question
+
+
 def test_a_note_named_by_its_week_is_of_that_week(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:
