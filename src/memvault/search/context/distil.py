@@ -23,7 +23,7 @@ from memvault.search.context.forms import (
     tags,
 )
 from memvault.search.context.outline import Outline, Outlines, Statement
-from memvault.search.context.properties import PropertyChooser
+from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
 from memvault.search.question_time import QuestionTime
@@ -134,14 +134,6 @@ class Distiller:
         sentence; None without such properties."""
         properties = quotable(memory, self._chooser.answering(memory, query))
         return self._outlines.of_text(PROPERTY_SEPARATOR.join(properties)) if properties else None
-
-
-def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
-    """The ``key: value`` lines without those that another set in the person's note, where they
-    would pass for the person's."""
-    is_whole = memory.verified or not memory.provenance.is_mixed
-    writer_of = memory.provenance.of_property
-    return tuple(line for line in properties if is_whole or writer_of(line).is_person)
 
 
 def with_writer(statement: Statement, memory: Memory) -> Statement:

@@ -120,6 +120,14 @@ class PropertyChooser:
         return [f"{key}: {value_of[key]}" for _, key in nearest]
 
 
+def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
+    """The ``key: value`` lines without those that another set in the person's note, where they
+    would pass for the person's."""
+    is_whole = memory.verified or not memory.provenance.is_mixed
+    writer_of = memory.provenance.of_property
+    return tuple(line for line in properties if is_whole or writer_of(line).is_person)
+
+
 def first_properties(
     memory: Memory, remaining_bytes: int, excluded: Sequence[str] = ()
 ) -> list[str]:

@@ -248,12 +248,8 @@ def neighbours(
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
 ) -> list[Part]:
-    """The sentences next to some of the chosen ones, below the same heading: they often complete
-    them ("When was it?" "In May").
-
-    Args:
-        of: those of the chosen ones whose neighbours are wanted.
-    """
+    """The sentences next to these of the chosen ones, below the same heading: they often complete
+    them ("When was it?" "In May")."""
     places = {(part.memory, place): None for part in chosen for place in part.statements}
     chosen_texts = {part.compared_text for part in chosen}
     parts: dict[tuple[int, int], Part] = {}
