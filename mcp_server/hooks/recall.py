@@ -47,6 +47,7 @@ MAX_WITH_PROMPT = 8
 MAX_BEFORE_EDIT = 3
 NOTES_FIRST = 8  # notes given before lines of sessions
 MAX_FROM_SESSIONS = 10  # quotations from them
+_OWN_SHARE = 0.7  # of a session's relevance from which the person's own note comes before it
 EACH_NEEDED = 0.2  # smallest probability of the other memories, if the best one is needed
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
@@ -109,8 +110,15 @@ class HookRecall:
             for hit, chance in zip(hits, chances, strict=True)
             if chance >= EACH_NEEDED and not hit.withheld
         ]
-        # The person's own notes come first, if the prompt needs them whatever sessions say.
-        needed.sort(key=lambda pair: is_captured(pair[0].memory) or pair[1] < NEEDED)
+        # The person's own notes come first, if the prompt needs them whatever sessions say, and
+        # they fit about as well.
+        of_sessions = (hit.relevance for hit, _ in needed if is_captured(hit.memory))
+        least = _OWN_SHARE * max(of_sessions, default=0.0)
+        needed.sort(
+            key=lambda pair: (
+                is_captured(pair[0].memory) or pair[1] < NEEDED or pair[0].relevance < least
+            )
+        )
         quoted = self._quoted(query, [hit for hit, _ in needed], given)[:MAX_WITH_PROMPT]
         by_id = {hit.memory.id: chance for hit, chance in needed}
         # If the session has the best memory already, the others alone are not needed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,12 @@ DECIDED = ("Decisions", PREFERENCES)
 _LINES_OF_SESSION = 2
 _BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
 _ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
+# How a sentence begins that corrects the one before.
+_CORRECTS = re.compile(
+    r"(?:actually|no,|no wait|wait,|sorry,|correction|scratch that|i mean|make that|or rather|"
+    r"nein,|moment,|eigentlich|besser gesagt|en fait|non,|plutôt|en realidad|mejor dicho)(?!\w)",
+    re.IGNORECASE,
+)
 _NEXT_SHARE = 0.7  # of the best line's worth, from which another line of a session is quoted
 
 
@@ -108,7 +115,11 @@ class SessionQuotations:
             if headings is None or heading in headings
         }
         best = _best_lines(items, lambda line: worth.get(line, 0.0), _LINES_OF_SESSION)
-        return [Quotation(hit.memory, text, (line, line), heading) for heading, line, text in best]
+        whole = {_with_corrections(items[heading], line): heading for heading, line, _ in best}
+        return [
+            Quotation(hit.memory, text, (first, last), heading)
+            for (first, last, text), heading in whole.items()
+        ]
 
 
 def _best_lines(
@@ -135,6 +146,19 @@ def _best_lines(
         for score, heading, number in lines[:limit]
         if score >= _NEXT_SHARE * lines[0][0]
     ]
+
+
+def _with_corrections(lines: Sequence[tuple[int, str]], number: int) -> tuple[int, int, str]:
+    """The first and last number and the text of a line of a section with the lines behind it that
+    correct it ("Actually, make that Sunday."), and with the line that it corrects itself."""
+    numbers = [of_line for of_line, _ in lines]
+    first = last = numbers.index(number)
+    while first > 0 and _CORRECTS.match(lines[first][1]):
+        first -= 1
+    while last + 1 < len(lines) and _CORRECTS.match(lines[last + 1][1]):
+        last += 1
+    text = " ".join(text for _, text in lines[first : last + 1])
+    return numbers[first], numbers[last], text
 
 
 def _is_assistants(heading: str, text: str) -> bool:

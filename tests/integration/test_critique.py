@@ -58,6 +58,11 @@ STORED = {
     "people/Tove.md": "# Tove\n\nFounder.\n",
     "people/Idris.md": "# Idris\n\nDeveloper.\n",
     "clients/Orchard Dental.md": "# Orchard Dental\n\nA chain of dentists.\n",
+    "people/Signe.md": "---\nrate: 31.50\n---\nSigne teaches the lute on Mondays.\n",
+    "people/Anders.md": "Anders no longer keeps bees.\n",
+    "lessons/Waltz.md": "We play it slower than marked, at 112, because of Hanne's breath.\n",
+    "lessons/Recital.md": "Hanne's recital in the barn is on the 12th.\n",
+    "house/Bell.md": "The bell of the tower rings at 18:30, for 40 seconds.\n",
     "permanent/Liability cap.md": "Liability cap with Orchard Dental: Tomasz is willing to go to "
     "300k, because the insurance covers that much, not to 500k.\n",
 }
@@ -93,6 +98,31 @@ def test_a_new_value_contradicts_the_old_one_although_the_note_denies_a_third(of
     assert contradicted(office, text) == ["permanent/Liability cap.md"]
     related = office.live.critic.related_to_new(text)
     assert "permanent/Liability cap.md" in [memory.path for memory in related]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("Signe now takes 34 an hour, no longer 31.50.", "people/Signe.md"),
+        ("Signe comes on Fridays instead of Mondays.", "people/Signe.md"),
+        ("The bell of the tower now rings at 19:00, no longer at 18:30.", "house/Bell.md"),
+        ("The bell of the tower rings for a minute now, not 40 seconds any more.", "house/Bell.md"),
+    ],
+)
+def test_what_is_no_longer_so_contradicts_the_note_that_still_states_it(office, text, path):
+    assert contradicted(office, text) == [path]
+
+
+def test_a_day_of_a_month_is_compared_with_days_only(office):
+    assert contradicted(office, "Hanne may play again from the 20th.") == []
+    assert contradicted(office, "Hanne's recital in the barn is on the 14th.") == [
+        "lessons/Recital.md"
+    ]
+
+
+def test_what_is_no_longer_so_contradicts_no_note_that_says_the_same_or_is_about_another(office):
+    assert contradicted(office, "Anders no longer keeps bees.") == []
+    assert contradicted(office, "Ms Falk takes 34 an hour, no longer 31.50.") == []
 
 
 def test_a_number_is_no_day_of_a_month_and_a_row_no_sentence(office):

@@ -174,6 +174,18 @@ def test_all_notes_of_a_type_and_a_time_are_listed(
         assert {hit.memory.type for hit in hits} == {"decision"}, question
 
 
+def test_the_next_of_a_type_is_the_soonest_to_come(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for name, day in {"Past": "2026-11-02", "Far": "2027-03-01", "Soon": "2026-12-01"}.items():
+        write(f"regattas/{name}.md", f"---\ntype: regatta\ndate: {day}\n---\nOn the lake.\n")
+    write("regattas/Form.md", "---\ntype: regatta\ndate:\n---\nWhich regatta is next?\n")
+    indexer.scan()
+    for question in ("Which regatta is next?", "When is our next regatta?", "upcoming regattas"):
+        hits = searcher.search(question, top_k=3).hits
+        assert [hit.memory.title for hit in hits[:2]] == ["Soon", "Far"], question
+
+
 def test_a_note_named_by_its_week_is_of_that_week(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:
@@ -196,10 +208,10 @@ def test_all_open_tasks_are_listed_the_first_due_first(
     )
     write("permanent/Soon.md", "- [ ] Order the felt, due by 3 December 2026\n")
     indexer.scan()
-    for question in ("Which tasks are overdue?", "What do I still have to do?"):
-        titles = [hit.memory.title for hit in searcher.search(question, top_k=50).hits]
-        assert titles[:2] == ["Late", "Soon"], question
-        assert len(titles) == 27, question
+    question = "What do I still have to do?"
+    titles = [hit.memory.title for hit in searcher.search(question, top_k=50).hits]
+    assert titles[:2] == ["Late", "Soon"]
+    assert len(titles) == 27
 
 
 def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
@@ -207,14 +219,38 @@ def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
 ) -> None:
     write("permanent/Late.md", "- [ ] Renew the passport 📅 2026-10-01\n")
     write("permanent/Soon.md", "- [ ] Order the felt, due by 3 December 2026\n")
+    write("permanent/Done.md", "- [x] Post the form 📅 2026-10-02\n- [ ] Buy stamps\n")
     indexer.scan()
     for question, title in {
+        "Which tasks are overdue?": "Late",
         "Which tasks were overdue on 16 November?": "Late",
         "Which felt tasks will be overdue on 5 December 2026?": "Soon",
     }.items():
         hits = searcher.search(question).hits
         assert hits[0].memory.title == title, question
         assert [hit.relevance for hit in hits].count(1.0) == 1, question
+
+
+def test_a_weekday_on_which_tasks_will_be_overdue_is_the_coming_one(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Soon.md", "- [ ] Order the felt 📅 2026-11-19\n")
+    indexer.scan()
+    hits = searcher.search("What will be overdue on Friday?").hits
+    assert (hits[0].memory.title, hits[0].relevance) == ("Soon", 1.0)
+    hits = searcher.search("What was overdue on Friday?").hits
+    assert all(hit.relevance < 1.0 for hit in hits)
+
+
+def test_tasks_of_a_time_come_before_notes_that_name_a_day_of_it(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    days = "\n\n".join(f"{LINES[topic]} It took hours." for topic in TOPICS * 3)
+    write("permanent/Long.md", f"- [ ] Buy stamps\n\n{days}\n\n- [ ] Post the form 📅 2026-11-25\n")
+    write("permanent/Fence.md", "The fence comes on 19 November.\n")
+    indexer.scan()
+    hits = searcher.search("What do I have to do by the end of next week?", top_k=4).hits
+    assert [hit.memory.title for hit in hits] == ["Long", "Fence", "Log", "Boat"]
 
 
 def test_tasks_in_other_languages_are_listed_the_first_due_first(
@@ -227,6 +263,31 @@ def test_tasks_in_other_languages_are_listed_the_first_due_first(
     for question in ("Cosa devo ancora fare?", "Que me reste-t-il à faire ?"):
         titles = [hit.memory.title for hit in searcher.search(question).hits]
         assert titles == ["Passaporto", "Colle", "Recinto"], question
+
+
+def test_the_latest_value_of_a_field_is_that_of_the_latest_day(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for day, level in ((3, 31), (9, 44), (16, 38)):
+        write(f"diary/2026-11-{day:02d}.md", f"Mild.\n\n- level:: {level}\n")
+    write("diary/Form.md", "The latest level of the pond:\n\n- level::\n")
+    write("diary/2026-11-30.md", "- level:: 99\n")
+    indexer.scan()
+    for question in ("What is the pond's latest level?", "most recent level", "current level"):
+        hits = searcher.search(question, top_k=5).hits
+        titles = [hit.memory.title for hit in hits[:3]]
+        assert titles == ["2026-11-16", "2026-11-09", "2026-11-03"], question
+        assert "level:: 38" in hits[0].text
+
+
+def test_a_latest_value_of_something_with_more_words_is_not_guessed(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for day, level in ((3, 31), (9, 44)):
+        write(f"diary/2026-11-{day:02d}.md", f"- level:: {level}\n")
+    indexer.scan()
+    hits = searcher.search("What is the latest level of the Danube at Linz?").hits
+    assert all(hit.relevance < 1.0 for hit in hits)
 
 
 def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(

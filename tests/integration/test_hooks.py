@@ -386,6 +386,29 @@ def test_a_prompt_gets_the_line_of_a_session_that_answers_it_and_gets_it_whole(
     assert not any("password" in line or "I will" in line for line in lines)
 
 
+def test_a_line_of_a_session_that_fits_far_better_comes_before_the_persons_notes(
+    container: Container, ask: Ask, capture: Callable[..., None]
+) -> None:
+    for day in ("Monday", "Tuesday", "Thursday", "Friday", "Saturday", "Sunday"):
+        note = f"# {day}\n\nThe usual day of the week for the {day} walk around the lake.\n"
+        (container.vault.root / f"permanent/{day}.md").write_text(note, encoding="utf-8")
+    container.indexing.scan()
+    capture(("user", "The viewing day of the barn is the ninth of June."))
+    lines = lines_of(ask("UserPromptSubmit", prompt="When is the viewing day?"))
+    assert "the ninth of June" in lines[0]
+
+
+def test_a_line_of_a_session_is_given_with_its_correction(
+    ask: Ask, capture: Callable[..., None]
+) -> None:
+    capture(
+        ("user", "The glaze for the tiles is copper green. Actually, make that cobalt."),
+        ("user", "The kiln in the cellar is full until the end of the month."),
+    )
+    lines = lines_of(ask("UserPromptSubmit", prompt="Which glaze do the tiles get?"))
+    assert "copper green. Actually, make that cobalt." in lines[0]
+
+
 def test_a_session_is_not_given_its_own_words_nor_what_only_came_with_a_memory_it_has(
     container: Container, ask: Ask, capture: Callable[..., None], tmp_path: Path
 ) -> None:

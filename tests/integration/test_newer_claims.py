@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_server.runtime.container import Container
+from memvault.cli.app import run
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller
@@ -21,12 +22,14 @@ NOTES = {
     "house/Boat shed.md": "# Boat shed\n\n| what | a year |\n| --- | --- |\n| rent | 700 |\n| paint | 60 |\n",
     "house/Chimney.md": "# Chimney\n\nSwept by Mr Ost each autumn, for 85.\n",
     "lessons/Flute.md": "---\nlesson: 30\n---\n# Flute\n\nWith Ms Wei.\n",
+    "lessons/Harp.md": "# Harp\n\nPlayed in the chapel at 15:00.\n",
     "house/Stove.md": "---\nlogs: 40\n---\n# Stove\n\nBurns birch.\n",
 }
 CLAIMS = (
     "A lesson of Pavel in cello is now 44.",
     "The rent of the boat shed rises to 750 a year.",
     "The chimney was painted white.",
+    "The harp is played in the chapel at 16:30, because the old priest rests until the bells ring.",
 )
 
 
@@ -65,11 +68,29 @@ def test_a_newer_claim_is_named_next_to_the_persons_older_figure(call: Caller) -
     assert claim["claimed_by"] and claim["claimed_on"] and claim["path"].endswith(".md")
 
 
+def test_the_reason_that_a_claim_gives_says_nothing_of_its_matter(call: Caller) -> None:
+    (claim,) = newer(call.ok("recall_memory", query="When is the harp played?"), "Harp")
+    assert claim["sentence"] == CLAIMS[3]
+
+
 def test_a_context_names_it_behind_the_persons_words(call: Caller) -> None:
     context = call.ok("inject_context", query="What does a cello lesson cost?", max_tokens=400)
     text = str(context["context"])
     assert "38.50" in text
     assert f'unverified: "{CLAIMS[0]}")' in text
+
+
+def test_the_terminal_names_it_below_the_persons_words(
+    call: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "memvault.cli.ask.tool_answer", lambda context, tool, arguments: call.ok(tool, **arguments)
+    )
+    assert run(["search", "What does a cello lesson cost?"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    below = lines[lines.index("  Pavel teaches on Mondays, a lesson is 38.50.") :]
+    assert any("newer, claimed by" in line and CLAIMS[0] in line for line in below)
+    assert any("client, unverified" in line for line in lines)
 
 
 def test_a_hook_names_it_in_the_persons_line(container: Container, tmp_path: Path) -> None:

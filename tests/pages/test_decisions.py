@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -81,6 +82,20 @@ def test_verify_on_the_page_of_answers_is_refused_if_the_note_changed_since(
     swapped(site, path, "75 euros", "7500 euros")
     assert http.post(address, data=form).status_code == 409
     assert b"verified: true" not in (site.vault / path).read_bytes()
+
+
+def test_the_page_of_answers_names_a_newer_claim_below_the_persons_words(
+    site: Served, http: httpx.Client
+) -> None:
+    site.edit("house/Chimney.md", "# Chimney\n\nMr Ost sweeps the chimney each autumn.\n")
+    page = "/ask?q=Who sweeps the chimney?"
+    assert "newer, claimed by" not in http.get(page).text
+    os.utime(site.vault / "house/Chimney.md", (1_780_000_000,) * 2)
+    site.container.indexing.index_written(["house/Chimney.md"])
+    stored(site, "Sweep", "Ms Hale now sweeps the chimney, no longer Mr Ost.")
+    text = http.get(page).text
+    claim = text.index("newer, claimed by")
+    assert "Ms Hale now sweeps the chimney" in text[claim : claim + 300]
 
 
 def test_a_proposal_is_not_accepted_for_a_text_that_was_not_shown(

@@ -191,6 +191,47 @@ def test_of_listed_notes_the_first_sentence_of_each_is_quoted_before_any_second(
     assert "Restoring" not in context.text
 
 
+def test_of_a_day_that_is_past_all_that_its_note_says_comes_first(notes):
+    day = datetime(2026, 3, 9, tzinfo=UTC)
+    notes.add("9 March.md", "Ice gone.\n\n- swept the yard\n- 4 letters\n\nLate soup.\n", date=day)
+    events = ("fell", "was sold", "was found", "burned", "opened", "was repaired", "was closed")
+    diary = "".join(f"What happened: on 9 March the mill {event}.\n\n" for event in events)
+    notes.add("Mill.md", diary)
+    query, calendar = "What happened on 9 March 2026?", Calendar(date(2026, 5, 1))
+    found = notes.found("9 March.md", "Mill.md", relevances=(1.0, 1.0))
+    context = notes.distiller.distil(
+        query, found, ContextBudget(90), Form.NARRATIVE,
+        QuestionTime.read(query, calendar),
+    )  # fmt: skip
+    for sentence in ("Ice gone.", "swept the yard", "4 letters", "Late soup."):
+        assert sentence in context.text
+
+
+def test_a_question_for_a_time_gets_the_dates_of_notes(notes):
+    day = datetime(2026, 6, 9, tzinfo=UTC)
+    notes.add("Regatta.md", "Four boats race around the buoy.\n", date=day)
+    query, calendar = "Which races are planned in June?", Calendar(date(2026, 5, 1))
+    context = notes.distiller.distil(
+        query, notes.found("Regatta.md"), ContextBudget(90), Form.NARRATIVE,
+        QuestionTime.read(query, calendar),
+    )  # fmt: skip
+    assert "date: 2026-06-09" in context.text
+    assert "date:" not in notes.context(query, "Regatta.md", form=Form.NARRATIVE).text
+
+
+def test_a_budget_that_is_left_over_gets_the_rest_of_the_first_notes_section(notes):
+    others = ("Tea with lemon cake was served to all of the neighbours on the terrace.",
+              "Nobody had thought of bringing a rope that reaches from here to the mill.",
+              "Later the priest read aloud a very long letter from his brother in Peru.",
+              "It was about parrots, and two of the children fell asleep on the warm bench.",
+              "The band had been asked for eight but played until well after midnight.")  # fmt: skip
+    notes.add("Well.md", "\n\n".join(("Ada Berg swept the well in May.", *others)))
+    query = "When did Ada Berg sweep the well?"
+    context = notes.context(query, "Well.md", "Bakery.md", form=Form.NARRATIVE)
+    assert others[-1] in context.text
+    assert "The oven was" not in context.text
+
+
 def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     query = "Who leads the repair of the wall?"
     context = notes.context(query, *ALL, room=60, form=Form.NARRATIVE)

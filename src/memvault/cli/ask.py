@@ -57,13 +57,24 @@ def search(
 def _print_result(node: dict[str, Any]) -> None:
     span = node.get("lines")
     place = f"{node['path']}:{span[0]}" if span else str(node["path"])
-    score = f"{node['relevance_score']:.2f}"
-    print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", (score, "dim"))
+    facts = [f"{node['relevance_score']:.2f}"]
+    if day := str(node.get("date") or "")[:10]:
+        facts.append(day)
+    if node.get("origin") != "person" and not node.get("verified"):
+        facts.append(f"written by {node.get('origin')}, unverified")
+    print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", ("  ".join(facts), "dim"))
     lines = [line.rstrip() for line in str(node.get("content") or "").splitlines() if line.strip()]
     for line in lines[:_SNIPPET_LINES]:
         print_text(line, indent=2)
     if len(lines) > _SNIPPET_LINES:
         print_text("…", indent=2)
+    for claim in node.get("newer_claims", []):
+        print_text(
+            f"newer, claimed by {claim['claimed_by']} on {claim['claimed_on']}, unverified: "
+            f"“{claim.get('sentence', '')}” ({claim.get('path', '')})",
+            indent=2,
+            style="yellow",
+        )
     console.print()
 
 

@@ -18,6 +18,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.alignment import Relation
+from memvault.reasoning.former_values import still_stated
 from memvault.reasoning.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentence_matching import Match, SentenceMatcher
 from memvault.reasoning.sentence_words import LIGHT, SentenceWords
@@ -43,6 +44,7 @@ NEW_SENTENCES, NEW_CHARS = 3, 600  # first sentences of a new text that are comp
 MAX_CONTRADICTED = 3  # contradicting memories that are named for a new text
 MAX_RELATED, MIN_RELEVANCE = 3, 0.3  # of related memories that are named
 REVISE_FROM = 0.75  # confidence from which to revise the reasoning rather than ask the person
+_STILL_STATED = 0.75  # confidence that what is no longer so is what a note states
 _SUBJECT_FROM_NOTE = 0.8  # factor for a sentence whose subject only its note names
 _PART_BREAK = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
 _MIN_PART_COVERAGE = 0.7  # for a part of a sentence, which may lack its subject
@@ -173,6 +175,7 @@ class Critic:
         for sentence in statements:
             hits = focal_hits if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
             hits = [hit for hit in hits if hit.memory.id != exclude]
+            yield from _still_stated(sentence, hits)
             match = self._matcher.best(sentence, hits)
             if match is None:
                 yield from self._part_contradictions(sentence, hits)
@@ -301,6 +304,20 @@ class Critic:
 
 def _passage(hit: Hit) -> _Passage:
     return _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
+
+
+def _still_stated(sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
+    """The memories that state what a sentence says is no longer so."""
+    for hit in hits:
+        if (text := still_stated(sentence, hit)) is not None:
+            yield Contradiction(
+                hit.memory,
+                hit.lines,
+                text[:MAX_CHARS],
+                ConflictType.FACTUAL,
+                _STILL_STATED,
+                "The reasoning says that this is no longer so.",
+            )
 
 
 def _mismatch(match: Match) -> Contradiction:

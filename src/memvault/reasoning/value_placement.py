@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import re
+
 from memvault.reasoning.sentence_words import TOKEN, SentenceWords
 from memvault.reasoning.word_overlap import Difference
 from memvault.verification.amounts import Amount, AmountKind, equal_amounts
 from memvault.verification.claim_stems import canonical_stem, stems_of
 
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _BREAK = 6  # added to a distance for each comma or "and" in between
 _NEARER = 0.15  # least difference of two sums of 1 / distance for one word to be nearer
 
 
 def comparable_numbers(statement: SentenceWords, sentence: SentenceWords) -> frozenset[str]:
-    """The numbers of a sentence that are comparable with the statement's."""
+    """The numbers of a sentence that are comparable with the statement's.
+
+    "The 20th" is a day: it is compared with days and with other ordinals.
+    """
     zero = frozenset("0") & sentence.keys("number")
+    if not statement.amounts and _ORDINAL.search(statement.text):
+        dates = [amount for amount in sentence.amounts if amount.kind is AmountKind.DATE]
+        return frozenset(
+            word.key
+            for word in sentence.tokens
+            if word.kind == "number"
+            and (
+                _ORDINAL.match(sentence.text, word.start)
+                or any(day.start <= word.start < day.end for day in dates)
+            )
+        )
     if not statement.amounts:
         return sentence.keys("number")
     stems = sentence.stems()

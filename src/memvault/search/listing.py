@@ -4,10 +4,10 @@ for the person, for all notes of a type, or for notes with given properties.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
+from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL_SIZE
@@ -19,35 +19,33 @@ from memvault.search.general_questions import (
     type_asked_for,
 )
 from memvault.search.hybrid import HybridSearch
+from memvault.search.latest_values import notes_with_latest_value
 from memvault.search.note_properties import QuickTexts
+from memvault.search.open_tasks import due_days, open_tasks
 from memvault.search.order import latest_first
-from memvault.search.overdue import DUE_WORDS, asks_for_overdue
+from memvault.search.overdue import asks_for_overdue
 from memvault.search.property_questions import PropertyQuestion
 from memvault.search.question_time import QuestionTime, says_its_day
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
-from memvault.search.time_expressions import single_days
 from memvault.search.time_question_words import asks_only_for_tasks, words_beyond_plans
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.embedding import Embedder
 from memvault.text.words import composed, some_words
-from memvault.vault.compose import bare_lines
 
 MAX_WITH_TASKS = 200  # notes
+MAX_LATEST = 3  # notes with the latest values of a property
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
-_DUE = re.compile(
-    rf"[📅⏳🛫]|\b(?:{DUE_WORDS}|scheduled|stichtag|spätestens|bis zum|date limite|à rendre|"
-    r"avant le|au plus tard|d['’]ici|plazo|fecha límite|antes del|scade|entro|termine|"
-    r"data limite|até|uiterlijk|inleveren|не позднее)\b|期限|締め?切り?|截止|到期",
-    re.IGNORECASE,
-)
-_DAY_CHARS = 30  # characters after the marker in which the day is
 
 
 class Listing:
-    """Lists notes; safe in any thread."""
+    """Lists notes; safe in any thread.
+
+    Args:
+        read: returns the bytes of the note at a path.
+    """
 
     def __init__(
         self,
@@ -55,8 +53,10 @@ class Listing:
         indexed: Indexed,
         embedder: Embedder,
         today: Callable[[], date],
+        read: Callable[[str], bytes],
     ) -> None:
         self._hybrid = hybrid
+        self._read = read
         self._today = today
         self._by_nearness = PropertyChooser(embedder).by_nearness
         self._indexed = indexed
@@ -73,10 +73,10 @@ class Listing:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
+        if asks_for_overdue(question):
+            return []  # it asks for no more of that time: see `matching`
         if time is None and asks_only_for_tasks(question):
-            hits = sorted(self._notes_with_open_tasks(scope), key=_first_due_day)[:limit]
-        elif time is not None and asks_for_overdue(question):
-            return []  # it asks for nothing of that time: see `matching`
+            hits = self._notes_with_open_tasks(scope)[:limit]
         elif time is not None and time.only_time:
             hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
@@ -103,8 +103,12 @@ class Listing:
         is_to_do = asks_for_tasks(question)
         if is_to_do:
             hits = self._notes_with_tasks_about(question, time, scope)[:limit]
-        if not hits and (not is_to_do or asks_for_overdue(question)):
-            hits, notice = self._notes_with_properties(question, time, limit, scope)
+        if not is_to_do or asks_for_overdue(question):
+            with_properties, notice = self._notes_with_properties(question, time, limit, scope)
+            listed_ids = {hit.memory.id for hit in hits}
+            hits += [hit for hit in with_properties if hit.memory.id not in listed_ids]
+        if not hits and time is None and not is_to_do:
+            hits = self._latest_values(question, scope)[:limit]
         if not hits and time is not None and not is_to_do:
             hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
@@ -126,6 +130,14 @@ class Listing:
             return hits, None
         return hits, _property_notice(len(memories), len(hits), answer.compared_key)
 
+    def _latest_values(self, question: str, scope: Scope) -> list[Hit]:
+        """The notes with the latest values of the property that a question asks for."""
+        memories = notes_with_latest_value(question, self._indexed.catalogue, self._today())
+        latest = [memory for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
+        hits = [Hit(memory, 0.0) for memory in latest]
+        self._hybrid.read_passages(question, hits)
+        return hits
+
     def _notes_with_tasks_about(
         self, question: str, time: QuestionTime | None, scope: Scope
     ) -> list[Hit]:
@@ -135,26 +147,24 @@ class Listing:
         the time that the question names, or overdue then if it asks for that.
         """
         words = words_beyond_plans(time.rest if time is not None else question, question)
-        is_overdue = time is not None and asks_for_overdue(question)
+        is_overdue = asks_for_overdue(question)
         if (not words and not is_overdue) or len(words) > MAX_TASK_WORDS:
             return []
+        overdue_on = self._today() if time is None else time.last_day
 
         def is_of_time(hit: Hit, line: str) -> bool:
-            if time is None:
-                return True
             if is_overdue:
-                return any(day < time.last_day for day in _due_days(hit.memory, line))
-            return time.has_day_named_in(hit.memory, line)
+                return any(day < overdue_on for day in due_days(hit.memory, line))
+            return time is None or time.has_day_named_in(hit.memory, line)
 
         def is_about(hit: Hit) -> bool:
             words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
             return any(
                 words <= _words(line) | words_of_note and is_of_time(hit, line)
-                for line in bare_lines(hit.text)
-                if "✅" not in line
+                for line in self._open_tasks_of(hit.memory)
             )
 
-        return sorted(filter(is_about, self._notes_with_open_tasks(scope)), key=_first_due_day)
+        return list(filter(is_about, self._notes_with_open_tasks(scope)))
 
     def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """Notes dated within the time whose folder, title, type, project and tags have all words
@@ -177,13 +187,22 @@ class Listing:
     def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
     ) -> list[Hit]:
-        """Notes of the time or that name a day of it, and open tasks if these are asked for."""
+        """Notes of the time or that name a day of it, and open tasks if these are asked for: tasks
+        of that time first, other tasks after the notes of it."""
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
         tasks = self._notes_with_open_tasks(scope) if is_to_do else []
         memories_with_tasks = [hit.memory for hit in tasks]
+        first_ids = {
+            hit.memory.id
+            for hit in tasks
+            if any(
+                time.has_day_named_in(hit.memory, line) for line in self._open_tasks_of(hit.memory)
+            )
+        }
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
         memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
+        memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in (*nearest, *tasks)}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
@@ -219,9 +238,22 @@ class Listing:
         return hits
 
     def _notes_with_open_tasks(self, scope: Scope) -> list[Hit]:
+        """The notes with an open task, the first due first."""
         hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
-        return [hit for hit in hits if OPEN_TASK in hit.context]
+        with_tasks = [hit for hit in hits if OPEN_TASK in hit.context]
+        return sorted(with_tasks, key=lambda hit: self._first_due_day(hit.memory))
+
+    def _first_due_day(self, memory: Memory) -> date:
+        """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
+        tasks = self._open_tasks_of(memory)
+        return min((day for task in tasks for day in due_days(memory, task)), default=date.max)
+
+    def _open_tasks_of(self, memory: Memory) -> list[str]:
+        try:
+            return open_tasks(self._read(memory.path))
+        except MemvaultError:  # deleted since it was found, or in quarantine
+            return []
 
 
 def _no_days(path: str) -> Sequence[date]:
@@ -238,19 +270,6 @@ def _terms_naming(memory: Memory) -> frozenset[int]:
     """The terms of what a note is found by in the vault: path, title, type, project and tags."""
     names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
     return terms_of(" ".join((*names, *memory.tags)))
-
-
-def _first_due_day(hit: Hit) -> date:
-    """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
-    open_lines = (line for line in bare_lines(hit.text) if "✅" not in line)
-    days = (day for line in open_lines for day in _due_days(hit.memory, line))
-    return min(days, default=date.max)
-
-
-def _due_days(memory: Memory, line: str) -> list[date]:
-    """The days on which a line of a note is due."""
-    due = (line[match.end() :][:_DAY_CHARS] for match in _DUE.finditer(line))
-    return [day for text in due for day in single_days(text, memory.day)[:1]]
 
 
 def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:

@@ -225,8 +225,10 @@ class QuestionTime:
 
     @property
     def last_day(self) -> date:
-        """The last day of this time; today if it has no end."""
-        return max((s.last for s in self._spans() if s.last < date.max), default=self.today)
+        """The last day of this time; today if it has no end. "On Friday" is the coming one, unless
+        the question is for what is past."""
+        spans = self._meant_spans()
+        return max((span.last for span in spans if span.last < date.max), default=self.today)
 
     def days_meant(self) -> Callable[[date], bool]:
         """A function that says whether a day may be of this time, in any year that it may mean."""

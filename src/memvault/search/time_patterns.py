@@ -87,7 +87,8 @@ _POINTS = (
     rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT}|weekend)s? (?P<side>ago|from now)\b",
     r"(?:the )?(?P<end>end|rest|beginning|start|middle) of "
     r"(?P<ending>(?:(?:the|this|next|last) )?(?:week|month|year))\b",
-    r"(?P<to_come>upcoming|coming up|in the (?:near )?future)\b",
+    r"(?P<to_come>upcoming|coming up|in the (?:near )?future|next up|(?:(?<= is )|(?<= are ))next"
+    r"(?=\W*$)|(?:(?<=when is the )|(?<=when is my )|(?<=when is our ))next)\b",
 )
 _PREPOSITION = _any_of(
     ("after", "since", "before", "until", "till", "by", "from", "in", "on", "for", "during",

@@ -6,6 +6,7 @@ A client that learns that the rent is 750 stores a note of its own; the person's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -33,21 +34,26 @@ MIN_SHARE = 0.5  # of the claim's words
 
 _DAY_STEMS = stems_of(" ".join((*MONTHS, *WEEKDAYS)))
 
+_REASON = re.compile(
+    r"(?<=\w),?\s+(?:because|so that|weil|damit|parce qu|porque|perché|omdat)", re.IGNORECASE
+)
+
 ChangedAt = Callable[[str], datetime | None]
 """When the note at a path was last saved; None if that is unknown."""
 
 
 class _Sentence:
-    """A sentence: its words without those of days and of change, and its values."""
+    """A sentence: its words without those of days, of change and of reasons, and its values."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.all_stems = stems_of(text.lower())
-        self.stems = stems_of(UPDATES.sub(" ", f" {text.lower()} ")) - _DAY_STEMS
+        self._stated = _REASON.split(text, 1)[0]
+        self.stems = stems_of(UPDATES.sub(" ", f" {self._stated.lower()} ")) - _DAY_STEMS
 
     @cached_property
     def amounts(self) -> list[Amount]:
-        return [amount for amount in amounts_in(self.text) if not amount.earlier]
+        return [amount for amount in amounts_in(self._stated) if not amount.earlier]
 
     @cached_property
     def weekdays(self) -> set[str]:

@@ -23,7 +23,7 @@ from memvault.search.context.forms import (
     tags,
 )
 from memvault.search.context.outline import Outline, Outlines, Statement
-from memvault.search.context.properties import PropertyChooser
+from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
 from memvault.search.question_time import QuestionTime
@@ -107,7 +107,7 @@ class Distiller:
             if outline is not None and outline.tokens:
                 hits.append(hit)
                 outlines.append(outline)
-                properties = self._chooser.answering(hit.memory, query)
+                properties = self._chooser.answering(hit.memory, query, with_day=time is not None)
                 asked_properties.append(quotable(hit.memory, properties))
             elif outline is not None and (of_properties := self._properties(query, hit.memory)):
                 hits.append(hit)
@@ -134,14 +134,6 @@ class Distiller:
         sentence; None without such properties."""
         properties = quotable(memory, self._chooser.answering(memory, query))
         return self._outlines.of_text(PROPERTY_SEPARATOR.join(properties)) if properties else None
-
-
-def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
-    """The ``key: value`` lines without those that another set in the person's note, where they
-    would pass for the person's."""
-    is_whole = memory.verified or not memory.provenance.is_mixed
-    writer_of = memory.provenance.of_property
-    return tuple(line for line in properties if is_whole or writer_of(line).is_person)
 
 
 def with_writer(statement: Statement, memory: Memory) -> Statement:
@@ -288,11 +280,17 @@ class _Distillation:
         return self._with_neighbours(self._select(self._sentence_parts(), budget), budget)
 
     def _with_neighbours(self, chosen: list[Part], budget: Budget) -> list[Part]:
-        """The chosen sentences, and their neighbours in a budget that they leave unused."""
-        if self._token_budget.terse or budget.is_used:
-            return chosen
-        near = parts_of.neighbours(chosen, self._outlines, self._scores, self._asked_properties)
-        return chosen + select(near, budget, relevance_weight=1.0, min_share=0.0)
+        """The chosen sentences and, in a budget that they leave unused, their neighbours, of the
+        first memory also the neighbours of these."""
+        added = [] if self._token_budget.terse else chosen
+        while added and not budget.is_used:
+            near = parts_of.neighbours(
+                added, chosen, self._outlines, self._scores, self._asked_properties
+            )
+            added = select(near, budget, relevance_weight=1.0, min_share=0.0)
+            chosen = [*chosen, *added]
+            added = [part for part in added if part.memory == self._leading_memory]
+        return chosen
 
     def _select(
         self, parts: Sequence[Part], budget: Budget, *, relevance_weight: float = RELEVANCE_WEIGHT

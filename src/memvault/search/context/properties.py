@@ -56,7 +56,7 @@ def _with_constant_properties(memory: Memory, properties: Sequence[str]) -> tupl
         "date": memory.date.date().isoformat() if memory.date is not None else None,
     }
     constant_lines = [f"{key}: {value}" for key, value in constant.items() if value]
-    return (*constant_lines, *properties)[:MAX_PROPERTIES]
+    return tuple(dict.fromkeys([*constant_lines, *properties]))[:MAX_PROPERTIES]
 
 
 def _terms_of_names(memory: Memory) -> set[int]:
@@ -75,12 +75,18 @@ class PropertyChooser:
         """``key: value`` of the note's type, project, date, and of the `answering` properties."""
         return _with_constant_properties(memory, self.answering(memory, question))
 
-    def answering(self, memory: Memory, question: str) -> list[str]:
+    def answering(self, memory: Memory, question: str, *, with_day: bool = False) -> list[str]:
         """`named_properties`, after those whose keys are nearest to the question in meaning ("How
-        much was it?": ``price``)."""
+        much was it?": ``price``).
+
+        Args:
+            with_day: begin with the note's date, unless its title says it.
+        """
+        day = memory.date.date().isoformat() if with_day and memory.date is not None else ""
+        days = [f"date: {day}"] if day and day not in memory.title else []
         nearest = self._nearest_fields(memory, question)
         named = named_properties(memory, question)
-        return list(dict.fromkeys([*nearest, *named]))[:MAX_PROPERTIES]
+        return list(dict.fromkeys([*days, *nearest, *named]))[:MAX_PROPERTIES]
 
     def by_nearness(self, text: str, keys: Sequence[str]) -> list[tuple[float, str]]:
         """The cosine of each key with a text, the nearest first."""
@@ -112,6 +118,14 @@ class PropertyChooser:
             nearest = self.by_nearness(question, list(value_of))[:1]
             nearest = [pair for pair in nearest if pair[0] >= MIN_NEARNESS]
         return [f"{key}: {value_of[key]}" for _, key in nearest]
+
+
+def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
+    """The ``key: value`` lines without those that another set in the person's note, where they
+    would pass for the person's."""
+    is_whole = memory.verified or not memory.provenance.is_mixed
+    writer_of = memory.provenance.of_property
+    return tuple(line for line in properties if is_whole or writer_of(line).is_person)
 
 
 def first_properties(

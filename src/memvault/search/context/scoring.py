@@ -20,7 +20,7 @@ A question for what is to do or planned is answered by open tasks and by sentenc
 of the time that it names: these score at least half of the best; ticked tasks lose half.
 
 A question that names no subject gets the first sentence of each note of the list, in its order,
-then the second of each.
+then the second of each; one for what happened in a time gets all that the notes of that time say.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ import numpy.typing as npt
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
 from memvault.search.context.outline import Code, Outline, Statement
-from memvault.search.question_time import QuestionTime
+from memvault.search.question_time import QuestionTime, says_its_day
 from memvault.search.task_words import asks_for_tasks
 from memvault.stores.vectors import bm25
 
 LIST_STEP = 0.05  # share by which a listed note scores less than the note before it
+SENTENCE_STEP = 0.1  # the same of each sentence of a note of the time that is asked for
 CLAIM_WEIGHT = 0.5  # weight of a memory in others' words; one in the person's words has 1
 SUPERSEDED_WEIGHT = 0.5  # weight of a memory that another supersedes
 
@@ -81,9 +82,12 @@ def scores(
         time: the time that the question names, if any.
     """
     weights = _word_weights(query, outlines)
+    past = time if time is not None and time.only_time and time.past else None
     scores_of_notes = [
         _scores_of_listed(place, outline)
         if hit.found_by is FoundBy.LIST
+        else _scores_of_dated(place, outline)
+        if past is not None and says_its_day(hit.memory) and past.has(hit.memory)
         else _Scorer(vector, weights, hit, outline).scores()
         for place, (hit, outline) in enumerate(zip(hits, outlines, strict=True))
     ]
@@ -132,9 +136,21 @@ def greatest_score(scores_of_notes: Sequence[Scores]) -> float:
 def _scores_of_listed(place: int, outline: Outline) -> Scores:
     """The scores of a note at this place of a list: all notes' first sentences come before their
     second ones."""
-    shown = np.cumsum([bool(statement.shown) for statement in outline.statements])
-    statements = (1.0 - LIST_STEP) ** place / np.maximum(shown, 1)
+    statements = (1.0 - LIST_STEP) ** place / np.maximum(_counts_shown(outline), 1)
     return Scores(statements, np.zeros(len(outline.code)))
+
+
+def _scores_of_dated(place: int, outline: Outline) -> Scores:
+    """The scores of a note of the time that is asked for: its first sentences are best, but each
+    may be what happened."""
+    places = np.maximum(_counts_shown(outline) - 1, 0)
+    statements = (1.0 - LIST_STEP) ** place / (1.0 + SENTENCE_STEP * places)
+    return Scores(statements, np.zeros(len(outline.code)))
+
+
+def _counts_shown(outline: Outline) -> npt.NDArray[np.int64]:
+    """How many sentences are shown up to each one, itself included."""
+    return np.cumsum([bool(statement.shown) for statement in outline.statements])
 
 
 def _word_weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:

@@ -242,17 +242,18 @@ def sentences(
 
 
 def neighbours(
+    of: Sequence[Part],
     chosen: Sequence[Part],
     outlines: Sequence[Outline],
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
 ) -> list[Part]:
-    """The sentences next to the chosen ones, below the same heading: they often complete them
-    ("When was it?" "In May")."""
+    """The sentences next to these of the chosen ones, below the same heading: they often complete
+    them ("When was it?" "In May")."""
     places = {(part.memory, place): None for part in chosen for place in part.statements}
     chosen_texts = {part.compared_text for part in chosen}
     parts: dict[tuple[int, int], Part] = {}
-    for memory, place in places:
+    for memory, place in ((part.memory, place) for part in of for place in part.statements):
         statements = outlines[memory].statements
         for near in (place + 1, place - 1):
             is_chosen = (memory, near) in places or (memory, near) in parts
