@@ -13,6 +13,7 @@ from memvault.model.provenance import plain_words
 from memvault.model.search import Hit
 from memvault.verification.claim_sources import is_own_day
 
+NO_TYPE = "note"  # of a note without a type
 LABELS = ("type", "tags", "date", "project", "rationale")
 
 
@@ -23,7 +24,8 @@ def hidden_labels(hit: Hit) -> dict[str, Any]:
         return dict.fromkeys(LABELS)
     if memory.verified or not memory.provenance.is_mixed:
         return {}
-    is_own_type = memory.provenance.of_property(f"type: {memory.type}").is_person
+    type_line = f"type: {memory.type}"
+    is_own_type = memory.type == NO_TYPE or memory.provenance.of_property(type_line).is_person
     return {
         "type": memory.type if is_own_type else None,
         "tags": [tag for tag in memory.tags if _is_own_tag(tag, memory)],
@@ -35,7 +37,7 @@ def hidden_labels(hit: Hit) -> dict[str, Any]:
 def _is_own_tag(tag: str, memory: Memory) -> bool:
     """Whether the person's properties have the tag, or their sentences have it as one word."""
     words = f" {plain_words(tag)} "
-    lines = [*memory.provenance.own_properties]
+    lines = list(memory.provenance.own_properties)
     if " " not in words.strip():
         lines += memory.provenance.own.split("\n")
     return any(words in f" {line} " for line in lines)
