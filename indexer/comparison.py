@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from indexer.catalogue import FORMAT, Catalogue
 from memvault.model.priority import make_way
@@ -19,6 +20,14 @@ class ScanDifference:
     changed: dict[str, NoteStat]
     deleted: set[str]
     on_disk: int
+
+
+class Mismatch(NamedTuple):
+    """Ids of nodes and of chunks whose notes have no record; paths of notes that lack either."""
+
+    nodes: set[str]
+    chunks: set[str]
+    missing: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +85,13 @@ class Comparison:
             or self.catalogue.is_lost()
         )
 
-    def strays(self) -> tuple[set[str], set[str]]:
-        """Ids of notes without a record: those that have nodes, and those that have chunks."""
-        ids = {memory.id for memory in self.catalogue.all()}
-        nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in ids}
-        return nodes, set(self.stores.vectors.note_ids()) - ids
+    def mismatch(self) -> Mismatch:
+        """How the stores differ from the catalogue."""
+        path_of = {memory.id: memory.path for memory in self.catalogue.all()}
+        nodes = {node.id for node in self.stores.graph.all_nodes() if node.path}
+        chunks = set(self.stores.vectors.note_ids())
+        missing = {path_of[memory_id] for memory_id in path_of.keys() - (nodes & chunks)}
+        return Mismatch(nodes - path_of.keys(), chunks - path_of.keys(), missing)
 
     def is_same_file(self, stat: NoteStat) -> bool:
         """Whether the note's record is of this file, though perhaps of other authors."""

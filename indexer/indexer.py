@@ -133,8 +133,9 @@ class Indexer:
             forced, relink = set[str](), set[str]()
             if is_first:
                 self._repairs.forget_lost_indexes()
-                forced = self.catalogue.unflushed()
-                relink = self._repairs.remove_strays()[1] | self.catalogue.notes_to_relink()
+                repaired = self._repairs.remove_strays()
+                forced = self.catalogue.unflushed() | repaired.missing
+                relink = repaired.linking | self.catalogue.notes_to_relink()
             differing = self.comparison.differing(self._due.paths())
             changed = {
                 path
@@ -284,9 +285,9 @@ class Indexer:
         try:
             if self._due.is_any_running:
                 return 0
-            removed, linking = self._repairs.remove_strays()
-            self.relink(linking)
-            return len(removed)
+            repaired = self._repairs.remove_strays()
+            self.relink(repaired.linking)
+            return len(repaired.removed)
         finally:
             self._lock.release()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from indexer.comparison import Comparison
 from indexer.name_registry import NameRegistry
@@ -12,6 +13,15 @@ from indexer.relinking import Relinking
 from memvault.model.graph import NotesIndexed
 
 logger = logging.getLogger(__name__)
+
+
+class Repaired(NamedTuple):
+    """Ids of removed notes, and paths: of notes that link to these, and of notes that a store
+    lacks, as after a power cut, so that they must be indexed again."""
+
+    removed: set[str]
+    linking: set[str]
+    missing: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +48,10 @@ class Repairs:
             self.names.clear()
             self.report(NotesIndexed(paths, removed=ids))
 
-    def remove_strays(self) -> tuple[set[str], set[str]]:
-        """Remove nodes and chunks without a record.
-
-        Returns their ids, and the paths of the notes that link to them.
-        """
+    def remove_strays(self) -> Repaired:
+        """Remove nodes and chunks without a record."""
         stores = self.comparison.stores
-        nodes, chunks = self.comparison.strays()
+        nodes, chunks, missing = self.comparison.mismatch()
         linking: set[str] = set()
         if nodes:
             sources = {edge.source for edge in stores.graph.neighbours(nodes)} - nodes
@@ -53,4 +60,4 @@ class Repairs:
         if chunks:
             stores.vectors.remove(chunks)
         self.report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
-        return nodes | chunks, linking
+        return Repaired(nodes | chunks, linking, missing)

@@ -3,6 +3,7 @@
 No ``from __future__ import annotations`` here: FastMCP cannot read a prompt's annotations as text.
 """
 
+import re
 from typing import Annotated, Literal
 
 from fastmcp.prompts import prompt
@@ -13,7 +14,9 @@ from mcp_server.answers.status import Behaviour
 from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.search import Hit, Mode
+from memvault.vault.compose import bare_lines
 
+_HEADING = re.compile(r"\A(\s*)#")  # at the start of a line
 FRAGMENT = """\
 You share this person's memory: the notes of their Obsidian vault, which outlast this \
 conversation and which they edit themselves.
@@ -146,5 +149,8 @@ def _passage(hit: Hit) -> str:
     origin = origin_shown(hit.memory, list(hit.lines))
     author = origin.name or str(origin.kind)
     is_claim = not origin.is_person and not is_verified(hit, list(hit.lines))
-    claim = f"\n(Written by {author}; I have not confirmed this.)" if is_claim else ""
-    return f"### {hit.memory.title}{heading} ({place}){claim}\n{hit.text.strip()}"
+    text = hit.text.strip()
+    if is_claim:  # no line of it may look like the heading of another passage
+        quoted = "\n".join(_HEADING.sub(r"\1\\#", line) for line in bare_lines(text))
+        text = f"(Written by {author}; I have not confirmed this.)\n{quoted}"
+    return f"### {hit.memory.title}{heading} ({place})\n{text}"

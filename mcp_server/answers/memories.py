@@ -27,6 +27,7 @@ from mcp_server.answers.base import (
     optional,
     read_from,
 )
+from mcp_server.answers.labels import hidden_labels
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
@@ -38,7 +39,7 @@ from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
-MAX_CHARS = 300  # of a sentence that contradicts a memory
+MAX_CHARS = 300  # of a sentence that contradicts a memory, or claims something newer
 
 
 class HopShape(Shape):
@@ -85,7 +86,9 @@ class NewerShape(Shape):
 
     id: str = read_from("memory.id")
     path: str | None = optional()
-    sentence: Filled[str] = optional()
+    sentence: Annotated[Filled[str], AfterValidator(lambda text: text and text[:MAX_CHARS])] = (
+        optional()
+    )
     claimed_by: str = read_from("claimant")
     claimed_on: str = read_from("day")
 
@@ -361,4 +364,4 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         newer_claims=hit.verification.newer,
         hops=None if hit.withheld else hit.hops,
         state=state,
-    )
+    ).model_copy(update=hidden_labels(hit))

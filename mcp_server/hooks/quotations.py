@@ -71,12 +71,17 @@ class Quotation:
         return self.memory.type == "preference" or self.heading == PREFERENCES
 
     def line(self) -> str:
-        """The quotation on one line; its angle brackets are replaced, so it cannot end the
-        marks."""
+        """The quotation on one line.
+
+        Its angle brackets are replaced, so that it cannot end the marks around all quotations, and
+        so are the quotation marks of a claim, so that it cannot end its own.
+        """
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in LASTING else ""
         newer = "".join(f"; {claim.mark}" for claim in self.newer)
-        line = f'- "{self.text}" ({self.memory.path}{lines}{kind}{self._claim()}{newer})'
+        claim = self._claim()
+        text = self.text.replace('"', "'") if claim else self.text
+        line = f'- "{text}" ({self.memory.path}{lines}{kind}{claim}{newer})'
         return line.replace("<", "‹").replace(">", "›")
 
     def _claim(self) -> str:

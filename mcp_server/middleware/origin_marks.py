@@ -31,7 +31,7 @@ QUESTION_ARGUMENTS = ("query", "topic", "question", "goal", "reasoning_summary")
 QUOTATIONS = frozenset({
     "content", "text", "sentence", "said", "snippet", "content_snippet", "opening", "excerpt",
     "quote", "summary", "statement", "rationale", "current_content", "content_before",
-    "content_after", "before", "after", "raw_content",
+    "content_after", "before", "after", "raw_content", "explanation",
 })  # fmt: skip
 # The fields that show so much of a memory that the person's origin is marked, too.
 _TEXTS = frozenset({"content", "text", "current_content", "raw_content"})

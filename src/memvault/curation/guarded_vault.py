@@ -125,10 +125,9 @@ class GuardedVault(Vault):
             before, after = list(units(edit.before)), list(units(edit.after))
             old_sentences = {unit.written for unit in before}
             remaining = {unit.written for unit in after}
-            own_words = f" {provenance.own} "
             rewrites = any(
                 unit.written not in remaining
-                and (provenance.is_person or f" {unit.words} " in own_words)
+                and (provenance.is_person or provenance.is_own_sentence(unit.words))
                 for unit in before
                 if unit.is_body
             )

@@ -15,7 +15,7 @@ def note_provenance(
     """The provenance of a note, of which each sentence comes with its origin."""
     lines: dict[int, Origin] = {}
     word_chars: dict[Origin, int] = defaultdict(int)
-    own_words: list[str] = []
+    own_units: list[Unit] = []
     spoken_words: list[str] = []
     own_properties: list[str] = []
     foreign_words = {unit.words for unit, origin in judged if not origin.is_person}
@@ -27,7 +27,7 @@ def note_provenance(
         if unit.is_body:
             word_chars[origin] += len(unit.words)
             if origin.is_person and unit.words not in foreign_words:
-                own_words.append(unit.words)
+                own_units.append(unit)
             elif origin.is_spoken:
                 spoken_words.append(unit.words)
         elif origin.is_person:
@@ -37,8 +37,9 @@ def note_provenance(
     return Provenance(
         origin=max(word_chars, key=lambda origin: word_chars[origin], default=PERSON),
         spans=tuple(_spans(lines)),
-        own=" ".join(own_words),
-        spoken=" ".join(spoken_words),
+        own="\n".join(unit.words for unit in own_units),
+        own_numbers=tuple(unit.line for unit in own_units),
+        spoken="\n".join(spoken_words),
         own_properties=tuple(own_properties),
         own_parts=tuple(_own_parts(judged, lines)),
         verifiable=verifiable,

@@ -42,6 +42,10 @@ class NewerClaim:
 
     @property
     def mark(self) -> str:
-        """The claim with its claimant and day, to stand next to what it may replace."""
-        said = f': "{self.sentence[:MAX_CHARS]}"' if self.sentence else " and withheld"
+        """The claim with its claimant and day, to show next to what it may replace.
+
+        The claim's own quotation marks become single ones, so that it cannot end its quotation.
+        """
+        sentence = self.sentence[:MAX_CHARS].replace('"', "'")
+        said = f': "{sentence}"' if sentence else " and withheld"
         return f"newer, claimed by {self.claimant} on {self.day}, unverified{said}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -87,11 +88,13 @@ class Provenance(BaseModel):
     Attributes:
         origin: who wrote most of the body.
         spans: the lines with words of others, in order; empty for the person's own note.
-        own: the person's words in a note that others wrote in, too (see `plain_words`).
-        spoken: the person's words in an imported conversation, in the same form.
+        own: the words of each sentence of the person's in a note that others wrote in, too, on a
+            line of their own (see `plain_words`).
+        own_numbers: for each of these sentences the number of its line in the note.
+        spoken: the person's sentences in an imported conversation, in the same form.
         verifiable: whether the person's ``verified: true`` covers the whole note; it does not cover
             text that a client added to a note that was already verified.
-        own_properties: the person's lines of the frontmatter, in the same form.
+        own_properties: the words of the person's lines of the frontmatter.
         own_parts: line numbers with the person's sentences in lines that others wrote in, too.
         has_reframed: whether a client put sentences of the person into another frame.
         mtime_ns: when the person had saved the note before memvault first changed it.
@@ -103,6 +106,7 @@ class Provenance(BaseModel):
     origin: Origin = PERSON
     spans: tuple[OriginSpan, ...] = ()
     own: str = ""
+    own_numbers: tuple[int, ...] = ()
     spoken: str = ""
     own_properties: tuple[str, ...] = ()
     own_parts: tuple[tuple[int, str], ...] = ()
@@ -133,26 +137,40 @@ class Provenance(BaseModel):
 
         In a note without the person's words, lines without words are not theirs either.
         """
-        origins = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]
+        origins = [span.origin for span in self._spans_in(lines)]
         if not origins and not self.own and not self.own_properties:
             origins = [span.origin for span in self.spans]
         return min(origins, key=lambda origin: origin.trust, default=PERSON)
+
+    def _spans_in(self, lines: LineRange) -> Iterator[OriginSpan]:
+        return (s for s in self.spans if s.first <= lines.last and lines.first <= s.last)
 
     def covers(self, lines: LineRange) -> bool:
         """Whether others wrote in each of these lines."""
         return any(s.first <= lines.first and lines.last <= s.last for s in self.spans)
 
     def of_sentence(self, sentence: str, lines: LineRange) -> Origin:
-        """The origin of a sentence in these lines."""
+        """The origin of a sentence in these lines.
+
+        Part of a sentence of the person's is not theirs: "I doubt that it leaks" does not say that
+        it leaks. Nor is a copy of it in other lines.
+        """
         origin = self.of_lines(lines)
         if origin.is_person:
             return origin
         words = plain_words(sentence)
-        if _holds(self.own, words):
-            return PERSON
-        if _holds(self.spoken, words):
+        for first, last in _whole_sentences(self.own, words):
+            if lines.first <= self.own_numbers[first] and self.own_numbers[last] <= lines.last:
+                return PERSON
+        if any(s.origin.is_spoken for s in self._spans_in(lines)) and any(
+            _whole_sentences(self.spoken, words)
+        ):
             return Origin(kind=OriginKind.IMPORT, name=origin.name, session=SPOKEN_BY_PERSON)
         return origin
+
+    def is_own_sentence(self, words: str) -> bool:
+        """Whether the person wrote these words (see `plain_words`) as a whole sentence."""
+        return any(_whole_sentences(self.own, words))
 
     def own_heading(self, heading: str) -> str:
         """A heading's path, or "" if others wrote part of it in the person's note.
@@ -160,7 +178,7 @@ class Provenance(BaseModel):
         Above the person's words, such a heading would pass for theirs.
         """
         parts = heading.split(" > ") if self.is_mixed or self.has_reframed else ()
-        return heading if all(_holds(self.own, plain_words(part)) for part in parts) else ""
+        return heading if all(self.is_own_sentence(plain_words(part)) for part in parts) else ""
 
     def of_property(self, line: str) -> Origin:
         """The origin of a line of the frontmatter."""
@@ -169,8 +187,19 @@ class Provenance(BaseModel):
         return self.spans[0].origin
 
 
-def _holds(text: str, words: str) -> bool:
-    return bool(words) and f" {words} " in f" {text} "
+def _whole_sentences(sentences: str, words: str) -> Iterator[tuple[int, int]]:
+    """The numbers of the first and last of successive sentences that are exactly these words.
+
+    Args:
+        sentences: the words of each on its line.
+    """
+    text = f" {sentences} ".replace("\n", " ") if words else ""
+    start = text.find(f" {words} ")
+    while start >= 0:
+        end = start + len(words)
+        if sentences[:start][-1:] in ("", "\n") and sentences[end : end + 1] in ("", "\n"):
+            yield sentences.count("\n", 0, start), sentences.count("\n", 0, end)
+        start = text.find(f" {words} ", start + 1)
 
 
 _FADED = re.compile(rb"(?:faded|archived): \"?[0-9a-z]+\"?")

@@ -252,7 +252,8 @@ class Hit:
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
         withheld: its text must not be shown.
-        names_text: its title or file name is taken from the withheld text.
+        states_claim: it is withheld, and its title, file name or project may state what its text
+            does.
         gated: it answers a sensitive question, so only its text here may be shown, not more of its
             note.
         own_only: the text is the person's own part of a note that others wrote in, too.
@@ -270,20 +271,19 @@ class Hit:
     confidence: float = 0.0
     verification: Verification = UNCHECKED
     withheld: bool = False
-    names_text: bool = False
+    states_claim: bool = False
     gated: bool = False
     own_only: bool = False
 
     @property
     def title(self) -> str:
-        """The memory's title, unless that is part of the withheld text."""
-        return "Unverified note" if self.names_text else self.memory.title
+        """The memory's title, unless that may state what is withheld."""
+        return "Unverified note" if self.states_claim else self.memory.title
 
     @property
     def path(self) -> str:
-        """The memory's path, without a file name that is part of the withheld text."""
-        path = self.memory.path
-        return f"{path[: path.rfind('/') + 1]}…" if self.names_text else path
+        """The memory's path; "…" in place of one that may state what is withheld."""
+        return "…" if self.states_claim else self.memory.path
 
 
 class Tuning(NamedTuple):

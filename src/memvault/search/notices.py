@@ -70,7 +70,7 @@ def withheld_notice(matter: str | None, query: str, hits: Sequence[Hit]) -> str 
 def _withheld_texts(hit: Hit, query: str) -> list[str]:
     """The path of a memory that is withheld, or which properties and text of it are."""
     if hit.withheld:
-        return [hit.path]
+        return [f"the note {hit.memory.id}" if hit.states_claim else hit.path]
     withheld_parts = withheld_keys(hit.memory, query) if hit.gated else []
     if hit.own_only and not hit.memory.provenance.of_lines(hit.lines).is_person:
         withheld_parts.append("part")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +21,8 @@ from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
 
 MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
-NAMING_WORDS = 3  # least words of a title that states something
+NAMING_WORDS = 3  # least words of a name that states something without a number
+_DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")  # the folder of a day's sessions
 WITHHELD, USED = "unverified_withheld", "unverified_used"  # kinds of journal entries
 
 
@@ -57,7 +59,7 @@ class Gate:
             self._show_own_lines(hit)
         else:
             self._show_own_part(hit)
-        hit.names_text = hit.withheld and self._names_text(hit.memory)
+        hit.states_claim = hit.withheld and _may_state_something(hit.memory)
 
     def _show_own_lines(self, hit: Hit) -> None:
         """Show the person's words of the found lines, else those of the note."""
@@ -80,18 +82,6 @@ class Gate:
         if not hit.memory.is_marked_wrong:
             hit.verification = hit.verification.of_own_part()
 
-    def _names_text(self, memory: Memory) -> bool:
-        """Whether a title of several words is part of the note's text, as one that memvault makes
-        of a first sentence is."""
-        try:
-            body = body_of(self._read(memory.path)).decode("utf-8", "replace")
-        except MemvaultError:
-            return True
-        lines = (line for line in bare_lines(body) if not line.startswith("#"))
-        text = f" {' '.join(map(plain_words, lines))} "
-        names = map(plain_words, (memory.title, PurePosixPath(memory.path).stem))
-        return any(len(name.split()) >= NAMING_WORDS and f" {name} " in text for name in names)
-
     def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
         """The person's words in these lines, or the whole body, of a note with several authors."""
         try:
@@ -106,6 +96,18 @@ class Gate:
         else:
             text = "\n".join(bare_lines(text)[lines.first - 1 : lines.last]).strip()
         return text if text.strip("|\n\r ") else ""
+
+
+def _may_state_something(memory: Memory) -> bool:
+    """Whether a title or a part of the path has several words, or a number."""
+    place = PurePosixPath(memory.path)
+    names = [memory.title, place.stem, *(part for part in place.parts[:-1] if not _DAY.match(part))]
+    words = [plain_words(name).split() for name in names]
+    return any(len(of_name) >= NAMING_WORDS or any(map(_has_digit, of_name)) for of_name in words)
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 @dataclass(frozen=True, slots=True)

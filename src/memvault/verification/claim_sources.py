@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.provenance import Origin, OriginKind
+from memvault.model.provenance import Origin, OriginKind, plain_words
 from memvault.model.search import Conflict
 from memvault.model.verification import ConflictKind
 from memvault.vault.frontmatter.properties import read_date
 from memvault.verification.claims import Claim, Source
 
+_DAY = re.compile(r"\A\d{4} \d\d \d\d ")  # in front of an annotation, as `plain_words` leaves it
+
 
 def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
     """The source of the claims in a passage of a memory."""
     day = memory.date.date() if memory.date is not None else None
-    if day is not None and not _is_own_day(day, memory):
+    if day is not None and not is_own_day(day, memory):
         day = None
     return Source(
         memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, day
     )
 
 
-def _is_own_day(day: date, memory: Memory) -> bool:
+def is_own_day(day: date, memory: Memory) -> bool:
     """Whether a note's day is from its path or its writer's properties.
 
     A client may have set a day in the person's note; that is not its own day.
@@ -55,8 +58,11 @@ def is_claimed(conflict: Conflict, memory_of: Callable[[str], Memory | None]) ->
     memory = memory_of(side.node.id)
     if memory is None or side.line is None:
         return True
-    line = LineRange(side.line, side.line)
-    return not memory.provenance.of_sentence(side.text, line).is_person
+    provenance, line = memory.provenance, LineRange(side.line, side.line)
+    if provenance.of_sentence(side.text, line).is_person:
+        return False
+    own_sentences = (_DAY.sub("", words) for words in provenance.own.split("\n"))
+    return plain_words(side.text) not in own_sentences
 
 
 def is_outdating(conflict: Conflict, memory_of: Callable[[str], Memory | None]) -> bool:

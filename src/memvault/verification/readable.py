@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-_LINK = re.compile(r"!?\[\[(?P<target>[^\]|]*)(?:\|(?P<shown>[^\]]*))?\]\]")
-_WEB_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[\[(?P<target>[^\[\]|]*)(?:\|(?P<shown>[^\[\]]*))?\]\]")
+_WEB_LINK = re.compile(r"!?\[(?P<shown>[^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _FORMAT = re.compile(
-    r"[*_`~]{1,3}|==|^#{1,6}\s+|^\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?|^\|\s*|\s*\|$"
+    r"[*_`~]{1,3}|==|^(?:#{1,6}\s+|\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?)+|^\|\s*|(?<!\s)\s*\|$"
 )
 # Without any of these, a line is readable as it is.
 _MARK = re.compile(r"[*_`~=#|\[]")

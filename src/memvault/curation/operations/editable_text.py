@@ -30,7 +30,7 @@ HIDES_REST = (
 )
 
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_HEADING_MARKS = re.compile(r"^#{1,6}[ \t]+|[ \t]+#+[ \t]*$")
+_HEADING_MARKS = re.compile(r"^#{1,6}[ \t]+|(?<![ \t])[ \t]+#+[ \t]*$")
 
 Replacement = tuple[int, int, str]  # the start and end of a span, and its new text
 

@@ -19,13 +19,13 @@ from memvault.search.context.forms import (
     Starting,
     context_text,
     frame_text,
-    mark_of,
     tags,
 )
-from memvault.search.context.outline import Outline, Outlines, Statement
+from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
+from memvault.search.context.writers import code_with_writer, marks_of, with_writer
 from memvault.search.question_time import QuestionTime
 from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter
@@ -136,20 +136,6 @@ class Distiller:
         return self._outlines.of_text(PROPERTY_SEPARATOR.join(properties)) if properties else None
 
 
-def with_writer(statement: Statement, memory: Memory) -> Statement:
-    """The sentence, with its writer named if another wrote it into the person's unverified note.
-
-    A note that only others wrote is marked by its source instead.
-    """
-    if memory.verified or not memory.provenance.is_mixed:
-        return statement
-    origin = memory.provenance.of_sentence(statement.text, statement.lines)
-    if origin.is_person:
-        return statement
-    writer = origin.name or origin.kind
-    return statement._replace(shown=f"{statement.shown} (written by {writer}, unverified)")
-
-
 class _Distillation:
     """One question's context in the making."""
 
@@ -177,6 +163,7 @@ class _Distillation:
         self._tags = tags_of
         self._token_budget = budget
         self._tokens = tokens
+        self._marks = marks_of(hits, tokens, 0 if budget.terse else budget.tokens)
         self._naming_tokens: list[int] | None = None
         self._source_tokens = sum(outline.tokens for outline in outlines)
         self._leading_memory = next(
@@ -230,9 +217,9 @@ class _Distillation:
                 self._tags[memory.id],
                 self._properties(form, place),
                 shows_title=not self._token_budget.terse,
-                mark=mark_of(hit.verification),
+                mark=self._marks[place],
             )
-            for place, (hit, memory) in enumerate(zip(self._hits, memories, strict=True))
+            for place, memory in enumerate(memories)
         ]
         if self._naming_tokens is None:
             count = self._token_budget.naming_tokens
@@ -385,12 +372,12 @@ class _Distillation:
                         for number in sorted({k for part in own_parts for k in part.statements})
                     ),
                     code=tuple(
-                        outline.code[number]
+                        code_with_writer(outline.code[number], memory)
                         for number in sorted({k for part in own_parts for k in part.code})
                     ),
                     properties=self._properties(form, place),
                     shows_title=not self._token_budget.terse,
-                    mark=mark_of(hit.verification),
+                    mark=self._marks[place],
                 )
             )
         return excerpts

@@ -13,7 +13,6 @@ from enum import StrEnum
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.verification import Verification
 from memvault.search.context.outline import Code, Statement
 
 MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag
@@ -75,7 +74,7 @@ class Excerpt:
 
     ``properties`` are frontmatter fields relevant to the question (``status: done``). If
     ``shows_title``, the title is above prose that does not contain it. ``mark`` follows its tag
-    or header: what supersedes it, and newer claims.
+    or header: who else wrote it, what supersedes it, and newer claims.
     """
 
     memory: Memory
@@ -129,21 +128,19 @@ def frame_text(
     """An excerpt's text other than its sentences, to count its tokens in advance."""
     head = _header(form, memory, tag, _LONGEST_LINES)
     if form is Form.NARRATIVE:
-        head = f"{memory.title} [{tag}]" if shows_title else f"[{tag}]"
+        head = f"{without_tags(memory.title)} [{tag}]" if shows_title else f"[{tag}]"
     return head + PROPERTY_SEPARATOR.join(properties) + mark
-
-
-def mark_of(verification: Verification) -> str:
-    """The mark behind the tag or header of a memory: what supersedes it, and newer claims."""
-    marks = [claim.mark for claim in verification.newer]
-    if verification.superseded_by is not None:
-        marks.insert(0, f"superseded by {verification.superseded_by}")
-    return "".join(f" ({mark})" for mark in marks)
 
 
 def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
     mark = "## " if form is Form.STRUCTURED else ""
-    return f"{mark}{memory.title} ({memory.path}:{lines.first}-{lines.last}) [{tag}]"
+    return f"{mark}{without_tags(memory.title)} ({memory.path}:{lines.first}-{lines.last}) [{tag}]"
+
+
+def without_tags(text: str) -> str:
+    """The text with round brackets around what reads like a citation tag, so that it cites
+    nothing."""
+    return TAG.sub(r"(node_\1)", text)
 
 
 def _as_passages(excerpt: Excerpt) -> str:
@@ -177,7 +174,7 @@ def _as_prose(excerpt: Excerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
     mark = f"[{excerpt.tag}]{excerpt.mark}"
     text = "\n".join([*_property_line(excerpt), f"{_paragraph(excerpt.statements)} {mark}"])
-    title = excerpt.memory.title
+    title = without_tags(excerpt.memory.title)
     needs_no_title = not excerpt.shows_title or title.casefold() in text.casefold()
     return text if needs_no_title else f"{title}\n{text}"
 

@@ -72,13 +72,14 @@ class Statement(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Code:
     """Code, its terms, and the indexes of the sentences before and after it (`_neighbours`), or
-    None."""
+    None; ``mark`` is shown below it."""
 
     block: CodeBlock
     tokens: int
     lead: int | None
     follower: int | None
     terms: tuple[int, ...]
+    mark: str = ""
 
     @property
     def lines(self) -> LineRange:
@@ -86,7 +87,8 @@ class Code:
 
     @property
     def fenced(self) -> str:
-        return fenced(self.block.text, self.block.language)
+        code = fenced(self.block.text, self.block.language)
+        return f"{code}\n{self.mark}" if self.mark else code
 
 
 @dataclass(frozen=True, slots=True)

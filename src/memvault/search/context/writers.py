@@ -1,0 +1,69 @@
+"""Names in a context who wrote what the person neither wrote nor verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memvault.model.memory import Memory
+from memvault.model.provenance import Origin
+from memvault.model.search import Hit
+from memvault.search.context.forms import without_tags
+from memvault.search.context.outline import Code, Statement
+from memvault.text.tokens import TokenCounter
+
+NEWER_SHARE = 0.25  # of a context's tokens, for the newer claims about one memory
+
+
+def marks_of(hits: Sequence[Hit], tokens: TokenCounter, limit: int) -> list[str]:
+    """The mark behind the tag or header of each memory: who wrote it if the person neither wrote
+    nor verified any of it, what supersedes it, and newer claims.
+
+    Args:
+        limit: tokens of the context. Claims that need more than `NEWER_SHARE` of it are counted
+            instead, so that they do not displace the memory that they are about.
+    """
+    newer = ["".join(f" ({claim.mark})" for claim in hit.verification.newer) for hit in hits]
+    sizes = tokens.count_all(newer)
+    return [
+        _mark_of(hit) + (claims if size <= NEWER_SHARE * limit else _number_of_newer(hit))
+        for hit, claims, size in zip(hits, newer, sizes, strict=True)
+    ]
+
+
+def _mark_of(hit: Hit) -> str:
+    writer = _mark(hit.memory.provenance.spans[0].origin) if hit.memory.is_claim else ""
+    superseding = hit.verification.superseded_by
+    return writer + (f" (superseded by {superseding})" if superseding is not None else "")
+
+
+def _number_of_newer(hit: Hit) -> str:
+    return f" (newer claims, unverified and withheld: {len(hit.verification.newer)})"
+
+
+def with_writer(statement: Statement, memory: Memory) -> Statement:
+    """The sentence, with its writer named if another wrote it into the person's unverified note.
+
+    A note that only others wrote is marked in its header instead. What they wrote like a citation
+    tag cites nothing.
+    """
+    origin = memory.provenance.of_sentence(statement.text, statement.lines)
+    if memory.verified or origin.is_person or not statement.shown:
+        return statement
+    mark = _mark(origin) if memory.provenance.is_mixed else ""
+    return statement._replace(shown=without_tags(statement.shown) + mark)
+
+
+def code_with_writer(code: Code, memory: Memory) -> Code:
+    """The code, with its writer named as that of a sentence is."""
+    origin = memory.provenance.of_lines(code.lines)
+    if memory.verified or origin.is_person:
+        return code
+    mark = _mark(origin) if memory.provenance.is_mixed else ""
+    return replace(
+        code, block=replace(code.block, text=without_tags(code.block.text)), mark=mark.strip()
+    )
+
+
+def _mark(origin: Origin) -> str:
+    return f" (written by {origin.name or origin.kind}, unverified)"

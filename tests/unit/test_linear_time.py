@@ -1,0 +1,47 @@
+"""Repeated marks in a text take time in proportion to its length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from memvault.curation.operations.editable_text import EditableText
+from memvault.model.errors import NoteConflict
+from memvault.verification.readable import readable
+
+CHARS = 60_000  # of a memory that a client may store
+SECONDS = 3.0  # hundreds of times what it takes; without the rule it takes minutes
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("mark", ["[", "[[", "[[a", "![[a", "[a](", "[a]((a)", "[a|"])
+def test_a_text_of_open_links_is_made_readable(mark: str) -> None:
+    assert seconds_of(lambda: readable(f"kite {mark * (CHARS // len(mark))} end")) < SECONDS
+
+
+@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "# ", "* "])
+def test_a_line_of_markers_is_made_readable(mark: str) -> None:
+    assert seconds_of(lambda: readable(mark * (CHARS // len(mark)) + "end")) < SECONDS
+
+
+@pytest.mark.parametrize("space", [" ", "\t"])
+def test_a_heading_of_spaces_is_looked_for(space: str) -> None:
+    note = EditableText("Kite.md", b"# Kite\n\nIt is red.\n")
+
+    def edit() -> None:
+        with pytest.raises(NoteConflict):
+            note.appending("It flies.", f"kite{space * CHARS}end")
+
+    assert seconds_of(edit) < SECONDS
+
+
+def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:
+    note = EditableText("Kite.md", b"# Kite  ##\n\nIt is red.\n")
+    assert note.appending("It flies.", "kite ##")[2].strip() == "It flies."
