@@ -69,7 +69,7 @@ def forked_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
         return
     address = tmp_path_factory.mktemp("engines") / "fork"
-    forks = forks_of("tests.integration.tiny_imports")
+    forks = forks_of("tests.integration.engine_imports")
     process = forks.Process(target=answer_commands, args=(str(address),), daemon=True)
     process.start()
     until(address.exists)

@@ -262,7 +262,7 @@ def test_a_bridge_may_ask_for_all_tools(shared_state: Path) -> None:
 
 
 def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:
-    forks, folder = forks_of("tests.integration.tiny_imports"), StateFolder(state)
+    forks, folder = forks_of("tests.integration.engine_imports"), StateFolder(state)
 
     def engine_of_version(version: str) -> BaseProcess:
         process = start_logged(forks, folder, serve_as, version, folder)
