@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from contextlib import suppress
 
 
 def main(address: str, arguments: list[str]) -> int:
@@ -20,9 +21,6 @@ def main(address: str, arguments: list[str]) -> int:
 
 def answer_commands(address: str) -> None:
     """Fork a tiny engine for each connection, until this process is ended."""
-    import signal
-
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that wait
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
@@ -31,8 +29,14 @@ def answer_commands(address: str) -> None:
             with connection:
                 if os.fork() == 0:
                     listener.close()
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     _run_engine(connection)
+            _reap_ended()
+
+
+def _reap_ended() -> None:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
 
 
 def _run_engine(connection: socket.socket) -> None:
