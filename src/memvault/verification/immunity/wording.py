@@ -10,16 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cue:
-    """A weighted pattern; it is tried only if one of the texts in ``needs`` occurs."""
+    """A weighted pattern; it is tried only if one of the texts in ``needs`` occurs.
+
+    Compiling all of them would take a tenth of a second of an engine's start.
+    """
 
     kind: str
     weight: float
     needs: tuple[str, ...]
-    pattern: re.Pattern[str]
+    text: str
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +39,7 @@ class Match:
 
 
 def _cue(kind: str, weight: float, needs: str, *pattern: str) -> Cue:
-    return Cue(kind, weight, tuple(needs.split("|")), re.compile("".join(pattern)))
+    return Cue(kind, weight, tuple(needs.split("|")), "".join(pattern))
 
 
 # An imperative begins a clause; "told it to ignore" reports one.
