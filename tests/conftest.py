@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from types import MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -45,6 +44,7 @@ from memvault.text import embedding, openvino_model
 from memvault.text.embedding import Embedder, Window, open_embedder
 from memvault.text.openvino_model import OpenVinoModel
 from memvault.text.tokens import TokenCounter
+from tests.described_tools import described_once
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["neo4j_server", "redis_server"]
@@ -95,7 +95,7 @@ def made_once() -> Iterator[None]:
         patch.setattr(model, "encode", known.encode(model.encode))
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
         patch.setattr(embedding, "TokenCounter", functools.cache(TokenCounter))
-        patch.setattr(server, "_tool", _described_once(server._tool))
+        patch.setattr(server, "_tool", described_once(server._tool))
         connect = _with_known_schemas(FastMCPTransport.connect_session)
         patch.setattr(FastMCPTransport, "connect_session", connect)
         for module in (generations, indexing_service):
@@ -146,17 +146,6 @@ class KnownWindows:
 
 def _key(model: OpenVinoModel, window: Window) -> tuple[Path, bytes]:
     return model._folder, np.asarray(window, np.int32).tobytes()
-
-
-def _described_once(make: Callable[[MethodType], Any]) -> Callable[[MethodType], Any]:
-    known: dict[object, Any] = {}
-
-    def made(method: MethodType) -> Any:
-        if method.__func__ not in known:
-            known[method.__func__] = make(method)
-        return known[method.__func__].model_copy(update={"fn": method})
-
-    return made
 
 
 def _with_known_schemas(connect: Callable[..., Any]) -> Callable[..., Any]:

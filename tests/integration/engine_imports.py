@@ -1,4 +1,7 @@
-"""What an engine imports and loads: by the process that engines are forked from, and nobody else."""
+"""What an engine imports and loads, and its tools: by the process that engines are forked from, and
+nobody else."""
+
+import pytest
 
 from mcp_server import server
 from mcp_server.engine import process, startup
@@ -6,9 +9,13 @@ from mcp_server.runtime import container
 from memvault.cli import app
 from memvault.text import openvino_model
 from memvault.text.question_parser import question_parser
+from tests.described_tools import described_once
 
 __all__ = ["app", "container", "openvino_model", "process", "server", "startup"]
 
 parser = question_parser()
 if parser is not None:
     parser.people(["Ada"])
+
+server._tool = described_once(server._tool)
+server.build_server(startup.Startup(lambda _: pytest.fail("nobody opens it")))

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,13 @@ from fastmcp.client.transports import StdioTransport
 
 from mcp_server.engine.launcher import read_address
 from memvault.config.paths import StateFolder
-from tests.integration.tiny_engine import command, environment
+from tests.forks import forks_of
+from tests.integration.forked_engine import exit_code, start_logged
+from tests.integration.tiny_engine import command, environment, serve_as
 from tests.waiting import PATIENCE_SECONDS, until
 
 IDLE_SECONDS = 3.0
+pytestmark = pytest.mark.usefixtures("forked_engines")
 WRITTEN = ("asked", "words", "kept")  # by the tools of the tiny engine
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
@@ -258,33 +262,29 @@ def test_a_bridge_may_ask_for_all_tools(shared_state: Path) -> None:
 
 
 def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:
-    def engine_of_version(version: str) -> subprocess.Popen[bytes]:
-        script = f"import memvault; memvault.__version__ = {version!r}\n" + (
-            "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
-        )
-        argv = [sys.executable, "-c", script, *command("serve", state)[1:]]
-        process = subprocess.Popen(argv, env=environment())
-        until(lambda: (own := read_address(StateFolder(state))) and own.version == version)
+    forks, folder = forks_of("tests.integration.engine_imports"), StateFolder(state)
+
+    def engine_of_version(version: str) -> BaseProcess:
+        process = start_logged(forks, folder, serve_as, version, folder)
+        until(lambda: (own := read_address(folder)) and own.version == version)
         return process
 
     older = engine_of_version("0.0.9")
     raw = RawBridge(state)
     raw.shake_hands()
     assert raw.who(1) != older.pid
-    assert older.wait(timeout=PATIENCE_SECONDS) == 0
+    assert exit_code(older) == 0
     assert raw.close() == 0
 
-    address = read_address(StateFolder(state))
-    assert address is not None
-    os.kill(address.pid, signal.SIGTERM)
-    until(lambda: read_address(StateFolder(state)) is None)
+    end_the_engine(state)
+    until(lambda: read_address(folder) is None)
     newer = engine_of_version("99.1.0")
     raw = RawBridge(state)
     raw.shake_hands()
     assert raw.who(1) == newer.pid
     raw.close()
     newer.terminate()
-    assert newer.wait(timeout=PATIENCE_SECONDS) == 0
+    assert exit_code(newer) == 0
 
 
 def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
@@ -307,9 +307,11 @@ def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(state: Path)
     bridge.shake_hands()
     before = bridge.who(1)
     os.kill(before, signal.SIGTERM)
-    until(lambda: not psutil.pid_exists(before))  # the bridge that started it leaves no zombie
+    started = psutil.Process(bridge.process.pid).children
+    until(lambda: started() == [])  # the bridge leaves no zombie of what it started
+    assert not psutil.pid_exists(before)
     time.sleep(0.7)
-    assert psutil.Process(bridge.process.pid).children() == []
+    assert started() == []
     assert bridge.who(2) != before
     assert bridge.close() == 0
 

@@ -27,14 +27,15 @@ from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
 from tests.forks import forks_of
 from tests.integration.forked_engine import exit_code, start_logged
-from tests.integration.tiny_engine import command, environment, serve
+from tests.integration.tiny_engine import command, environment, quick_command, serve
 from tests.waiting import PATIENCE_SECONDS, until
 
+pytestmark = pytest.mark.usefixtures("forked_engines")
 IDLE_SECONDS = 1.5  # longer than a busy machine takes from an engine's start to its first client
 
 
 def spawn(state: StateFolder, idle_seconds: float | None = None) -> BaseProcess:
-    forks = forks_of("tests.integration.tiny_imports")
+    forks = forks_of("tests.integration.engine_imports")
     return start_logged(forks, state, serve, state, idle_seconds)
 
 
@@ -155,7 +156,7 @@ def test_the_address_is_for_its_owner_alone(engine: StateFolder) -> None:
 
 def test_a_second_engine_on_the_same_vault_ends_at_once_and_says_why(engine: StateFolder) -> None:
     second = subprocess.run(
-        command("serve", engine.root),
+        quick_command(engine.root),
         env=environment(),
         capture_output=True,
         text=True,
@@ -222,7 +223,7 @@ def test_an_address_left_by_a_dead_engine_is_not_believed(tmp_path: Path) -> Non
     state = StateFolder(tmp_path)
     stale = EngineAddress(os.getpid(), "127.0.0.1", 9, "old", "0", 0.0)
     write_address(state, stale)
-    launcher = Launcher(state, command("serve", tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
+    launcher = Launcher(state, quick_command(tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
     with connect(launcher, state) as client:
         pid = client.call_tool("who", {})["result"]
     assert pid != stale.pid
@@ -234,7 +235,7 @@ def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
     state = StateFolder(tmp_path)
     other = address_of(engine)
     write_address(state, EngineAddress(other.pid, other.host, other.port, "stale", "0", 0.0))
-    launcher = Launcher(state, command("serve", tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
+    launcher = Launcher(state, quick_command(tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
     with connect(launcher, state) as client:
         assert client.call_tool("who", {})["result"] != other.pid
 

@@ -21,6 +21,15 @@ def command(mode: str, state: Path, idle_seconds: float | None = None) -> list[s
     return [sys.executable, str(Path(__file__)), mode, str(state), *idle]
 
 
+def quick_command(state: Path, idle_seconds: float | None = None) -> list[str]:
+    """As `command("serve", …)`; forks the engine where ``TINY_ENGINES`` says who does that."""
+    engine = command("serve", state, idle_seconds)
+    if address := os.environ.get("TINY_ENGINES"):
+        fork = Path(__file__).with_name("fork_engine.py")
+        return [sys.executable, "-I", "-S", str(fork), address, *engine[3:]]
+    return engine
+
+
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPO / "src"), str(REPO)])}
 
@@ -117,14 +126,22 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
     )
 
 
-def main() -> int:
-    mode, state = sys.argv[1], StateFolder(Path(sys.argv[2]))
-    idle_seconds = float(sys.argv[3]) if len(sys.argv) > 3 else None
+def serve_as(version: str, state: StateFolder) -> None:
+    """The engine of another version of memvault."""
+    from mcp_server.engine import process
+
+    process.__version__ = version
+    serve(state, None)
+
+
+def main(arguments: list[str]) -> int:
+    mode, state = arguments[0], StateFolder(Path(arguments[1]))
+    idle_seconds = float(arguments[2]) if len(arguments) > 2 else None
     if mode == "bridge":
         from mcp_server.engine.bridge import run_bridge
         from mcp_server.engine.launcher import Launcher
 
-        engine = command("serve", state.root, idle_seconds)
+        engine = quick_command(state.root, idle_seconds)
         run_bridge(Launcher(state, engine, timeout=30, tools=os.environ.get("TINY_TOOLS", "core")))
         return 0
     from memvault.model.errors import MemvaultError
@@ -138,4 +155,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

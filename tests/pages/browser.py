@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import psutil
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -55,6 +57,14 @@ def start() -> Browser:
 class Browser:
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
+
+    def close(self) -> None:
+        """Quit, and end the processes that a Chromium without windows leaves running."""
+        processes = psutil.Process(self.driver.service.process.pid).children(recursive=True)
+        self.driver.quit()
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def open(self, address: str) -> None:
         self.driver.get(address)

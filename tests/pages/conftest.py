@@ -19,7 +19,7 @@ def window() -> Iterator[Browser]:
         pytest.skip(problem)
     browser = browsers.start()
     yield browser
-    browser.driver.quit()
+    browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def main() -> None:
             browser.press("v")
             take(browser, site, folder)
     finally:
-        browser.driver.quit()
+        browser.close()
 
 
 if __name__ == "__main__":

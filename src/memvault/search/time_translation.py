@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 
 from memvault.search import question_languages
@@ -123,7 +123,7 @@ class _Translator:
         )
         self._every = re.compile(rf"{word_start}(?:{every})\s*$")
         self._apart = re.compile(rf"{word_start}(?:{apart})\s+$" if self._spaced else apart)
-        self._meanings = [(re.compile(word), meanings) for word, meanings in meanings_of.items()]
+        self._meanings = meanings_of
         self._meanings_of = lru_cache(maxsize=1_000)(self._read)
         self._in_order_of = lru_cache(maxsize=1_000)(self._read_in_order)
 
@@ -180,12 +180,18 @@ class _Translator:
             return [stem + _RUSSIAN_ENDINGS[kind]]
         return [re.escape(name) for name in full if self._spaced or len(name) > 1]
 
+    @cached_property
+    def _compiled_meanings(self) -> list[tuple[re.Pattern[str], list[Meaning]]]:
+        """`_meanings` with compiled patterns. Compiling those of all languages takes 50 ms, for
+        which the start of an engine does not wait."""
+        return [(re.compile(pattern), meanings) for pattern, meanings in self._meanings.items()]
+
     def _read(self, word: str) -> list[Meaning]:
         """The possible meanings of a word; numbers mean themselves."""
         digits = "".join(re.findall(r"\d", word))
         return [
             tuple((kind, english or digits) for kind, english in meaning)
-            for pattern, meanings in self._meanings
+            for pattern, meanings in self._compiled_meanings
             if pattern.fullmatch(word)
             for meaning in meanings
         ]

@@ -10,16 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cue:
-    """A weighted pattern; it is tried only if one of the texts in ``needs`` occurs."""
+    """A weighted pattern; it is tried only if one of the texts in ``needs`` occurs.
+
+    Compiling all of them would take a tenth of a second of an engine's start.
+    """
 
     kind: str
     weight: float
     needs: tuple[str, ...]
-    pattern: re.Pattern[str]
+    text: str
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +39,7 @@ class Match:
 
 
 def _cue(kind: str, weight: float, needs: str, *pattern: str) -> Cue:
-    return Cue(kind, weight, tuple(needs.split("|")), re.compile("".join(pattern)))
+    return Cue(kind, weight, tuple(needs.split("|")), "".join(pattern))
 
 
 # An imperative begins a clause; "told it to ignore" reports one.
@@ -293,6 +301,7 @@ CUES: tuple[Cue, ...] = (
          r"\b(?:mots? de passe|contrasenas?|passwort|passworter|kennwort\w{0,24}|senhas?|wachtwoord(?:en)?)\b|парол\w{0,24}|密码|パスワード"),
     _cue("tool call", 0.5, "_", r"(?:ruf\w{0,24}|fuhr\w{0,24}|nutze|verwende|appelle\w{0,24}|execute\w{0,24}|utilise\w{0,24}|llama|ejecuta\w{0,24}|usa|utiliza|chiama|esegui\w{0,24}|chame|roep|вызови\w{0,24}|выполни\w{0,24}|используй\w{0,24}|调用|執行|执行|呼び出|実行|호출|실행)[^.!?\n]{0,30}?\b[a-z]{3,}_[a-z_]{3,}|\b[a-z]{3,}_[a-z_]{3,}`?[^.!?\n]{0,10}?(?:aufrufen|ausfuhren|を実行|を呼び出|를 호출|을 실행)"),
 )  # fmt: skip
+_NEEDS = frozenset(need for cue in CUES for need in cue.needs)
 
 # Strong wordings without spaces, for text with gaps or marks between its letters.
 SQUEEZED = re.compile(
@@ -330,8 +339,9 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
         last = min(len(folded), first + _WINDOW + _LONGEST)
         part = folded[first:last]
         on_step()
+        occurring = {need for need in _NEEDS if need in part}
         for number, cue in enumerate(CUES):
-            if not any(need in part for need in cue.needs):
+            if occurring.isdisjoint(cue.needs):
                 continue
             for match in cue.pattern.finditer(folded, max(first, after[number]), last):
                 if match.start() >= first + _WINDOW:
