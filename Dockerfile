@@ -12,7 +12,7 @@ COPY mcp_server mcp_server
 COPY vault_template vault_template
 RUN pip install -c constraints.txt '.[ner,servers]' \
     && python -c "from memvault.config.settings import EmbeddingSettings; \
-from memvault.text.embedding import open_embedder; \
+from memvault.text.encoders.embedding import open_embedder; \
 open_embedder(EmbeddingSettings(), None).close()"
 
 FROM python:3.11-slim

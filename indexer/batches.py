@@ -29,10 +29,10 @@ from memvault.model.note import (
 from memvault.model.priority import AwaitedLock, make_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.note_text import NoteText, note_texts
-from memvault.search.time_expressions import single_days
+from memvault.search.times.time_expressions import single_days
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.names import Name
 from memvault.text.units import units_of
 from memvault.vault.frontmatter.properties import UNDERSTOOD

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from pydantic import BaseModel, ConfigDict
 
 from memvault.model.memory import Memory
-from memvault.search.note_list import ListedNote
+from memvault.search.lists.note_list import ListedNote
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
 from memvault.text.words import name_key

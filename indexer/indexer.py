@@ -41,7 +41,7 @@ from memvault.model.graph import GraphNode, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.stores.open import Stores
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.name_matcher import NameMatcher
 from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex

@@ -40,9 +40,9 @@ from mcp_server.runtime.worker import give_back_memory
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
 from memvault.model.note import Vector
-from memvault.text import embedding, openvino_model
-from memvault.text.embedding import Embedder, Window, open_embedder
-from memvault.text.openvino_model import OpenVinoModel
+from memvault.text.encoders import embedding, openvino_model
+from memvault.text.encoders.embedding import Embedder, Window, open_embedder
+from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.tokens import TokenCounter
 from tests.described_tools import described_once
 from tests.servers.fixtures import neo4j_server, redis_server

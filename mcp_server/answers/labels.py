@@ -11,7 +11,7 @@ from typing import Any
 from memvault.model.memory import Memory
 from memvault.model.provenance import plain_words
 from memvault.model.search import Hit
-from memvault.verification.claim_sources import is_own_day
+from memvault.verification.claims.claim_sources import is_own_day
 
 NO_TYPE = "note"  # of a note without a type
 LABELS = ("type", "tags", "date", "project", "rationale")

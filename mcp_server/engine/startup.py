@@ -25,7 +25,7 @@ from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
-from memvault.text.model_files import EXPORTING
+from memvault.text.encoders.model_files import EXPORTING
 from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:

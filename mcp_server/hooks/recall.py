@@ -37,7 +37,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
-from memvault.verification.claim_sources import outdated_notes
+from memvault.verification.claims.claim_sources import outdated_notes
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container

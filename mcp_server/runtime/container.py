@@ -43,8 +43,8 @@ from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.move import misled_note
+from memvault.curation.origins.provenance import Provenances
 from memvault.curation.proposals import NeededApproval, Proposal, Proposals
-from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
@@ -57,12 +57,12 @@ from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.open import drop_from_servers, shared_pointer
-from memvault.text.embedding import Embedder, fitted_with, needs_export, open_embedder
-from memvault.text.model_files import EXPORTING
-from memvault.text.reranker import Reranker
+from memvault.text.encoders.embedding import Embedder, fitted_with, needs_export, open_embedder
+from memvault.text.encoders.model_files import EXPORTING
+from memvault.text.encoders.reranker import Reranker
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers

@@ -31,7 +31,7 @@ from memvault.curation.operations.fade import (
     counted_from,
     last_fading,
 )
-from memvault.curation.sentence_digests import units
+from memvault.curation.origins.sentence_digests import units
 from memvault.model.change import Change, ChangeKind, TaskType
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
 from memvault.model.graph import STATED, NodeKind

@@ -26,20 +26,20 @@ from memvault.model.search import Tuning
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
-from memvault.reasoning.sentence_matching import SentenceMatcher
+from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
 from memvault.search.association import LinkWeight
 from memvault.search.candidates import CandidateFinder
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Preference, Searcher
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores, open_stores
-from memvault.text.embedding import Embedder
-from memvault.text.reranker import Reranker
+from memvault.text.encoders.embedding import Embedder
+from memvault.text.encoders.reranker import Reranker
 from memvault.vault.files import Vault
 from memvault.verification.vault_names import names_in, names_in_question
 from memvault.verification.verifier import Verifier

@@ -7,7 +7,7 @@ from contextlib import suppress
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.worker import Worker, collect_recent, give_back_memory
 from memvault.model.errors import ModelUnavailable
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.question_parser import question_parser
 
 IDLE_SECONDS = 30.0  # without a batch to embed

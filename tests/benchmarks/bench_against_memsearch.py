@@ -23,7 +23,7 @@ from pathlib import Path
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.model.search import Mode
-from memvault.text.model_files import BUNDLED, model_source
+from memvault.text.encoders.model_files import BUNDLED, model_source
 from tests.benchmarks.bench_indexing import EVAL
 from tests.benchmarks.bench_relative_times import spent
 from tests.benchmarks.figures import Figure, median, percentile, show

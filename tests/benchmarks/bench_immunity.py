@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from memvault.config.settings import EmbeddingSettings
-from memvault.text.embedding import open_embedder
+from memvault.text.encoders.embedding import open_embedder
 from memvault.verification.immunity import Immunity
 from tests.benchmarks import immunity_held_out, immunity_texts
 from tests.benchmarks.figures import Figure, percentile, show, timed

@@ -15,7 +15,7 @@ from indexer.progress import Progress
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
-from memvault.text.embedding import open_embedder
+from memvault.text.encoders.embedding import open_embedder
 from memvault.text.units import units_of
 from memvault.vault.files import Vault
 from memvault.vault.parse import parse_note

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memvault.curation.provenance import ADDED
-from memvault.curation.sentence_digests import added
+from memvault.curation.origins.provenance import ADDED
+from memvault.curation.origins.sentence_digests import added
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 

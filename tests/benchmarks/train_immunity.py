@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from memvault.config.settings import EmbeddingSettings
-from memvault.text.embedding import open_embedder
+from memvault.text.encoders.embedding import open_embedder
 from memvault.verification.immunity import classifier
 from memvault.verification.immunity.folding import fold
 from tests.benchmarks.immunity_texts import Labelled, make_texts

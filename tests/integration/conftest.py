@@ -13,7 +13,7 @@ from indexer.indexer import Indexer
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.stores.open import open_stores
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
 from tests.forks import forks_of
 from tests.integration.caller import Caller

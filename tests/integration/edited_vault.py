@@ -19,7 +19,7 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.moved_paths import MovedPaths
 from memvault.model.provenance import Provenance
 from memvault.stores.open import open_stores
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Examined, Vault
 from memvault.vault.journal import Journal
 from tests.integration.vault_moves import Hand, moves, tellings, vaults

@@ -7,7 +7,7 @@ from mcp_server import server
 from mcp_server.engine import process, startup
 from mcp_server.runtime import container
 from memvault.cli import app
-from memvault.text import openvino_model
+from memvault.text.encoders import openvino_model
 from memvault.text.question_parser import question_parser
 from tests.described_tools import described_once
 

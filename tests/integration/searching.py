@@ -11,9 +11,9 @@ from memvault.model.state import Background
 from memvault.search.candidates import CandidateFinder
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.verification.vault_names import names_in
 from memvault.verification.verifier import Verifier
 

@@ -15,7 +15,7 @@ from memvault.search.association import FIXED_PLACES, Association, descending
 from memvault.search.hybrid import HybridSearch
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 from tests.integration.searching import searcher_over
 

@@ -21,10 +21,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable
-from memvault.text import export
-from memvault.text.bert_network import BertFiles
-from memvault.text.embedding import Embedder
-from memvault.text.openvino_model import OpenVinoModel
+from memvault.text.encoders import export
+from memvault.text.encoders.bert_network import BertFiles
+from memvault.text.encoders.embedding import Embedder
+from memvault.text.encoders.openvino_model import OpenVinoModel
 
 TEXTS = ("one", "two of them. with words?", "a much longer one, so that the others are padded")
 SIZES = {
@@ -39,7 +39,7 @@ WITHOUT_PYTORCH = """
 import sys
 sys.modules["torch"] = sys.modules["sentence_transformers"] = None
 from pathlib import Path
-from memvault.text.export import main
+from memvault.text.encoders.export import main
 sys.exit(main(sys.argv[1:]))
 """
 

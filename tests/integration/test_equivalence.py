@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memvault.config.settings import Settings
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.edited_vault import Start, Steps, edited_vault, edits
 from tests.snapshot import differences, snapshot
 

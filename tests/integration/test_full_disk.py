@@ -32,7 +32,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
 from memvault.model.errors import DiskFull
-from memvault.text.embedding_cache import EmbeddingCache
+from memvault.text.encoders.embedding_cache import EmbeddingCache
 from memvault.vault.version_store import VersionStore
 from tests.integration.caller import the_person
 from tests.integration.test_fading import ME, SESSION, TEXT, World

@@ -11,8 +11,8 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import Scope
 from memvault.search.pipeline import Searcher
-from memvault.search.time_spans import Calendar
-from memvault.text.embedding import Embedder
+from memvault.search.times.time_spans import Calendar
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
 
 Write = Callable[..., Path]

@@ -11,7 +11,7 @@ from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from memvault.stores.graph_view import GraphView
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.edited_vault import Start, Steps, edited_vault, edits
 
 

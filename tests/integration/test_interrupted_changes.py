@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from indexer.doctor import examine
-from memvault.curation.provenance import Provenances
+from memvault.curation.origins.provenance import Provenances
 from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal

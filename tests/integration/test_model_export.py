@@ -18,11 +18,11 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder, model_cache
 from memvault.config.settings import EmbeddingSettings, Settings
 from memvault.model.search import FoundBy
-from memvault.text import export
-from memvault.text.embedding import Embedder, open_model
-from memvault.text.export import exported_model
-from memvault.text.model_files import family_prefixes
-from memvault.text.openvino_model import OpenVinoModel
+from memvault.text.encoders import export
+from memvault.text.encoders.embedding import Embedder, open_model
+from memvault.text.encoders.export import exported_model
+from memvault.text.encoders.model_files import family_prefixes
+from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.verification.immunity import Immunity
 from tests.integration.test_multihop import BOATYARD
 

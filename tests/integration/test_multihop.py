@@ -23,8 +23,8 @@ from memvault.search.relations.edge_index import EdgeIndex, least_repetitions
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import StepGraph
 from memvault.search.relations.traversal import Traversal
-from memvault.search.time_spans import Calendar
-from memvault.text.embedding import Embedder
+from memvault.search.times.time_spans import Calendar
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
 from tests.integration.small_vault import opened
 

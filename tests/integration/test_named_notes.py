@@ -9,7 +9,7 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.search.pipeline import Searcher
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
 
 

@@ -11,7 +11,7 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import Filters, Scope
 from memvault.search.pipeline import Searcher
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
 
 FILMS = {

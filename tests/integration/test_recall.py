@@ -12,7 +12,7 @@ from memvault.model.search import Filters, Hit, Scope
 from memvault.search.hybrid import HybridSearch
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.text.chunking import chunk_notes
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memvault.config.settings import IndexSettings, RerankSettings, Settings
-from memvault.text.reranker import Reranker
+from memvault.text.encoders.reranker import Reranker
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
 

@@ -14,7 +14,7 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from memvault.stores.graph_view import GraphView
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.edited_vault import Start, Steps, edited_vault, edits
 from tests.waiting import until
 

@@ -21,7 +21,7 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import GraphNode, NoteGraph, NotesIndexed
-from memvault.text.embedding_cache import EmbeddingCache
+from memvault.text.encoders.embedding_cache import EmbeddingCache
 from memvault.vault.journal import Journal
 from memvault.vault.version_store import VersionStore
 from tests.snapshot import differences, snapshot

@@ -16,7 +16,7 @@ from indexer.indexer import Indexer
 from memvault.model.search import Mode
 from memvault.search.vocabulary import MIN_COSINE, Vocabulary, one_mistake_from
 from memvault.stores.vectors import bm25
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
 
 Write = Callable[..., Path]

@@ -31,7 +31,7 @@ from memvault.curation.operations.merge import stage_merge
 from memvault.curation.operations.move import stage_move
 from memvault.curation.operations.properties import stage_verification
 from memvault.curation.operations.remember import remember
-from memvault.curation.sentence_digests import units
+from memvault.curation.origins.sentence_digests import units
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.note import LineRange

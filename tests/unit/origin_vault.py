@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.guarded_vault import GuardedVault
-from memvault.curation.provenance import Provenances
+from memvault.curation.origins.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
 from memvault.vault.journal import Journal
 from memvault.verification.immunity import Immunity

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.alignment import Relation, align
-from memvault.reasoning.sentence_words import SentenceWords
-from memvault.text.embedding import Embedder
+from memvault.reasoning.sentences.alignment import Relation, align
+from memvault.reasoning.sentences.sentence_words import SentenceWords
+from memvault.text.encoders.embedding import Embedder
 
 NAMES = ("Ada Berg", "Bo Lind")
 

@@ -35,9 +35,9 @@ from memvault.reasoning.bayes.network import (
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
 from memvault.reasoning.bayes.question import read_question
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight, wilson
-from memvault.verification.amounts import Amount
-from memvault.verification.claim_extraction import claims_of
-from memvault.verification.claims import Claim, Source
+from memvault.verification.claims.amounts import Amount
+from memvault.verification.claims.claim_extraction import claims_of
+from memvault.verification.claims.claims import Claim, Source
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECONDS = 5.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.note import ChunkSize, EmbeddedChunk, LineRange
 from memvault.text.chunking import chunk_notes
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.sections import SECTION_TOKENS, sections_of
 from memvault.text.units import Unit
 from memvault.vault.frontmatter.properties import memory_of

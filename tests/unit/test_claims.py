@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from memvault.reasoning.bayes.competing_values import claims_answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
-from memvault.verification.amount_parsing import PATTERNS, amounts_in, matches
-from memvault.verification.amounts import AmountKind, equal_amounts
-from memvault.verification.claim_extraction import claims_of
-from memvault.verification.claim_patterns import tool_usages_in, usage_conflict
-from memvault.verification.claims import Claim, Source
+from memvault.verification.claims.amount_parsing import PATTERNS, amounts_in, matches
+from memvault.verification.claims.amounts import AmountKind, equal_amounts
+from memvault.verification.claims.claim_extraction import claims_of
+from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
+from memvault.verification.claims.claims import Claim, Source
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.sensitive_words import SensitiveTopic
 

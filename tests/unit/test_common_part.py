@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.config.settings import EmbeddingSettings
-from memvault.text import embedding
 from memvault.text.common_part import CommonPart, mean_cosine, without
-from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
-from memvault.text.export import exported_model
-from memvault.text.model_files import model_id
-from memvault.text.openvino_model import OpenVinoModel
+from memvault.text.encoders import embedding
+from memvault.text.encoders.embedding import Embedder, Window, WindowModel, open_embedder
+from memvault.text.encoders.export import exported_model
+from memvault.text.encoders.model_files import model_id
+from memvault.text.encoders.openvino_model import OpenVinoModel
 
 Vectors = npt.NDArray[np.float32]
 DEFAULT = EmbeddingSettings().model

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.search.comparisons import comparison_in, first_number
+from memvault.search.lists.comparisons import comparison_in, first_number
 
 
 @pytest.mark.parametrize(

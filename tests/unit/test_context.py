@@ -26,10 +26,10 @@ from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import Scores
 from memvault.search.context.selection import sentences
 from memvault.search.order import boosted_by_session, session_nearness
-from memvault.search.question_time import QuestionTime
-from memvault.search.time_spans import Calendar
+from memvault.search.times.question_time import QuestionTime
+from memvault.search.times.time_spans import Calendar
 from memvault.text.chunking import chunk_notes
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
 from memvault.vault.parse import content_hash, parse_note
 

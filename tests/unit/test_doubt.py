@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.verification.claim_extraction import claims_of
-from memvault.verification.claims import Source
+from memvault.verification.claims.claim_extraction import claims_of
+from memvault.verification.claims.claims import Source
 from memvault.verification.doubt import is_doubtful, is_set_apart
 
 

@@ -23,11 +23,11 @@ from mcp_server.middleware.early_embedding import EarlyEmbedding
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable, StorageError
 from memvault.model.note import Vector
-from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
-from memvault.text.embedding_cache import EmbeddingCache, rounded
-from memvault.text.export import exported_model
-from memvault.text.model_files import model_id
-from memvault.text.openvino_model import OpenVinoModel
+from memvault.text.encoders.embedding import Embedder, Window, WindowModel, open_embedder
+from memvault.text.encoders.embedding_cache import EmbeddingCache, rounded
+from memvault.text.encoders.export import exported_model
+from memvault.text.encoders.model_files import model_id
+from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.phrase_vectors import MAX_UNAWAITED, PhraseVectors
 
 DEFAULT = EmbeddingSettings().model
@@ -292,7 +292,7 @@ def test_many_threads_get_the_vectors_of_their_own_texts(embedder: Embedder) -> 
 
 def test_day_to_day_pytorch_is_not_imported(embedder: Embedder) -> None:
     program = (
-        "import sys; from memvault.text.embedding import open_embedder;"
+        "import sys; from memvault.text.encoders.embedding import open_embedder;"
         "from memvault.config.settings import EmbeddingSettings;"
         "open_embedder(EmbeddingSettings(), None).embed(['x']);"
         "sys.exit('torch' in sys.modules or 'sentence_transformers' in sys.modules)"
@@ -306,7 +306,7 @@ def test_two_threads_may_use_a_model_that_was_just_opened_at_once() -> None:
         "import threading, time; from numpy.lib import NumpyVersion;"
         "ask = NumpyVersion.__init__;"
         "NumpyVersion.__init__ = lambda *given: time.sleep(0.5) or ask(*given);"
-        "from memvault.text.embedding import open_embedder;"
+        "from memvault.text.encoders.embedding import open_embedder;"
         "from memvault.config.settings import EmbeddingSettings;"
         "model = open_embedder(EmbeddingSettings(), None);"
         "indexing = threading.Thread(target=model.embed, args=(['x'],));"

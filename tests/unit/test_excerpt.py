@@ -18,9 +18,9 @@ from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import COSINE_WEIGHT, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
 from memvault.search.single_questions import questions_in
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_spans import Calendar
 from memvault.text.chunking import chunk_notes
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
 

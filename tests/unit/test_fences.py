@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.curation.sentence_digests import units
+from memvault.curation.origins.sentence_digests import units
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.frontmatter.read import read_header
 

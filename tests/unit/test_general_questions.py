@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.search.general_questions import (
+from memvault.search.lists.general_questions import (
     asks_only_for_latest,
     asks_only_for_person,
     type_asked_for,

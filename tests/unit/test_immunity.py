@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.verification.immunity import Action, Immunity, check
 from memvault.verification.immunity.folding import fold, readable
 from tests.benchmarks import immunity_held_out

@@ -18,9 +18,9 @@ SPLIT_NO_NOTES = {
     "src/memvault/cli/client_plugins.py",
     "src/memvault/cli/hooks.py",
     "src/memvault/stores/vectors/edge_shard.py",
-    "src/memvault/text/export.py",
-    "src/memvault/text/reranker.py",
-    "src/memvault/text/torch_model.py",
+    "src/memvault/text/encoders/export.py",
+    "src/memvault/text/encoders/reranker.py",
+    "src/memvault/text/encoders/torch_model.py",
     "mcp_server/engine/launcher.py",
     "mcp_server/security/peer_user.py",
 }

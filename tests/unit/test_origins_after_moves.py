@@ -12,7 +12,7 @@ from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.operations.edit import EditOperation, NoteEdit, stage_edit
 from memvault.curation.operations.merge import stage_merge
 from memvault.curation.operations.properties import stage_verification
-from memvault.curation.provenance import Provenances
+from memvault.curation.origins.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
 from memvault.model.change import ChangeKind
 from memvault.model.note import LineRange

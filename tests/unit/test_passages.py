@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name, NameRank
-from memvault.verification.claim_extraction import Passages
-from memvault.verification.claims import Source
+from memvault.verification.claims.claim_extraction import Passages
+from memvault.verification.claims.claims import Source
 
 TEXT = "The rent of Marlin is 400 EUR. The boat needs paint."
 

@@ -19,10 +19,10 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
-from memvault.curation.provenance import Provenances
+from memvault.curation.origins.provenance import Provenances
+from memvault.curation.origins.reframing import reframed
+from memvault.curation.origins.sentence_digests import added, units
 from memvault.curation.quarantine import Quarantine
-from memvault.curation.reframing import reframed
-from memvault.curation.sentence_digests import added, units
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange

@@ -10,7 +10,7 @@ import pytest
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.question import Question, phrase_of
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_spans import Calendar
 from memvault.text.question_parser import QuestionParser, question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.search.time_words import CODES
+from memvault.search.times.time_words import CODES
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.sensitive_words import SPACED, UNSPACED, SensitiveTopic
 

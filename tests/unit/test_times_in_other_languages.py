@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.search.cldr_times import relative_times, table_of
-from memvault.search.question_time import QuestionTime
-from memvault.search.time_expressions import Cut, cut_times
-from memvault.search.time_meanings import in_english
-from memvault.search.time_spans import Calendar, Span
-from memvault.search.time_words import CODES
+from memvault.search.times.cldr_times import relative_times, table_of
+from memvault.search.times.question_time import QuestionTime
+from memvault.search.times.time_expressions import Cut, cut_times
+from memvault.search.times.time_meanings import in_english
+from memvault.search.times.time_spans import Calendar, Span
+from memvault.search.times.time_words import CODES
 
 TODAY = date(2026, 11, 18)  # a Wednesday
 NOW = Calendar(TODAY)
@@ -171,9 +171,9 @@ def test_many_numbers_in_a_row_are_read_as_quickly_as_few() -> None:
 def test_after_the_warm_up_no_question_reads_the_table_of_a_language() -> None:
     program = (
         "from datetime import date\n"
-        "from memvault.search.time_expressions import Calendar, cut_times\n"
-        "from memvault.search.cldr_times import table_of\n"
-        "from memvault.search.time_translation import warm_up\n"
+        "from memvault.search.times.time_expressions import Calendar, cut_times\n"
+        "from memvault.search.times.cldr_times import table_of\n"
+        "from memvault.search.times.time_translation import warm_up\n"
         "warm_up()\n"
         "read = table_of.cache_info().misses\n"
         "for question in ('para set die mars', 'Was war im März?', 'Что было в марте?', '三月'):\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.text.embedding import MIN_BYTES_OF_ONE, Embedder
+from memvault.text.encoders.embedding import MIN_BYTES_OF_ONE, Embedder
 from memvault.text.tokens import TokenCounter
 
 

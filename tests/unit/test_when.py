@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.search import Hit, Scope
-from memvault.search.question_time import QuestionTime, asks_for_newest
-from memvault.search.time_expressions import Cut, cut_times, days_named, single_days
-from memvault.search.time_spans import Calendar, Span
+from memvault.search.times.question_time import QuestionTime, asks_for_newest
+from memvault.search.times.time_expressions import Cut, cut_times, days_named, single_days
+from memvault.search.times.time_spans import Calendar, Span
 
 TODAY = date(2026, 11, 21)  # a Saturday
 NOW = Calendar(TODAY)

@@ -15,10 +15,10 @@ from hashlib import blake2b
 
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.moved_paths import MovedPaths
-from memvault.curation.provenance import Provenances
+from memvault.curation.origins.provenance import Provenances
+from memvault.curation.origins.reframing import reframed
+from memvault.curation.origins.sentence_digests import units
 from memvault.curation.quarantine import Quarantine, QuarantinedText
-from memvault.curation.reframing import reframed
-from memvault.curation.sentence_digests import units
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.compose import bare_lines, ended_lines

@@ -17,22 +17,22 @@ from itertools import combinations
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.alignment import Relation
-from memvault.reasoning.former_values import still_stated
-from memvault.reasoning.opposed_causes import jaccard, opposed_causes
-from memvault.reasoning.sentence_matching import Match, SentenceMatcher
-from memvault.reasoning.sentence_words import LIGHT, SentenceWords
+from memvault.reasoning.sentences.alignment import Relation
+from memvault.reasoning.sentences.former_values import still_stated
+from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
+from memvault.reasoning.sentences.sentence_matching import Match, SentenceMatcher
+from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.vault.compose import bare_lines
 from memvault.verification.agreement import Verdict, compare
-from memvault.verification.amounts import Amount, AmountKind
-from memvault.verification.claim_extraction import claims_of
-from memvault.verification.claim_patterns import tool_usages_in, usage_conflict
-from memvault.verification.claim_sources import source_of
-from memvault.verification.claim_stems import stems_of
-from memvault.verification.claims import Claim, Source
-from memvault.verification.clause_words import HEDGED
+from memvault.verification.claims.amounts import Amount, AmountKind
+from memvault.verification.claims.claim_extraction import claims_of
+from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
+from memvault.verification.claims.claim_sources import source_of
+from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.clause_words import HEDGED
 from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier

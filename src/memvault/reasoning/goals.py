@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
-from memvault.search.time_expressions import cut_times
-from memvault.search.time_spans import Calendar, Span
+from memvault.search.times.time_expressions import cut_times
+from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.mentions import Mention
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.words import composed, some_words

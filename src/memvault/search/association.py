@@ -22,7 +22,7 @@ from memvault.model.note import LineRange, Vector
 from memvault.model.search import FIRST_LINE, FoundBy, Hit, Hop, Scope, Tuning
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 
 POOL_SIZE = 20  # results that links reorder and add to
 FIXED_PLACES = 3  # first results that links never move, so that a vault's hubs do not displace them

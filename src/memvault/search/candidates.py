@@ -11,24 +11,24 @@ from functools import partial
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
-from memvault.search import time_translation
 from memvault.search.association import POOL_SIZE, Association, LinkWeight, with_persons_notes
 from memvault.search.calibration import text_with_properties, word_shares
 from memvault.search.context.properties import terms_of
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
-from memvault.search.listing import Listing
+from memvault.search.lists.listing import Listing
 from memvault.search.notices import NONE_OF_THAT_TIME
-from memvault.search.question_time import QuestionTime, day_named
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.relation_search import Indexed, RelationSearch
 from memvault.search.request import Candidates, SearchRequest
 from memvault.search.scope import widened
-from memvault.search.time_spans import Calendar
+from memvault.search.times import time_translation
+from memvault.search.times.question_time import QuestionTime, day_named
+from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
-from memvault.text.embedding import Embedder
-from memvault.text.reranker import Reranker
+from memvault.text.encoders.embedding import Embedder
+from memvault.text.encoders.reranker import Reranker
 from memvault.text.words import STOP_WORDS, words
 
 BEST_NOTES = 3  # best notes whose texts are searched for the question's words

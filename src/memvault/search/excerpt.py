@@ -16,10 +16,10 @@ from memvault.search.context.number_questions import is_answered_with_digits
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, scores
-from memvault.search.question_time import QuestionTime
 from memvault.search.single_questions import questions_in
-from memvault.search.time_spans import Calendar
-from memvault.text.embedding import Embedder
+from memvault.search.times.question_time import QuestionTime
+from memvault.search.times.time_spans import Calendar
+from memvault.text.encoders.embedding import Embedder
 
 _ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
 CUT = "…"

@@ -19,11 +19,11 @@ from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importanc
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
 from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
-from memvault.search.task_words import task_words
+from memvault.search.lists.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.stores.vectors.languages import is_foreign
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.words import name_key
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
 from memvault.search.claimed_properties import withheld_keys
-from memvault.search.general_questions import asks_for_all, stems_by_language
+from memvault.search.lists.general_questions import asks_for_all, stems_by_language
 from memvault.search.modes import ModePlan
 from memvault.search.question_languages import is_name_in
 from memvault.search.request import Candidates

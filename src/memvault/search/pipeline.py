@@ -45,13 +45,13 @@ from memvault.search.order import (
     superseding_first,
     verified_first,
 )
-from memvault.search.question_time import asks_for_newest
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.request import Candidates, Fitting, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
+from memvault.search.times.question_time import asks_for_newest
 from memvault.search.unseen_names import SHARE_ANSWERED, unseen_names
 from memvault.stores.open import Stores
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 
 MIN_CANDIDATES = 20  # least number verified on sensitive matters and in execution mode (FR-44)
 PLANNING_CANDIDATES = 60  # candidates that planning chooses from

@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memvault.model.months import MONTHS
-from memvault.search.cldr_times import MONTH_NAMES, WEEKDAY_NAMES, relative_times, table_of
-from memvault.search.time_words import ASKING, WORDS
+from memvault.search.times.cldr_times import MONTH_NAMES, WEEKDAY_NAMES, relative_times, table_of
+from memvault.search.times.time_words import ASKING, WORDS
 from memvault.stores.vectors.languages import function_words_by_language
 from memvault.text.words import STOP_WORDS, without_accents
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from memvault.model.memory import Memory
 from memvault.model.search import Hit, Scope
-from memvault.search.question_time import QuestionTime
 from memvault.search.relations.relation_search import MAX_HOPS
+from memvault.search.times.question_time import QuestionTime
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 

@@ -28,7 +28,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.note import Chunk
 from memvault.search.relations.question import ANYTHING
 from memvault.stores.vectors import VectorStore, bm25
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS
 

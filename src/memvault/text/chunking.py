@@ -26,7 +26,7 @@ from memvault.model.note import (
     Vector,
 )
 from memvault.model.priority import make_way
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.names import KIND_OF_FIELD, field_values
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.sections import passages_of, sections_of

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from memvault.model.note import Vector
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 
 MAX_CACHED = 4_000  # 6 MB at 384 dimensions
 MAX_UNAWAITED = 4  # calls; an older one, which has mostly ended, is waited for

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from memvault.model.note import Block, LineRange, ParsedNote
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
 UNIT_TOKENS = 40  # sentences are grouped up to this many tokens

@@ -6,9 +6,9 @@ from datetime import date
 from enum import Enum
 
 from memvault.model.graph import SINGLE_VALUED
-from memvault.verification.amounts import Amount, AmountKind, equal_amounts
-from memvault.verification.claim_stems import ROLE_VERBS, canonical_stem, stems_of
-from memvault.verification.claims import NAME, Claim
+from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts
+from memvault.verification.claims.claim_stems import ROLE_VERBS, canonical_stem, stems_of
+from memvault.verification.claims.claims import NAME, Claim
 
 _COPIED_WORDS = 8  # a longer sentence that occurs twice, word for word, counts as copied
 _COPIED_PROSE = 3  # the limit for a sentence that names its subject, unlike "Budget: 402k EUR"

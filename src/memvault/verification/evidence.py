@@ -11,8 +11,8 @@ from memvault.model.provenance import Origin
 from memvault.model.verification import Evidence
 from memvault.vault.compose import bare_lines
 from memvault.verification.agreement import Verdict, compare, day_of, independent, is_older
-from memvault.verification.claim_sources import origin_of
-from memvault.verification.claims import Claim
+from memvault.verification.claims.claim_sources import origin_of
+from memvault.verification.claims.claims import Claim
 from memvault.verification.doubt import is_set_apart
 
 

@@ -19,12 +19,12 @@ from memvault.model.newer_claim import NewerClaim
 from memvault.model.search import Hit
 from memvault.search.context.properties import shown_value, words_of_key
 from memvault.search.relations.values import sentences
-from memvault.search.time_patterns import WEEKDAYS
+from memvault.search.times.time_patterns import WEEKDAYS
 from memvault.text.words import letter_runs
-from memvault.verification.amount_parsing import amounts_in
-from memvault.verification.amounts import Amount, equal_amounts
-from memvault.verification.claim_stems import stems_of
-from memvault.verification.clause_words import NEGATED, UPDATES
+from memvault.verification.claims.amount_parsing import amounts_in
+from memvault.verification.claims.amounts import Amount, equal_amounts
+from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.clause_words import NEGATED, UPDATES
 from memvault.verification.readable import readable
 
 FIRST_HITS = 5  # hits that newer claims are looked for

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memvault.search.relations.edge_templates import literals
-from memvault.verification.amounts import AmountKind
-from memvault.verification.claim_stems import stems_of
-from memvault.verification.claims import NAME, Claim
+from memvault.verification.claims.amounts import AmountKind
+from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.claims import NAME, Claim
 from memvault.verification.vault_names import FindNames
 
 _KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}

@@ -18,10 +18,10 @@ from memvault.model.search import Conflict, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare, day_of
-from memvault.verification.claim_extraction import Passages
 from memvault.verification.claim_gate import Gate
-from memvault.verification.claim_sources import is_claimed, source_of
-from memvault.verification.claims import NAME, Claim, Source
+from memvault.verification.claims.claim_extraction import Passages
+from memvault.verification.claims.claim_sources import is_claimed, source_of
+from memvault.verification.claims.claims import NAME, Claim, Source
 from memvault.verification.evidence import EvidenceWeigher
 from memvault.verification.newer_claims import ChangedAt, newer_claims
 from memvault.verification.question_terms import QuestionTerms, terms_of

@@ -10,7 +10,7 @@ from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import TaskType
 from memvault.reasoning.conflicts import stated_conflicts
-from memvault.verification.claim_sources import is_outdating
+from memvault.verification.claims.claim_sources import is_outdating
 from tests.benchmarks.trust_attempts import WHY, Caller
 from tests.integration.malicious.vault import write
 

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
-from memvault.curation.reframing import Reframed, reframed
-from memvault.curation.sentence_digests import (
+from memvault.curation.origins.reframing import Reframed, reframed
+from memvault.curation.origins.sentence_digests import (
     added,
     fingerprint,
     read_alike,

@@ -21,7 +21,7 @@ from cachetools import LRUCache
 from memvault.config.settings import LimitSettings
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.sentence_digests import added
+from memvault.curation.origins.sentence_digests import added
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import DiskFull, MemvaultError, RateLimited
 from memvault.vault.files import Vault

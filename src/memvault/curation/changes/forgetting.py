@@ -15,7 +15,7 @@ from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan
 from memvault.curation.changes.staging import TRASH, Staging, is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
-from memvault.curation.provenance import origin_of, spoken_key
+from memvault.curation.origins.provenance import origin_of, spoken_key
 from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound

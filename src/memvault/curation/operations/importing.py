@@ -17,8 +17,8 @@ from memvault.curation.changes.curator import Curator, Described
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.provenance import SOURCE, spoken_key
-from memvault.curation.sentence_digests import added
+from memvault.curation.origins.provenance import SOURCE, spoken_key
+from memvault.curation.origins.sentence_digests import added
 from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note

@@ -30,7 +30,7 @@ from memvault.curation.link_targets import LinkTargets
 from memvault.curation.operations.draft import Draft, kind_of
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.note_types import known_type
-from memvault.curation.provenance import WEB
+from memvault.curation.origins.provenance import WEB
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory

@@ -21,7 +21,7 @@ from memvault.reasoning.conflicts import (
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.links import wikilink
-from memvault.verification.claim_sources import is_outdating
+from memvault.verification.claims.claim_sources import is_outdating
 
 MemoryOf = Callable[[str], Memory | None]
 

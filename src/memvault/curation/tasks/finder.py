@@ -36,7 +36,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.stores.graph_view import GraphView
-from memvault.verification.claim_sources import outdated_notes
+from memvault.verification.claims.claim_sources import outdated_notes
 
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
 

@@ -25,10 +25,10 @@ from memvault.reasoning.bayes.source_weights import (
     weight,
 )
 from memvault.verification.agreement import day_of, independent, is_older, same_attribute
-from memvault.verification.amount_parsing import amounts_in
-from memvault.verification.amounts import Amount, equal_amounts
-from memvault.verification.claim_stems import stems_of
-from memvault.verification.claims import Claim
+from memvault.verification.claims.amount_parsing import amounts_in
+from memvault.verification.claims.amounts import Amount, equal_amounts
+from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.claims import Claim
 
 VALUE = "value"
 SOMETHING_ELSE = "something else"

@@ -32,8 +32,8 @@ from memvault.reasoning.bayes.question import (
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.claim_sources import origin_of
-from memvault.verification.claims import Claim
+from memvault.verification.claims.claim_sources import origin_of
+from memvault.verification.claims.claims import Claim
 from memvault.verification.vault_names import FindNames
 
 MAX_MEMORIES = 20  # that may state the answer

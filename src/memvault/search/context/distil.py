@@ -26,8 +26,8 @@ from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
 from memvault.search.context.writers import code_with_writer, marks_of, with_writer
-from memvault.search.question_time import QuestionTime
-from memvault.text.embedding import Embedder
+from memvault.search.times.question_time import QuestionTime
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits

@@ -25,7 +25,7 @@ from memvault.model.search import FIRST_LINE, Hit
 from memvault.search.context.note_text import MAX_BYTES, NoteText, with_token_counts, without_tokens
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import NAME_WEIGHT, section_name
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.units import Unit, join, joins
 from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.vault.compose import fenced

@@ -9,10 +9,10 @@ from functools import lru_cache
 from itertools import islice
 
 from memvault.model.memory import Memory
-from memvault.search.comparisons import compares_numbers, first_number
 from memvault.search.context.number_questions import asks_for_amount, asks_for_day
 from memvault.search.context.outline import terms_in
-from memvault.text.embedding import Embedder
+from memvault.search.lists.comparisons import compares_numbers, first_number
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words

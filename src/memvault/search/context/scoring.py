@@ -38,8 +38,8 @@ import numpy.typing as npt
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
 from memvault.search.context.outline import Code, Outline, Statement
-from memvault.search.question_time import QuestionTime, says_its_day
-from memvault.search.task_words import asks_for_tasks
+from memvault.search.lists.task_words import asks_for_tasks
+from memvault.search.times.question_time import QuestionTime, says_its_day
 from memvault.stores.vectors import bm25
 
 LIST_STEP = 0.05  # share by which a listed note scores less than the note before it

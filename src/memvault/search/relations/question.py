@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memvault.search.time_spans import Span
+from memvault.search.times.time_spans import Span
 from memvault.text.stems import stems
 
 PERSON_WORDS = frozenset((

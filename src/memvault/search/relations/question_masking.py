@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from memvault.search.relations.grammar import Grammar
 from memvault.search.relations.interpretations import merged
 from memvault.search.relations.question import Question
-from memvault.search.time_expressions import Cut, EventDay, cut_times
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_expressions import Cut, EventDay, cut_times
+from memvault.search.times.time_spans import Calendar
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -29,11 +29,11 @@ from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry
 from memvault.search.relations.step_graph import StepGraph
 from memvault.search.scope import MemoryLookup
-from memvault.search.time_expressions import cut_times
-from memvault.search.time_spans import Calendar
+from memvault.search.times.time_expressions import cut_times
+from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
-from memvault.text.embedding import Embedder
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.question_parser import question_parser

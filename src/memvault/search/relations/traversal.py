@@ -18,7 +18,7 @@ from memvault.search.relations.lexicon import WRONG_KIND
 from memvault.search.relations.phrase_fit import PhraseFit
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import NO_DAY, Flags, Floats, Ints, Places, StepGraph
-from memvault.search.time_spans import Span
+from memvault.search.times.time_spans import Span
 
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
 Steps = tuple[int, ...]

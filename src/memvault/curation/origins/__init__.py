@@ -1,0 +1,1 @@
+"""Who wrote each sentence of a note."""

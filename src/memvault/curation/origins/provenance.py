@@ -1,0 +1,394 @@
+"""Who wrote each sentence of a note, read from the journal.
+
+The journal entry for a change holds the digests of the sentences that the change added. A sentence
+that a client, an import or memvault added is theirs. So is a sentence of the person's that a client
+moved, repeated or put into another frame, except where it still is as it was. All others are the
+person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
+the person has renamed is recognised by their own sentences in it, and one without any by the
+others' sentences; the journal then records the rename, since later edits may leave no sign of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from memvault.curation.origins.note_provenance import note_provenance
+from memvault.curation.origins.renamed_notes import RenamedNotes
+from memvault.curation.origins.sentence_digests import (
+    VERIFIED_DIGESTS,
+    Unit,
+    longest,
+    marks_verified,
+    units,
+)
+from memvault.curation.origins.sentence_origins import SentenceOrigins
+from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FileChange
+from memvault.model.errors import StorageError
+from memvault.model.provenance import (
+    PERSON,
+    SPOKEN_BY_PERSON,
+    Origin,
+    OriginKind,
+    Provenance,
+)
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal, JournalEntry
+
+# Keys of an entry's data.
+ADDED = "added"  # digests of the sentences that the change added
+SPOKEN = "spoken"  # for an import: digests of the person's sentences in the conversation
+WEB = "web"  # for a stored note: the client says that it fetched the content
+SOURCE = "source"  # for an import: the provider
+
+_WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
+_BEGUN = "change_begun"
+# The person renamed or copied the note, or rewrote most sentences by which it is recognised.
+_RECOGNISED = "note_recognised"
+# Changes that only restore sentences whose origin is known.
+_REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECONSTRUCTED})
+
+
+def spoken_key(path: str) -> str:
+    """The key in `Change.memo` for the person's sentences in the imported note at this path."""
+    return f"{SPOKEN}:{path}"
+
+
+class Provenances:
+    """The provenance of each note; each call first reads new journal entries. Thread-safe."""
+
+    def __init__(self, journal: Journal, vault: Vault) -> None:
+        self._journal = journal
+        self._renamed = RenamedNotes(vault)
+        self._marks: dict[str, int] = {}
+        # Path or id of a note → when it was saved before memvault first changed it, in ns.
+        self._saved: dict[str, int] = {}
+        self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
+        self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
+        self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
+        self._undoings: dict[str, Change] = {}
+        self._lock = threading.Lock()
+
+    def of(self, path: str, note_id: str, data: bytes) -> Provenance:
+        """The provenance of a note: who wrote which of its sentences.
+
+        Args:
+            note_id: the id in its frontmatter; "" if it has none.
+            data: its bytes.
+        """
+        return self.both(path, note_id, data)[0]
+
+    def saved_first(self, path: str, note_id: str) -> int | None:
+        """When the note was saved before memvault first changed it, in ns; None if it did not."""
+        with self._lock:
+            self._refresh()
+            known = (self._saved.get(key) for key in _keys(path, note_id))
+            return min((saved for saved in known if saved is not None), default=None)
+
+    def both(self, path: str, note_id: str, data: bytes) -> tuple[Provenance, Provenance]:
+        """The provenance of a note, and that by who first wrote each sentence.
+
+        In the second, what a client put into another frame is still the person's.
+        """
+        with self._lock:
+            self._refresh()
+            records = self._records_of(path, note_id)
+            if not records and not self._renamed:
+                return Provenance(), Provenance()
+            sentences = list(units(data))
+            if former := self._former_paths(sentences, records):
+                self._record(path, {"from": former})
+                records = self._records_of(path, note_id)
+            if not records:
+                return Provenance(), Provenance()
+            stamp = _stamp(records)
+            if not any(map(marks_verified, sentences)):
+                records = [record.without_adoptions() for record in records]
+            judged = [(unit, _origin(unit, records)) for unit in sentences]
+            if not note_id:
+                self._record_rewriting(path, judged)
+            is_late = any(
+                record.is_late(unit)
+                for unit, origin in judged
+                if not origin.is_person
+                for record in records
+            )
+            has_reframed = any(record.is_reframed(unit) for record in records for unit in sentences)
+            first_written = [
+                (unit, _origin(unit, records, reframed=False)) for unit in sentences if has_reframed
+            ]
+        provenance = note_provenance(judged, stamp, verifiable=not is_late)
+        if not has_reframed:
+            return provenance, provenance
+        provenance = provenance.model_copy(update={"has_reframed": True})
+        return provenance, note_provenance(first_written, stamp, verifiable=not is_late)
+
+    def stamp(self, path: str, note_id: str) -> str:
+        """A text that changes whenever the journal has a new entry about this note."""
+        return self.stamps([(path, note_id)])[0]
+
+    def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        """The `stamp` of each of these notes; looks at the journal once."""
+        with self._lock:
+            self._refresh()
+            return [_stamp(self._records_of(path, note_id)) for path, note_id in notes]
+
+    def _records_of(self, path: str, note_id: str) -> list[SentenceOrigins]:
+        return [record for key in _keys(path, note_id) if (record := self._records.get(key))]
+
+    def _former_paths(
+        self, sentences: Iterable[Unit], records: Iterable[SentenceOrigins]
+    ) -> list[str]:
+        """The former paths of a note at which others wrote sentences that no record has."""
+        digests = {digest for unit in sentences for digest in unit.digests}
+        unknown = digests.difference(*(record.digests for record in records))
+        return [
+            path
+            for path in self._renamed.former_paths(digests)
+            if not unknown.isdisjoint(self._records[f"path:{path}"].foreign_digests)
+        ]
+
+    def _record_rewriting(self, path: str, judged: Sequence[tuple[Unit, Origin]]) -> None:
+        """Record the person's sentences in a note with others', if they replaced many of them."""
+        own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
+        is_mixed = any(not origin.is_person for _, origin in judged)
+        if is_mixed and self._renamed.has_other_sentences(path, own):
+            self._record(path, {"own": own})
+
+    def _record(self, path: str, data: dict[str, Any]) -> None:
+        """Record how a note of the person's is recognised: a later edit may leave no sign of it."""
+        entry = JournalEntry(
+            ts=datetime.now(UTC), kind=_RECOGNISED, actor=SYSTEM, path=path, data=data
+        )
+        try:
+            self._journal.append(entry)
+        except StorageError:  # a read-only vault
+            self._apply_recognised(entry)
+        else:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        entries, self._marks = self._journal.entries_after(self._marks)
+        for entry in entries:
+            if entry.kind in _WRITTEN:
+                self._apply_written_entry(entry)
+            elif entry.kind == _BEGUN:
+                self._apply_change(entry)
+            elif entry.kind == _RECOGNISED:
+                self._apply_recognised(entry)
+
+    def _apply_written_entry(self, entry: JournalEntry) -> None:
+        digests = entry.data.get(ADDED)
+        origin = origin_of(entry.kind, entry.actor, entry.data)
+        for key in _keys(entry.path or "", entry.note_id or ""):
+            self._records[key].add(digests, origin)
+            if spoken := entry.data.get(SPOKEN):
+                speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
+                self._records[key].add(spoken, speaker)
+
+    def _apply_recognised(self, entry: JournalEntry) -> None:
+        path, own = entry.path or "", entry.data.get("own")
+        for former in entry.data.get("from", ()):
+            if record := self._records.get(f"path:{former}"):
+                self._inherit(path, record)
+                self._renamed.copy(former, path)
+        if own:
+            foreign = self._records[f"path:{path}"].foreign_digests
+            self._renamed.remember(path, frozenset(own), frozenset(foreign))
+
+    def _apply_change(self, entry: JournalEntry) -> None:
+        try:
+            change = Change.model_validate(entry.data.get("change"))
+        except ValidationError:
+            return
+        origin = origin_of(change.kind, change.actor, change.memo)
+        is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
+        keys = [f"path:{file.path}" for file in change.files]
+        keys += [f"id:{node_id}" for node_id in change.merged_from]
+        source_records = [record for key in keys if (record := self._records.get(key))]
+        if change.kind is ChangeKind.MERGED and origin.is_person:
+            # Merging states properties in sentences and headings of its own.
+            are_own = not any(record.foreign_digests for record in source_records)
+            origin = PERSON if are_own else Origin(kind=OriginKind.MEMVAULT)
+        ids = _note_ids(change)
+        for file in change.files:
+            self._follow_file(file)
+            self._remember_time(file)
+            repeats = change.kind in _REPEATING and not is_redone
+            if repeats or not (file.added or file.carried or file.reframed or file.relinked):
+                continue
+            if change.kind is ChangeKind.VERIFIED and origin.is_person:
+                self._adopt(file, change)
+                continue
+            by_origin = self._digests_by_origin(file, change, origin, source_records)
+            for key in _keys(file.place, file.note_id or ids.get(file.path, "")):
+                self._record_change(self._records[key], file, change, origin, by_origin)
+            self._remember_sentences(file, self._records[f"path:{file.place}"])
+
+    def _digests_by_origin(
+        self,
+        file: FileChange,
+        change: Change,
+        origin: Origin,
+        source_records: Sequence[SentenceOrigins],
+    ) -> Mapping[Origin, Sequence[str]]:
+        """The sentences that a change wrote into a file, by who wrote them first.
+
+        Args:
+            origin: the origin of the change.
+            source_records: of the files that the change may have copied sentences from.
+        """
+        by_origin: dict[Origin, list[str]] = defaultdict(list)
+        by_origin[origin].extend(file.added)
+        for digest in file.carried:
+            by_origin[_origin_of_digest(digest, source_records)].append(digest)
+        keys = _keys(file.place, file.note_id or "") if file.relinked else []
+        note_records = [record for key in keys if (record := self._records.get(key))]
+        for digest, earlier in file.relinked.items():
+            by_origin[_origin_of_digest(earlier, note_records)].append(digest)
+        if spoken := change.memo.get(spoken_key(file.path), "").split():
+            by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
+        return by_origin
+
+    def _record_change(
+        self,
+        record: SentenceOrigins,
+        file: FileChange,
+        change: Change,
+        origin: Origin,
+        by_origin: Mapping[Origin, Sequence[str]],
+    ) -> None:
+        is_new_text = change.kind is not ChangeKind.FADED
+        new_digests = {*file.added, *file.carried}
+        for written_by, digests in by_origin.items():
+            record.add(digests, written_by)
+            if file.was_verified and is_new_text and not written_by.is_person:
+                record.late.update(new_digests.intersection(digests))
+        if file.reframed and record.has_own(file.causes) and not origin.is_person:
+            record.reframe(file, change.reversal_hash, origin)
+            self._reframed_by.setdefault(change.reversal_hash, []).append(record)
+
+    def _remember_time(self, file: FileChange) -> None:
+        """Keep the earliest time at which a note was saved, also under its new path."""
+        if file.mtime_ns is not None:
+            for key in _keys(file.path, file.note_id or ""):
+                self._saved.setdefault(key, file.mtime_ns)
+        if file.moved_to is not None and (saved := self._saved.get(f"path:{file.path}")):
+            self._saved[f"path:{file.moved_to}"] = saved
+        if file.after is None:
+            self._saved.pop(f"path:{file.path}", None)
+
+    def _follow_file(self, file: FileChange) -> None:
+        """Keep what is known of a moved file under its new path, too.
+
+        An old version of it may come back under the old path.
+        """
+        if file.after is None or file.moved_to is not None:
+            self._renamed.forget(file.path, file.moved_to)
+        if file.moved_to is not None and (former := self._records.get(f"path:{file.path}")):
+            self._inherit(file.moved_to, former)
+            former.whole = None  # another note may get the path
+
+    def _inherit(self, path: str, former: SentenceOrigins) -> None:
+        """Know of the note at this path what is known of the one that it was before."""
+        record = self._records[f"path:{path}"]
+        record.inherit(former)
+        records_of_changes = [self._adopters[key] for key in former.adoptions]
+        records_of_changes += [self._reframed_by[key] for key in former.reframing_changes]
+        for records in records_of_changes:
+            if not any(other is record for other in records):
+                records.append(record)
+
+    def _remember_sentences(self, file: FileChange, record: SentenceOrigins) -> None:
+        """Remember the sentences of others in the note, and the person's among the earlier ones.
+
+        A note without the person's sentences is recognised by its id, if it has one.
+        """
+        own_digests = frozenset(
+            digest for digest in file.beside if record.of_digest(digest).is_person
+        )
+        foreign_digests = frozenset(record.foreign_digests)
+        if foreign_digests and (own_digests or file.note_id == ""):
+            self._renamed.remember(file.place, own_digests, foreign_digests)
+
+    def _adopt(self, file: FileChange, change: Change) -> None:
+        """Where the person marked a note as right, its words are theirs from then on."""
+        if VERIFIED_DIGESTS.isdisjoint(file.added):
+            return  # marked as wrong
+        key = change.reversal_hash
+        for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
+            if note in self._records:
+                self._records[note].adopt(key)
+                self._adopters.setdefault(key, []).append(self._records[note])
+
+    def _apply_undo(self, change: Change) -> bool:
+        """Update the verifications and reframings that this undo undoes or redoes.
+
+        Returns whether a client redoes a change that the person undid: then the restored sentences
+        are the client's.
+        """
+        self._undoings[change.reversal_hash] = change
+        redone = [undo for key in change.undoes if (undo := self._undoings.get(key))]
+        self._set_adoptions_valid(change.undoes, valid=False)
+        self._set_reframings_valid(change.undoes, valid=False)
+        by_person = change.actor.kind == "person"
+        for undo in redone:
+            self._set_reframings_valid(undo.undoes, valid=True)
+            if by_person or undo.actor.kind != "person":
+                self._set_adoptions_valid(undo.undoes, valid=True)
+        return not by_person and any(undo.actor.kind == "person" for undo in redone)
+
+    def _set_adoptions_valid(self, keys: Iterable[str], *, valid: bool) -> None:
+        for key in keys:
+            for record in self._adopters.get(key, ()):
+                record.set_valid(key, valid=valid)
+
+    def _set_reframings_valid(self, changes: Iterable[str], *, valid: bool) -> None:
+        for change in changes:
+            for record in self._reframed_by.get(change, ()):
+                record.set_reframing_valid(change, valid=valid)
+
+
+def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
+    """The origin of the sentences that a journal entry of this kind adds."""
+    if kind in ("imported", "import_updated"):
+        return Origin(kind=OriginKind.IMPORT, name=str(data.get("source", "")))
+    if kind == ChangeKind.CAPTURED:
+        return Origin(kind=OriginKind.CLIENT, name=actor.name)
+    if actor.kind == "client":
+        origin = OriginKind.WEB if data.get(WEB) else OriginKind.CLIENT
+        return Origin(kind=origin, name=actor.name, session=actor.session)
+    if actor.kind == "system" or kind in (ChangeKind.COMPRESSED, ChangeKind.DREAMED):
+        return Origin(kind=OriginKind.MEMVAULT)
+    return PERSON
+
+
+def _keys(path: str, note_id: str) -> list[str]:
+    return [f"path:{path}", f"id:{note_id}"] if note_id else [f"path:{path}"]
+
+
+def _note_ids(change: Change) -> dict[str, str]:
+    """The ids of the notes that a change wrote, by path; empty unless it wrote one for each id."""
+    paths = [file.path for file in change.files if file.added]
+    is_one_each = len(paths) == len(change.node_ids)
+    return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
+
+
+def _origin(unit: Unit, known: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
+    """The origin of a sentence: the person, unless a claim of the note names somebody else."""
+    origins = (record.of(unit, reframed=reframed) for record in known)
+    return next((origin for origin in origins if not origin.is_person), PERSON)
+
+
+def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
+    origins = (record.of_digest(digest) for record in known)
+    return next((origin for origin in origins if not origin.is_person), PERSON)
+
+
+def _stamp(records: Iterable[SentenceOrigins]) -> str:
+    return ".".join(str(record.entries) for record in records)

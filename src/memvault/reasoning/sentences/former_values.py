@@ -1,0 +1,66 @@
+"""Finds where a memory still states what a sentence says is no longer so: "The lesson is at five
+now, no longer at four", "instead of Ada", "not 38 any more"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from memvault.model.search import Hit
+from memvault.search.context.properties import shown_value, words_of_key
+from memvault.search.relations.values import sentences
+from memvault.verification.claims.amount_parsing import amounts_in
+from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts
+from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, UPDATES
+from memvault.verification.readable import readable
+
+_PHRASE = r"(?:[^.,;:!?()]|(?<=\d)[.,:](?=\d))+"
+_FORMER = re.compile(
+    rf"\b(?:(?:no longer|instead of|rather than) ({_PHRASE})|"
+    rf"not ({_PHRASE}?) any ?(?:more|longer)\b)",
+    re.IGNORECASE,
+)
+
+
+def still_stated(sentence: str, hit: Hit) -> str | None:
+    """The sentence or property of a memory that states what a sentence says is no longer so; None
+    if there is none, or if it shares no other word with the memory's title or this statement."""
+    for match in _FORMER.finditer(sentence):
+        former = (match[1] or match[2]).strip()
+        others = f"{sentence[: match.start()]} {sentence[match.end() :]}".lower()
+        subject = stems_of(UPDATES.sub(" ", f" {others} "))
+        titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())
+        for text in _statements(hit):
+            if subject & (titles | stems_of(text.lower())) and _states(text, former):
+                return text
+    return None
+
+
+def _statements(hit: Hit) -> Iterator[str]:
+    """The properties of a memory, and the sentences of its passage that assert something."""
+    for key, value in hit.memory.properties.items():
+        if shown := shown_value(value):
+            yield f"{words_of_key(key)}: {shown}"
+    for text in map(readable, sentences(hit.text)):
+        padded = f" {text.lower()} "
+        if not any(pattern.search(padded) for pattern in (NEGATED, FORMER, HEDGED)):
+            yield text
+
+
+def _states(text: str, former: str) -> bool:
+    """Whether a text has the amounts of a former value or, if this has none, all its words."""
+    amounts = amounts_in(former)
+    if amounts:
+        noted = amounts_in(text)
+        return all(any(_is_same(amount, other) for other in noted) for amount in amounts)
+    words = stems_of(former.lower())
+    return bool(words) and words <= stems_of(text.lower())
+
+
+def _is_same(former: Amount, noted: Amount) -> bool:
+    """Whether two values are equal; a plain number has the unit of the other value."""
+    if former.kind is AmountKind.NUMBER:
+        return former.parts == noted.parts and not noted.earlier
+    return equal_amounts(replace(former, per=""), replace(noted, per="")) is True

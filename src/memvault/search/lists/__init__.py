@@ -1,0 +1,1 @@
+"""Lists of notes, for questions that properties, tasks, types or times answer."""

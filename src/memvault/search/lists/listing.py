@@ -1,0 +1,295 @@
+"""Lists of notes for questions that no text has to fit: for a time, for tasks, for what is latest,
+for the person, for all notes of a type, or for notes with given properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Memory
+from memvault.model.search import FoundBy, Hit, Scope
+from memvault.search.association import POOL_SIZE
+from memvault.search.context.properties import PropertyChooser, terms_of
+from memvault.search.hybrid import HybridSearch
+from memvault.search.lists.general_questions import (
+    asks_for_all,
+    asks_only_for_latest,
+    asks_only_for_person,
+    type_asked_for,
+)
+from memvault.search.lists.latest_values import notes_with_latest_value
+from memvault.search.lists.note_properties import QuickTexts
+from memvault.search.lists.open_tasks import due_days, open_tasks
+from memvault.search.lists.overdue import asks_for_overdue
+from memvault.search.lists.property_questions import PropertyQuestion
+from memvault.search.lists.task_words import asks_for_tasks
+from memvault.search.order import latest_first
+from memvault.search.relations.relation_search import Indexed
+from memvault.search.scope import all_in_scope, in_scope
+from memvault.search.times.question_time import QuestionTime, says_its_day
+from memvault.search.times.time_question_words import asks_only_for_tasks, words_beyond_plans
+from memvault.text.chunking import OPEN_TASK
+from memvault.text.encoders.embedding import Embedder
+from memvault.text.words import composed, some_words
+
+MAX_WITH_TASKS = 200  # notes
+MAX_LATEST = 3  # notes with the latest values of a property
+MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
+MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
+
+
+class Listing:
+    """Lists notes; safe in any thread.
+
+    Args:
+        read: returns the bytes of the note at a path.
+    """
+
+    def __init__(
+        self,
+        hybrid: HybridSearch,
+        indexed: Indexed,
+        embedder: Embedder,
+        today: Callable[[], date],
+        read: Callable[[str], bytes],
+    ) -> None:
+        self._hybrid = hybrid
+        self._read = read
+        self._today = today
+        self._by_nearness = PropertyChooser(embedder).by_nearness
+        self._indexed = indexed
+        self._quick_texts = QuickTexts()
+
+    def notes_for(
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
+    ) -> list[Hit]:
+        """At most ``limit`` notes, with relevance 1; none for a question that names a subject.
+
+        Args:
+            time: the time that the question names, if any.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        if asks_for_overdue(question):
+            return []  # it asks for no more of that time: see `matching`
+        if time is None and asks_only_for_tasks(question):
+            hits = self._notes_with_open_tasks(scope)[:limit]
+        elif time is not None and time.only_time:
+            hits = self._notes_of_time(question, time, limit, scope)
+        elif time is None:
+            hits = self._hits_of(question, self._without_subject(question, scope)[:limit])
+        elif kind := type_asked_for(time.rest, self._indexed.catalogue.types):
+            hits = self._hits_of(question, self._of_type_and_time(kind, time, scope)[:limit])
+        else:
+            return []
+        for hit in hits:
+            hit.relevance = 1.0  # the question asks for no more than the list
+        return hits
+
+    def matching(
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
+    ) -> tuple[list[Hit], str | None]:
+        """Notes that have what the question says of tasks or properties, and a notice of how many.
+
+        Their relevance is 1. Text may answer such a question better, so they are not all results.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        notice, hits = None, list[Hit]()
+        is_to_do = asks_for_tasks(question)
+        if is_to_do:
+            hits = self._notes_with_tasks_about(question, time, scope)[:limit]
+        if not is_to_do or asks_for_overdue(question):
+            with_properties, notice = self._notes_with_properties(question, time, limit, scope)
+            listed_ids = {hit.memory.id for hit in hits}
+            hits += [hit for hit in with_properties if hit.memory.id not in listed_ids]
+        if not hits and time is None and not is_to_do:
+            hits = self._latest_values(question, scope)[:limit]
+        if not hits and time is not None and not is_to_do:
+            hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
+        for hit in hits:
+            hit.relevance = 1.0
+        return hits, notice
+
+    def _notes_with_properties(
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
+    ) -> tuple[list[Hit], str | None]:
+        """Notes whose properties answer, and a notice of how many."""
+        catalogue = self._indexed.catalogue
+        property_question = PropertyQuestion.read(question, time, catalogue, self._today())
+        if property_question is None:
+            return [], None
+        answer = property_question.answer(catalogue, self._by_nearness, self._quick_texts)
+        memories = [memory for memory in answer.notes if in_scope(memory, scope)]
+        hits = self._hits_of(question, memories[:limit])
+        if not memories or not answer.is_list:
+            return hits, None
+        return hits, _property_notice(len(memories), len(hits), answer.compared_key)
+
+    def _latest_values(self, question: str, scope: Scope) -> list[Hit]:
+        """The notes with the latest values of the property that a question asks for."""
+        memories = notes_with_latest_value(question, self._indexed.catalogue, self._today())
+        latest = [memory for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
+        hits = [Hit(memory, 0.0) for memory in latest]
+        self._hybrid.read_passages(question, hits)
+        return hits
+
+    def _notes_with_tasks_about(
+        self, question: str, time: QuestionTime | None, scope: Scope
+    ) -> list[Hit]:
+        """Notes with an open task that the question is about, the first due first.
+
+        Its words must be in the task, or in the note's title or project, and the task must be of
+        the time that the question names, or overdue then if it asks for that.
+        """
+        words = words_beyond_plans(time.rest if time is not None else question, question)
+        is_overdue = asks_for_overdue(question)
+        if (not words and not is_overdue) or len(words) > MAX_TASK_WORDS:
+            return []
+        overdue_on = self._today() if time is None else time.last_day
+
+        def is_of_time(hit: Hit, line: str) -> bool:
+            if is_overdue:
+                return any(day < overdue_on for day in due_days(hit.memory, line))
+            return time is None or time.has_day_named_in(hit.memory, line)
+
+        def is_about(hit: Hit) -> bool:
+            words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
+            return any(
+                words <= _words(line) | words_of_note and is_of_time(hit, line)
+                for line in self._open_tasks_of(hit.memory)
+            )
+
+        return list(filter(is_about, self._notes_with_open_tasks(scope)))
+
+    def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
+        """Notes dated within the time whose folder, title, type, project and tags have all words
+        of the question ("What did I do in the lab last Thursday?")."""
+        subject_words = time.subject_words(question)
+        if not 0 < len(subject_words) <= MAX_NAMING_WORDS:
+            return []
+        terms = terms_of(" ".join(subject_words))
+        starts = [word[:3] for word in subject_words]  # a quick look that excludes most notes
+        named = [
+            memory
+            for memory in self._indexed.catalogue.of_days(time.days_meant())
+            if says_its_day(memory)
+            and in_scope(memory, scope)
+            and _may_be_named(memory, starts)
+            and terms <= _terms_naming(memory)
+        ]
+        return time.all_of_this_time(named, _no_days) if named and terms else []
+
+    def _notes_of_time(
+        self, question: str, time: QuestionTime, limit: int, scope: Scope
+    ) -> list[Hit]:
+        """Notes of the time or that name a day of it, and open tasks if these are asked for: tasks
+        of that time first, other tasks after the notes of it."""
+        catalogue = self._indexed.catalogue
+        is_to_do = asks_for_tasks(question) and not time.past
+        tasks = self._notes_with_open_tasks(scope) if is_to_do else []
+        memories_with_tasks = [hit.memory for hit in tasks]
+        first_ids = {
+            hit.memory.id
+            for hit in tasks
+            if any(
+                time.has_day_named_in(hit.memory, line) for line in self._open_tasks_of(hit.memory)
+            )
+        }
+        dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
+        memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
+        memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
+        nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
+        hit_of = {hit.memory.id: hit for hit in (*nearest, *tasks)}
+        hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
+        for hit in hits:
+            if not hit.text and not time.has(hit.memory):
+                hit.chunk_id = None  # show the passage that names the day instead
+        self._hybrid.read_passages(question, hits, time.has_day_named_in)
+        return hits
+
+    def _without_subject(self, question: str, scope: Scope) -> list[Memory]:
+        """The memories that a question without a subject asks for."""
+        catalogue = self._indexed.catalogue
+        if asks_only_for_person(question):
+            return _by_importance(all_in_scope(catalogue, scope))
+        if asks_only_for_latest(question):
+            return latest_first(all_in_scope(catalogue, scope))
+        kind = type_asked_for(question, catalogue.types)
+        memories = catalogue.of_type(kind) if kind else []
+        if kind is None and asks_for_all(question):
+            group = type_asked_for(question, catalogue.groups)
+            memories = catalogue.in_group(group) if group else []
+        return _by_importance(memory for memory in memories if in_scope(memory, scope))
+
+    def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
+        """All notes of a type that are of a time or name a day of it."""
+        catalogue = self._indexed.catalogue
+        of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
+        return time.all_of_this_time(of_type, catalogue.days_named)
+
+    def _hits_of(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
+        hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]
+        self._hybrid.read_passages(question, hits)
+        return hits
+
+    def _notes_with_open_tasks(self, scope: Scope) -> list[Hit]:
+        """The notes with an open task, the first due first."""
+        hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
+        self._hybrid.read_passages(OPEN_TASK, hits)
+        with_tasks = [hit for hit in hits if OPEN_TASK in hit.context]
+        return sorted(with_tasks, key=lambda hit: self._first_due_day(hit.memory))
+
+    def _first_due_day(self, memory: Memory) -> date:
+        """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
+        tasks = self._open_tasks_of(memory)
+        return min((day for task in tasks for day in due_days(memory, task)), default=date.max)
+
+    def _open_tasks_of(self, memory: Memory) -> list[str]:
+        try:
+            return open_tasks(self._read(memory.path))
+        except MemvaultError:  # deleted since it was found, or in quarantine
+            return []
+
+
+def _no_days(path: str) -> Sequence[date]:
+    return ()
+
+
+def _may_be_named(memory: Memory, starts: Sequence[str]) -> bool:
+    """Whether a note's path, title, type, project or tags may have words that start so."""
+    text = f"{memory.path} {memory.title} {memory.type} {memory.project} {memory.tags}".casefold()
+    return all(start in text for start in starts)
+
+
+def _terms_naming(memory: Memory) -> frozenset[int]:
+    """The terms of what a note is found by in the vault: path, title, type, project and tags."""
+    names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
+    return terms_of(" ".join((*names, *memory.tags)))
+
+
+def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:
+    notes = "1 note has" if count == 1 else f"{count} notes have"
+    comparison = f", compared by `{compared_key}`" if compared_key is not None else ""
+    remainder = (
+        f"; {shown_count} of them are here. Ask for more results to see all"
+        if shown_count < count
+        else ""
+    )
+    return f"{notes} the properties that the question names{comparison}{remainder}."
+
+
+def _words(text: str) -> set[str]:
+    return set(some_words(composed(text)))
+
+
+def _by_importance(memories: Iterable[Memory]) -> list[Memory]:
+    """Preferences first, then the most important, of these the latest."""
+    return sorted(
+        latest_first(memories),
+        key=lambda memory: (memory.type != "preference", -memory.importance),
+    )

@@ -1,0 +1,229 @@
+"""The properties of one note, as a question for properties reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+
+from memvault.model.memory import Memory
+from memvault.search.context.properties import shown_value, terms_of, words_of_key
+from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
+from memvault.search.lists.overdue import NOT_SO
+from memvault.search.times.question_time import QuestionTime
+from memvault.text.relations import NOT_FIELDS
+from memvault.text.words import composed, some_words
+from memvault.vault.frontmatter.properties import read_date
+
+_YEARLY_KEY = re.compile(
+    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
+    r"nasciment|verjaardag|рожден|誕生|生日",
+    re.IGNORECASE,
+)
+_YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
+_YEAR = re.compile(r"[12]\d{3}")
+MAX_TEXTS = 50_000  # quick texts kept; about 0.5 kB each
+
+
+class QuickTexts:
+    """For each note one text of its names and properties, in small letters, kept from question to
+    question. It shows soonest that a note lacks a word, as most notes do. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[Memory, str]] = {}
+
+    def mentioning(self, words: Collection[str], memories: Iterable[Memory]) -> list[Memory]:
+        """The notes of which a value or a name may have each word."""
+        spellings = [(word, NUMBER_WORDS.get(word, word)) for word in words]
+        mentioning = []
+        for memory in memories:  # thousands for a question, so all is in one loop
+            cached = self._texts.get(memory.id)
+            is_current = cached is not None and cached[0] is memory  # a change makes a new object
+            text = cached[1] if cached and is_current else self._read(memory)
+            for word, number in spellings:
+                if word not in text and number not in text:
+                    break
+            else:
+                mentioning.append(memory)
+        return mentioning
+
+    def _read(self, memory: Memory) -> str:
+        if len(self._texts) >= MAX_TEXTS:
+            self._texts.clear()
+        text = composed(f"{_names_of(memory)} {memory.properties}").casefold()
+        self._texts[memory.id] = memory, text
+        return text
+
+
+class NoteProperties:
+    """A note's properties, its type and its names, by the words of a question.
+
+    Args:
+        words: the words of the question, each with its terms.
+        group: the terms of the folders and tags that stand for a type in the question.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        words: Mapping[str, frozenset[int]],
+        group: frozenset[int] = frozenset(),
+    ) -> None:
+        self.memory = memory
+        self._words = words
+        self._group = group
+
+    @cached_property
+    def fields(self) -> dict[str, str]:
+        """The shown value of each property that a person set, by its key."""
+        return {
+            key: shown
+            for key, value in self.memory.properties.items()
+            if key.casefold() not in NOT_FIELDS and (shown := shown_value(value))
+        }
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The number of each property that has one at its start and is no day."""
+        return {
+            key: number
+            for key, value in self.fields.items()
+            if day_of(value) is None and (number := first_number(value)) is not None
+        }
+
+    @cached_property
+    def words_of_type(self) -> frozenset[str]:
+        """The words that the note's type has, or the folders and tags that stand for a type."""
+        of_type = terms_of(self.memory.type) if self.memory.type != "note" else frozenset[int]()
+        of_type |= self._group
+        return frozenset(word for word, terms in self._words.items() if terms <= of_type)
+
+    @cached_property
+    def words_by_key(self) -> dict[str, set[str]]:
+        """The words that the key of each property has, without keys that have none."""
+        other_words = {
+            word: terms for word, terms in self._words.items() if word not in self.words_of_type
+        }
+        words_of_all_keys = {
+            key: {word for word, terms in other_words.items() if terms & terms_of_key(key)}
+            for key in self.fields
+        }
+        return {key: words for key, words in words_of_all_keys.items() if words}
+
+    def has_all(self, words: Collection[str]) -> bool:
+        """Whether the note has each word in a value, or in its title, aliases, project or tags. If
+        the question names properties, a number must be the value of one of these."""
+        return all(self._has_word(word) for word in words)
+
+    def is_named_by(self, words: Collection[str]) -> bool:
+        """Whether each word is one of the note's title or aliases."""
+        names = _words(" ".join((self.memory.title, *self.memory.aliases)))
+        return bool(words) and names.issuperset(words)
+
+    def best_number_keys(self) -> list[str]:
+        """The keys with a number that have the most words of the question."""
+        highest_count = max(
+            (len(words) for key, words in self.words_by_key.items() if key in self.numbers),
+            default=0,
+        )
+        return [
+            key for key in self.numbers if len(self.words_by_key.get(key, ())) == highest_count > 0
+        ]
+
+    def keys_with_value(self, word: str) -> list[str]:
+        """The keys of properties whose values have the word."""
+        return [key for key, words in self.words_of_value.items() if word in words]
+
+    def denies(self, word: str, keys: Collection[str]) -> bool:
+        """Whether the properties deny a word ("not paid").
+
+        They do if every property with the word in its key ("paid") is missing or false. Where no
+        key has the word, they do if one of these properties has another value ("state: open").
+
+        Args:
+            keys: of the properties with the word in their keys in any note; if there are none, of
+                those with the word in their values in any note.
+        """
+        named_keys = [key for key in keys if terms_of(word) & terms_of_key(key)]
+        if named_keys:
+            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named_keys)
+        return not self.has_value(word) and any(key in self.fields for key in keys)
+
+    def _has_word(self, word: str) -> bool:
+        if self.has_value(word):
+            return True
+        # A link leads to what is asked for: relations answer that.
+        return word in self._words_of_names and not any(
+            "[[" in self.fields[k] for k in self.words_by_key
+        )
+
+    def has_value(self, word: str) -> bool:
+        """Whether a value has the word. If the question names properties, a number must be the
+        value of one of these."""
+        number = NUMBER_WORDS.get(word, word)
+        keys = self.words_by_key if self.words_by_key and number.isdigit() else self.fields
+        return any(not {word, number}.isdisjoint(self.words_of_value[key]) for key in keys)
+
+    @cached_property
+    def words_of_value(self) -> dict[str, frozenset[str]]:
+        """The words of each property's value, by its key."""
+        return {key: _words(value) for key, value in self.fields.items()}
+
+    @cached_property
+    def _words_of_names(self) -> frozenset[str]:
+        return _words(_names_of(self.memory))
+
+
+def _names_of(memory: Memory) -> str:
+    return " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
+
+
+def terms_of_key(key: str) -> frozenset[int]:
+    """The terms of a property's key."""
+    return terms_of(words_of_key(key))
+
+
+def day_of(value: str) -> date | None:
+    """The day that a value states; None if it states none."""
+    moment = read_date(value)
+    return moment.date() if moment is not None else None
+
+
+def day_of_time(key: str, value: str, time: QuestionTime) -> date | None:
+    """The day of a property if it is of the time, or the first day of a year that is."""
+    if _YEAR.fullmatch(value) and _YEAR_KEY.search(key):
+        year = int(value)
+        is_of_it = time.day_within(date(year, 12, 31)) is not None
+        return time.day_within(date(year, 1, 1)) if is_of_it else None
+    day = day_of(value)
+    if day is None:
+        return None
+    return time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(some_words(composed(text)))
+
+
+def with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
+    """The notes without those of which the question has a longer value of another note word for
+    word, with the same key and terms: "read", where it says "to read"."""
+    text = f" {' '.join(some_words(composed(question)))} "
+    question_terms = terms_of(question)
+    longest: dict[tuple[str, frozenset[int]], int] = {}
+    lengths: list[dict[tuple[str, frozenset[int]], int]] = []
+    for note in notes:
+        of_note = {}
+        for key, value in note.fields.items():
+            if (value_terms := terms_of(value)) and value_terms <= question_terms:
+                words = " ".join(some_words(composed(value)))
+                of_note[key, value_terms] = len(words) if f" {words} " in text else 0
+        for value_key, length in of_note.items():
+            longest[value_key] = max(length, longest.get(value_key, 0))
+        lengths.append(of_note)
+    return [
+        note
+        for note, of_note in zip(notes, lengths, strict=True)
+        if all(length == longest[value_key] for value_key, length in of_note.items())
+    ]

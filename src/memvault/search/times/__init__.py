@@ -1,0 +1,1 @@
+"""The times that questions and notes name."""

@@ -1,0 +1,50 @@
+"""The days that a match of a time expression means, and which other days it may mean.
+
+Without a year ("on Thursday", "in December") the latest such day, month or season that is not in
+the future is meant, and the next one is an alternative, unless the text says which.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from memvault.search.times.relative_dates import relative_span, season_span
+from memvault.search.times.time_spans import Calendar, Span
+from memvault.search.times.written_dates import written_span
+
+
+def span_of(match: re.Match[str], calendar: Calendar) -> Span | None:
+    """The days that a match of `EXPRESSION` means; None if it is no date (``may``, 31 June)."""
+    try:
+        return (
+            written_span(match, calendar)
+            or season_span(match, calendar)
+            or relative_span(match, calendar)
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
+    """The next such day, month or season, if a text does not say which one it means."""
+    near = (match["near"] or "").lower()
+    is_past_weekend = near in ("this weekend", "the weekend") and span.last < today
+    if is_past_weekend or (match["weekday"] and not (match["which"] or match["week"])):
+        return None if span.last > date.max - timedelta(7) else span.later(7)
+    return span.earlier(-1) if names_no_year(match) and span.last < today else None
+
+
+def names_no_year(match: re.Match[str]) -> bool:
+    """Whether a match is a day, a month or a season without a year."""
+    groups = match.groupdict()
+    if groups["season"]:
+        return not (groups["season_year"] or groups["whose"])
+    return not groups["which_year"] and any(
+        groups["m" + form] and not (groups["y" + form] or groups["of" + form]) for form in "123"
+    )
+
+
+def may_be_last_years(match: re.Match[str], span: Span, today: date) -> bool:
+    """Whether a match is a coming season of this year: "this summer" in January."""
+    return (match["whose"] or "").lower() == "this" and span.first > today

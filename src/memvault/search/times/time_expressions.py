@@ -1,0 +1,327 @@
+"""Time expressions of a text: cut out of a question, or found in a note, as spans of days.
+
+Reads English times relative to today, ISO dates, days and months named in six other languages, and
+in questions the times of nine languages (`time_translation`). `expression_spans` has their days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import cache, lru_cache
+from itertools import islice
+
+from memvault.search.times.expression_spans import (
+    may_be_last_years,
+    names_no_year,
+    next_such,
+    span_of,
+)
+from memvault.search.times.relative_dates import number_of
+from memvault.search.times.time_patterns import (
+    ASKS_AHEAD,
+    BETWEEN,
+    DAY_IN_DIGITS,
+    DAY_OF_MONTH,
+    DAY_WORDS,
+    EVENT,
+    EXPRESSION,
+    FEW,
+    IN_LOWER_CASE,
+    ONWARDS,
+    PAST,
+    SAYINGS,
+    SAYINGS_AHEAD,
+    WEEKDAY_AND_DAY,
+    WEEKDAYS,
+    WORD,
+)
+from memvault.search.times.time_spans import Calendar, Span, moved_back, next_to, on_side_of
+from memvault.search.times.time_translation import times_in
+from memvault.vault.compose import bare_lines
+
+EventDay = Callable[[str], date | None]
+_YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
+_BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
+_ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
+_WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
+# The days of the last and the next weeks, the nearest first, and those to come before the past.
+_NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
+MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A time expression that was cut out of a text.
+
+    Attributes:
+        at: number of characters before it in the remaining text.
+        any_year: whether it names no year.
+        coming: the next such time, if the text does not say which is meant.
+    """
+
+    at: int
+    span: Span
+    any_year: bool = False
+    coming: Span | None = None
+
+
+def cut_times(
+    text: str, calendar: Calendar, event_day: EventDay | None = None
+) -> tuple[str, list[Cut]]:
+    """The text without its time expressions, and the meaning of each.
+
+    Args:
+        event_day: the day of an event that the text names ("since the offsite"), or None.
+    """
+    names_event = event_day is not None and EVENT.search(text) is not None
+    rest, cuts = (
+        _cut(text, calendar, event_day) if names_event else _cut_without_events(text, calendar)
+    )
+    return rest, [*cuts]
+
+
+@lru_cache(maxsize=64)  # a question is read several times
+def _cut_without_events(text: str, calendar: Calendar) -> tuple[str, list[Cut]]:
+    return _cut(text, calendar, None)
+
+
+def _cut(text: str, calendar: Calendar, event_day: EventDay | None) -> tuple[str, list[Cut]]:
+    cutter = _Cutter(text, calendar)
+    cutter.cut_ranges()  # first, since otherwise one end alone is read in other languages
+    cutter.cut_reworded(event_day or (lambda _: None))
+    cutter.cut_counted()
+    cutter.cut_ranges()
+    cutter.cut_adjacent()
+    cutter.cut_points()
+    return cutter.text, cutter.cuts
+
+
+def days_named(text: str, written: date) -> list[Span]:
+    """The days and months that a text names; ``written`` is the day it was written on."""
+    calendar = Calendar(written)
+    spans = []
+    for match in _expressions(text):
+        span = span_of(match, calendar)
+        if span is not None:
+            coming = next_such(match, span, written)
+            spans += [span] if coming is None else [span, coming]
+    return spans
+
+
+def single_days(text: str, written: date) -> tuple[date, ...]:
+    """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
+    days: set[date] = set()
+    for line in bare_lines(text):
+        if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
+            spans = days_named(line, written)
+            days.update(span.first for span in spans if span.first == span.last)
+            days.update(_days_by_weekday(line, written))
+    return tuple(sorted(days)[:MAX_DAYS])
+
+
+def _days_by_weekday(line: str, written: date) -> Iterator[date]:
+    """The days such as "Saturday 28th": that of the nearest month in which it is a Saturday."""
+    for weekday, number in WEEKDAY_AND_DAY.findall(line):
+        ordinals = (written.toordinal() + away for away in _NEAREST_FIRST)
+        days = (date.fromordinal(n) for n in ordinals if 0 < n <= date.max.toordinal())
+        of_month = (day for day in days if day.day == int(number))
+        yield from islice((d for d in of_month if d.weekday() == WEEKDAYS[weekday.lower()]), 1)
+
+
+def _expressions(text: str) -> Iterator[re.Match[str]]:
+    """Like ``EXPRESSION.finditer``, but faster: places are searched for in lower case."""
+    lower_text = text.lower()
+    if len(lower_text) != len(text):  # a few capitals are two characters in lower case
+        return EXPRESSION.finditer(text)
+    matches = (
+        EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(lower_text)
+    )
+    return (match for match in matches if match is not None)
+
+
+_MAX_CUTS = 40  # times of a question that are read
+
+
+class _Cutter:
+    """Cuts times out of a text, kind by kind; ``text`` is what remains."""
+
+    def __init__(self, text: str, calendar: Calendar) -> None:
+        self.text = text
+        self.cuts: list[Cut] = []
+        self._calendar = calendar
+
+    def _cut(self, start: int, end: int, cut: Cut) -> None:
+        """Cut out a part of the text, and move the earlier cuts behind it."""
+        head, tail = self.text[:start].rstrip(), self.text[end:]
+        gap = " " if tail and tail[0] not in " ?.,!" else ""
+        shrunk = len(self.text) - len(head) - len(gap) - len(tail)
+        moved = [replace(c, at=c.at - shrunk if c.at > len(head) else c.at) for c in self.cuts]
+        self.text = head + gap + tail
+        self.cuts = [*moved, replace(cut, at=len(head))]
+
+    def cut_reworded(self, event_day: EventDay) -> None:
+        """Cut out times in another language, in other words, or named by an event."""
+
+        @cache
+        def read(english: str) -> Cut | None:
+            cutter = _Cutter(english, self._calendar)
+            cutter.cut_ranges()
+            cutter.cut_counted()
+            cutter.cut_adjacent()
+            cutter.cut_points()
+            return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
+
+        translated = times_in(self.text, lambda english: read(english) is not None)
+        times = sorted([*translated, *self._sayings(), *self._events(event_day)])[:_MAX_CUTS]
+        limit = len(self.text)
+        for start, end, english in reversed(times):
+            if end <= limit and (cut := read(english)):  # none overlaps another
+                self._cut(start, end, cut)
+                limit = start
+
+    def _sayings(self) -> Iterator[tuple[int, int, str]]:
+        """English times in other words: first character, end, and their plain form."""
+        may_be_ahead, today = self._may_be_ahead(), self._calendar.today
+        for pattern, meaning in SAYINGS + (SAYINGS_AHEAD if may_be_ahead else []):
+            for match in pattern.finditer(self.text):
+                yield *match.span(), match.expand(meaning)
+        for match in DAY_OF_MONTH.finditer(self.text):
+            days = (today + timedelta(n if may_be_ahead else -n) for n in range(62))
+            if day := next((day for day in days if day.day == int(match[2])), None):
+                yield *match.span(), f"{match[1]} {day}"
+
+    def _events(self, event_day: EventDay) -> Iterator[tuple[int, int, str]]:
+        """Events whose day is known ("since the offsite"): first character, end, and the day."""
+        end = 0
+        while match := EVENT.search(self.text, end):
+            start, event = match.span("event")[0], match["event"]
+            end = start
+            for word in reversed(list(re.finditer(r"\S+", event))):
+                if day := event_day(event[: word.end()]):
+                    end = start + word.end()
+                    yield match.start(), end, f"{self.text[match.start() : start]}{day}"
+                    break
+
+    def cut_counted(self) -> None:
+        """Cut out the last or the next few days, weeks, months or years."""
+        today = self._calendar.today
+        while len(self.cuts) < _MAX_CUTS and (match := FEW.search(self.text)):
+            if match["unit"]:
+                count = number_of(match["count"] or ("few" if match["many"] else "one"))
+                unit = match["unit"].lower()
+                if unit == "hour":
+                    count, unit = -(-count // 24), "day"
+                span = Span(moved_back(today, count, unit), today)
+            else:
+                span = Span(
+                    today, moved_back(today, -number_of(match["ahead"]), match["units"].lower())
+                )
+            self._cut(match.start(), match.end(), Cut(0, span))
+
+    def cut_ranges(self) -> None:
+        """Cut out the first time with a beginning and an end."""
+        for pattern in BETWEEN:
+            if (match := pattern.search(self.text)) is not None and self._cut_range(match):
+                return
+
+    def _cut_range(self, match: re.Match[str]) -> bool:
+        """Cut out a time with a beginning and an end; returns whether the match is one."""
+        today = self._calendar.today
+        beginning, ending = (_ARTICLE.sub("", part) for part in match.groups())
+        parts = _with_month(beginning, ending), _with_month(ending, beginning)  # "7 to 14 December"
+        first_point, last_point = (_point(part, self._calendar) for part in parts)
+        if first_point is None or last_point is None:
+            return False
+        (start, first_span), (end, last_span) = first_point, last_point
+        if names_no_year(start) and (year := _YEAR_AT_END.search(ending)):  # "May and July 2025"
+            start, first_span = _point(f"{parts[0]} {year[0]}", self._calendar) or first_point
+            first_span = first_span.earlier(1) if last_span.last < first_span.first else first_span
+        if last_span.last < first_span.first:
+            last_span = next_such(end, last_span, today) or last_span
+        is_too_long = names_no_year(start) and last_span.last - first_span.first > timedelta(366)
+        if last_span.last < first_span.first or is_too_long:
+            return False
+        next_first, next_last = (
+            next_such(start, first_span, today),
+            next_such(end, last_span, today),
+        )
+        coming = Span(next_first.first, next_last.last) if next_first and next_last else None
+        self._cut(
+            match.start(),
+            match.end(),
+            Cut(0, Span(first_span.first, last_span.last), coming=coming),
+        )
+        return True
+
+    def cut_points(self) -> None:
+        """Cut out days, months and other times that are named by themselves."""
+        start = 0
+        while len(self.cuts) < _MAX_CUTS and (match := EXPRESSION.search(self.text, start)):
+            span = span_of(match, self._calendar)
+            if span is None:
+                start = match.end()
+                continue
+            end, cut = self._point_cut(match, span)
+            self._cut(match.start(), end, cut)
+            start = 0
+
+    def _point_cut(self, match: re.Match[str], span: Span) -> tuple[int, Cut]:
+        """Where a time that is named by itself ends, and the days on the side that is meant."""
+        today = self._calendar.today
+        preposition, coming = (match["prep"] or "").lower(), next_such(match, span, today)
+        onwards = ONWARDS.match(self.text, match.end()) if preposition == "from" else None
+        end = onwards.end() if onwards else match.end()
+        if preposition == "from" and (onwards or span.last >= today):
+            preposition = "since"
+        is_ahead = preposition in ("by", "until", "till") or (
+            preposition in ("since", "starting")
+            and match["prep"].lower() != "since"
+            and self._may_be_ahead()
+        )
+        is_sure = match["weekday"] or ASKS_AHEAD.search(self.text)
+        if coming is not None and is_ahead and is_sure:
+            span, coming = coming, None
+        part_of_time = (match["end"] or match["part"] or "").lower()
+        if preposition == "before" and part_of_time in ("end", "rest", "end of", "ende"):
+            preposition = "by"
+        bounded = on_side_of(preposition, span, today)
+        any_year = bounded == span and (
+            names_no_year(match) or may_be_last_years(match, span, today)
+        )
+        if coming is not None:
+            coming = on_side_of(preposition, coming, today)
+            coming = coming if coming.last < date.max else None
+        return end, Cut(0, bounded, any_year, coming)
+
+    def _may_be_ahead(self) -> bool:
+        """Whether no word of the text says that it is about the past."""
+        return PAST.isdisjoint(WORD.findall(self.text.lower()))
+
+    def cut_adjacent(self) -> None:
+        """Cut out the day, week, month or year next to a day: "the week after 3 March"."""
+        match = EVENT.search(self.text)
+        point = EXPRESSION.match(match["event"]) if match and match["unit"] else None
+        span = span_of(point, self._calendar) if point else None
+        if match and point and span and not span.is_open:
+            with suppress(OverflowError):  # beyond the calendar
+                span = next_to(match["prep"], match["unit"], span)
+                self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
+
+
+def _with_month(day: str, whole_day: str) -> str:
+    """A day that is only a number, written in the form of another day."""
+    bare = _BARE_DAY.fullmatch(day)
+    return re.sub(r"\b\d{1,2}(?!\d)", bare[1], whole_day, count=1) if bare else day
+
+
+def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:
+    """The first point in time of a text, in which it needs no preposition: "Monday", "junho"."""
+    for phrase in (text, *(f"{word} {text}" for word in _WORDS_FOR_IN)):
+        match = EXPRESSION.match(phrase)
+        if match is not None and (span := span_of(match, calendar)) is not None:
+            return match, span
+    return None

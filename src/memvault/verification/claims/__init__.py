@@ -1,0 +1,1 @@
+"""The claims of sentences: who or what, which attribute, which value."""

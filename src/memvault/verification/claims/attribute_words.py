@@ -1,0 +1,123 @@
+"""Finds the words that name the attribute of a value in a clause: "the *budget* is 5k EUR"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memvault.verification.claims.amounts import Amount, AmountKind
+from memvault.verification.claims.clause import Clause, Token
+from memvault.verification.claims.clause_words import NOT_ATTRIBUTES, PAYING_WORDS
+
+MAX_ATTRIBUTE_WORDS = 3
+_ARTICLES = frozenset(("the", "a", "an", "our", "their"))
+_TO_BE = frozenset(("is", "are", "was", "were"))
+_AUXILIARY = _ARTICLES | frozenset(
+    ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
+)
+# Words between a part, or a neighbour, and the object to which it belongs or is near.
+_PREPOSITIONS = frozenset(
+    ("of", "for", "beside", "near", "behind", "next", "to", "under", "above", "in", "on", "with",
+     "inside", "around", "from", "at", "by", "opposite")
+)  # fmt: skip
+
+
+def attribute_words(clause: Clause, place: int) -> list[str]:
+    """The words that name the attribute of a value.
+
+    They follow the value ("a $500k budget", "450k as budget"), else they precede it ("the budget of
+    Aurora was raised to …").
+    """
+    amount = clause.amounts[clause.tokens[place].amount]
+    before = _words_before(clause, place)
+    if amount.kind not in (AmountKind.DATE, AmountKind.TIME):
+        after = _words_after(clause.tokens, place, amount, before)
+        if after:
+            return after
+    if amount.noun:
+        return [amount.noun]
+    before = _part_of(clause.tokens, place, before) + before
+    return before or ([amount.unit] if amount.kind is AmountKind.COUNT else [])
+
+
+def _words_after(
+    tokens: Sequence[Token], place: int, amount: Amount, before: Sequence[str]
+) -> list[str]:
+    """The content words after a value, if they name its attribute."""
+    after = place + (2 if amount.kind is AmountKind.COUNT else 1)  # a count's noun is its unit
+    words = _content_run(tokens, after, 1)
+    if words or after >= len(tokens):
+        return words
+    link = tokens[after].low
+    is_span_of = amount.kind is AmountKind.SPAN and link == "of"  # "two weeks of notice"
+    is_paid_in = link == "in" and (not before or before[-1] in PAYING_WORDS)
+    if is_span_of or link == "as" or is_paid_in:
+        after += 1
+        return _content_run(tokens, after, 1)
+    return []
+
+
+def _words_before(clause: Clause, place: int) -> list[str]:
+    """The nearest content words before a value, with the words after "of" or "for".
+
+    For example "the *fine* for *late filing* is".
+    """
+    tokens, k = clause.tokens, place - 1
+    while k >= 0 and not tokens[k].is_content:
+        index = tokens[k].amount
+        if tokens[k].text == ";" or (index >= 0 and not clause.amounts[index].earlier):
+            return _shared_subject(tokens, k, place)
+        k -= 1
+    words = _content_run(tokens, k, -1)
+    k -= len(words)
+    if words:  # "the lease of the Mill Street *shop ends*": skip the name to find "of"
+        while k >= 0 and tokens[k].name is not None:
+            k -= 1
+    while k >= 0 and tokens[k].low in _ARTICLES:
+        k -= 1
+    if words and k >= 1 and tokens[k].low in ("of", "for"):
+        words += _content_run(tokens, k - 1, -1)
+    return list(reversed(words))
+
+
+def _shared_subject(tokens: Sequence[Token], first: int, place: int) -> list[str]:
+    """The shared subject of two verbs: "*snapshots* are saved every 5 minutes and kept for 7 days".
+
+    Args:
+        first: index of the value of the first verb.
+    """
+    between = [token.low for token in tokens[first + 1 : place] if token.text != ","]
+    has_verb = any(low in NOT_ATTRIBUTES and low not in _PREPOSITIONS for low in between)
+    verb = next((k for k in range(first) if tokens[k].low in _TO_BE), 0)
+    if "and" not in between or not has_verb:
+        return []
+    return list(reversed(_content_run(tokens, verb - 1, -1)))
+
+
+def _part_of(tokens: Sequence[Token], place: int, attribute: Sequence[str]) -> list[str]:
+    """The words for a part of a named object, if the value belongs to it.
+
+    For example "*the lid* of the kettle weighs"; empty for a subject that acts on the value ("the
+    board of Aurora set …").
+    """
+    k = next((k for k in range(place) if attribute and tokens[k].low == attribute[0]), 0) - 1
+    while k >= 0 and tokens[k].low in _AUXILIARY:
+        k -= 1
+    if k < 0 or tokens[k].name is None:
+        return []
+    while k >= 0 and tokens[k].name is not None:
+        k -= 1
+    if k < 0 or tokens[k].low not in _PREPOSITIONS:
+        return []
+    k -= 1
+    while k >= 0 and tokens[k].low in (*_PREPOSITIONS, *_ARTICLES):
+        k -= 1
+    return list(reversed(_content_run(tokens, k, -1)))
+
+
+def _content_run(tokens: Sequence[Token], k: int, step: int) -> list[str]:
+    """The content words from a place on, in the direction of ``step``."""
+    words: list[str] = []
+    while 0 <= k < len(tokens) and tokens[k].is_content and len(words) < MAX_ATTRIBUTE_WORDS:
+        words.append(tokens[k].low)
+        k += step
+    return words

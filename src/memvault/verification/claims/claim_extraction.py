@@ -1,0 +1,297 @@
+"""Extracts the claims of passages, and caches them: many questions find the same few passages."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import zip_longest
+
+from cachetools import LRUCache
+
+from memvault.search.relations.values import sentences
+from memvault.text.words import letter_runs, name_key
+from memvault.verification.claims.amount_parsing import may_state_amount
+from memvault.verification.claims.amounts import Amount, AmountKind
+from memvault.verification.claims.attribute_words import attribute_words
+from memvault.verification.claims.claim_patterns import role_words, roles_in
+from memvault.verification.claims.claim_stems import stems_among, substrings_for
+from memvault.verification.claims.claims import NAME, TEXT, Claim, Source
+from memvault.verification.claims.clause import Clause, LazyClaim, NoteContext
+from memvault.verification.claims.clause_words import (
+    CLAUSE_BREAK,
+    FORMER,
+    NOT_ATTRIBUTES,
+    RELATIVE_WORDS,
+    RETRACTION,
+)
+from memvault.verification.doubt import is_doubtful
+from memvault.verification.readable import readable
+from memvault.verification.vault_names import FindNames
+
+MAX_KEY_WORDS = 4
+MAX_VALUE_WORDS = 4
+MAX_FIELD_WORDS = 10  # more words after a colon are speech or prose
+_WHOLE_VALUE = 0.8  # least share of a field's value that a name covers to be the value
+_PRONOUNS = frozenset(("i", "we", "you", "he", "she", "they", "it"))
+_KEY_VALUE = re.compile(
+    r"^(?P<key>[^\d:|.!?,;()]{2,40}?)\s*(?:::|:(?!\d|//)|\|)\s*(?P<value>\S.*)$"
+)
+_LIST = re.compile(r",|;|/|\band\b|\bor\b|&|\+", re.IGNORECASE)
+_SINCE = re.compile(r",?\s*\(?\b(?:since|as of)\s.*", re.IGNORECASE | re.DOTALL)
+_BACK_REFERENCE = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
+
+
+def claims_of(text: str, source: Source, find_names: FindNames) -> list[Claim]:
+    """The claims of a passage, without caching; see `Passage.claims`."""
+    return Passage(text, source, find_names).claims()
+
+
+class Passage:
+    """A passage and its claims; each sentence is read when first needed.
+
+    Args:
+        find_names: finds start, end and key of the names of the vault in a text, except those of
+            one node.
+    """
+
+    def __init__(self, text: str, source: Source, find_names: FindNames) -> None:
+        self._low = text.lower()
+        self._text = text
+        self._source = source
+        self._find_names = find_names
+
+    @cached_property
+    def _note(self) -> NoteContext:
+        return NoteContext(self._source, self._find_names)
+
+    @cached_property
+    def _sentences(self) -> list[_Sentence]:
+        raw = sentences(self._text)
+        return [_Sentence(*pair) for pair in zip_longest(raw, raw[1:], fillvalue="")]
+
+    def claims(self, attribute_stems: frozenset[str] | None = None) -> list[Claim]:
+        """The claims in the order of the text.
+
+        Args:
+            attribute_stems: leave out sentences without a claim about an attribute with one of
+                these stems.
+        """
+        if attribute_stems is None:
+            return [claim for sentence in self._sentences for claim in sentence.claims(self._note)]
+        substrings = substrings_for(attribute_stems)
+        if not _has_any(substrings, self._low):
+            return []
+        return [
+            claim
+            for sentence in self._sentences
+            if _has_any(substrings, sentence.low) and sentence.may_state(attribute_stems)
+            for claim in sentence.claims(self._note, attribute_stems)
+        ]
+
+
+class _Sentence:
+    """A sentence and its claims.
+
+    Args:
+        raw: the sentence as written.
+        following: the sentence after it.
+    """
+
+    def __init__(self, raw: str, following: str) -> None:
+        self.low = raw.lower()
+        self._raw = raw
+        self._following = following
+        self._attributes: frozenset[str] | None = None  # stems of its claims' attributes
+        self._claims: list[Claim] | None = None
+
+    @cached_property
+    def _readable(self) -> str:
+        return readable(self._raw)
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """The stems of the words that may name an attribute whose value the sentence states."""
+        words = letter_runs(self._readable)
+        if may_state_amount(self._readable, words):
+            return stems_among(words)
+        pair = _KEY_VALUE.match(self._readable)
+        return stems_among((*(letter_runs(pair["key"]) if pair else ()), *role_words(words)))
+
+    def may_state(self, attribute_stems: frozenset[str]) -> bool:
+        """Whether the sentence may state a value of an attribute with one of these stems."""
+        return not self._stems.isdisjoint(attribute_stems)
+
+    def claims(
+        self, note: NoteContext, attribute_stems: frozenset[str] | None = None
+    ) -> list[Claim]:
+        """The claims of the sentence; empty if none is about a wanted attribute."""
+        attributes = self._attributes
+        if (
+            attribute_stems is not None
+            and attributes is not None
+            and attributes.isdisjoint(attribute_stems)
+        ):
+            return []
+        if self._claims is None:
+            lazy_claims = list(_lazy_claims(self._readable, note)) if self._readable else []
+            self._attributes = frozenset(stem for lazy in lazy_claims for stem in lazy.attribute)
+            if attribute_stems is not None and self._attributes.isdisjoint(attribute_stems):
+                return []
+            self._claims = [lazy.read() for lazy in lazy_claims]
+            if lazy_claims and is_doubtful(self._raw, note.source.heading):
+                self._claims = [replace(claim, asserted=False) for claim in self._claims]
+            if lazy_claims and RETRACTION.match(readable(self._following)):
+                self._claims = [replace(claim, outdated=True) for claim in self._claims]
+        return self._claims
+
+
+def _has_any(substrings: Sequence[str], low: str) -> bool:
+    return any(map(low.__contains__, substrings))  # half the time of a generator
+
+
+def _lazy_claims(sentence: str, note: NoteContext) -> Iterator[LazyClaim]:
+    pair = _KEY_VALUE.match(sentence)
+    if pair is not None and len(pair["value"].split()) <= MAX_FIELD_WORDS:
+        key = Clause(sentence, pair["key"].strip(" *_-"), note.names(pair["key"]), note, ())
+        if _is_field(key):
+            field = _field_claim(sentence, key, pair["value"].strip(" .*_"), note)
+            if field is not None:
+                yield field
+            return
+    words = letter_runs(sentence)
+    if not may_state_amount(sentence, words) and next(role_words(words), None) is None:
+        return
+    all_names = note.names(sentence)
+    for start, end in _clauses(sentence):
+        names = [(a - start, b - start, key) for a, b, key in all_names if start <= a and b <= end]
+        clause = Clause(sentence, sentence[start:end], names, note, all_names)
+        yield from roles_in(clause)
+        yield from _prose_claims(clause)
+
+
+def _is_field(key: Clause) -> bool:
+    """Whether the text before a colon is a field's name, rather than a topic.
+
+    In "Aurora: the contract ends in May" it is a topic.
+    """
+    if any(token.low in _PRONOUNS for token in key.tokens):  # "We measured it: …"
+        return False
+    return len(key.tokens) <= MAX_KEY_WORDS and any(t.is_content for t in key.tokens)
+
+
+def _clauses(sentence: str) -> list[tuple[int, int]]:
+    """The start and end of each clause.
+
+    A clause that only qualifies the one before ("…, but that was in 2019"), or shares its subject
+    ("…, and kept for a week"), belongs to it.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in (*CLAUSE_BREAK.finditer(sentence), None):
+        end = match.start() if match is not None else len(sentence)
+        clause = sentence[start:end]
+        if spans and (_is_qualifier(clause) or clause.partition(" ")[0] in NOT_ATTRIBUTES):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+        start = match.end() if match is not None else end
+    return spans
+
+
+def _is_qualifier(clause: str) -> bool:
+    return (
+        FORMER.search(f" {clause.lower()} ") is not None
+        or _BACK_REFERENCE.search(clause) is not None
+    )
+
+
+# -- "key: value" ---------------------------------------------------------------------------------
+
+
+def _field_claim(sentence: str, key: Clause, value: str, note: NoteContext) -> LazyClaim | None:
+    """The claim of a field; None if its value is a list, or more than a few words."""
+    words = [token.low for token in key.tokens if token.is_content]
+    clause = Clause(sentence, value, key.names, note, ())
+    value = _SINCE.sub("", value) or value
+    amounts = [amount for amount in clause.amounts if amount.end <= len(value)]
+    if amounts:
+        amount = _only_amount(amounts)
+        if amount is None:
+            return None
+        return clause.claim(words, amount, value[amount.start : amount.end])
+    if _LIST.search(value):
+        return None
+    names = note.names(value)
+    if len(names) == 1 and names[0][1] - names[0][0] >= _WHOLE_VALUE * len(value):
+        return clause.claim(words, NAME + names[0][2], value)
+    if len(value.split()) <= MAX_VALUE_WORDS:
+        return clause.claim(words, TEXT + name_key(value), value)
+    return None
+
+
+def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
+    """The only amount of a field, ignoring dates if it has others; None if there are several."""
+    values = [a for a in amounts if a.kind is not AmountKind.DATE] or list(amounts)
+    return values[0] if len(values) == 1 else None
+
+
+# -- prose ----------------------------------------------------------------------------------------
+
+
+def _prose_claims(clause: Clause) -> Iterator[LazyClaim]:
+    tokens = clause.tokens if clause.amounts else []
+    for place, token in enumerate(tokens):
+        if token.amount < 0 or (
+            place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE_WORDS
+        ):
+            continue
+        claim = clause.claim(
+            attribute_words(clause, place), clause.amounts[token.amount], token.text
+        )
+        if claim is not None:
+            yield claim
+
+
+MAX_CACHED = 4_000  # passages
+
+
+class Passages:
+    """Caches the claims of passages until the names of the vault change. Thread-safe.
+
+    Args:
+        find_names: finds the names of the vault in a text.
+        state: gives a number that changes whenever ``find_names`` may give other results.
+        max_cached: most passages that are cached; the least recently used are dropped first.
+    """
+
+    def __init__(
+        self,
+        find_names: FindNames,
+        state: Callable[[], int] = lambda: 0,
+        max_cached: int = MAX_CACHED,
+    ) -> None:
+        self._find_names = find_names
+        self._state = state
+        self._lock = threading.Lock()
+        self._cache: LRUCache[tuple[str, Source], Passage] = LRUCache(max_cached)
+        self._cached_state = state()
+
+    def claims(
+        self, text: str, source: Source, attribute_stems: frozenset[str] | None = None
+    ) -> list[Claim]:
+        """The claims of a passage; see `Passage.claims`."""
+        return self._passage(text, source).claims(attribute_stems)
+
+    def _passage(self, text: str, source: Source) -> Passage:
+        now = self._state()
+        with self._lock:
+            if now != self._cached_state:
+                self._cache.clear()
+                self._cached_state = now
+            passage = self._cache.get((text, source))
+            if passage is None:
+                passage = self._cache[text, source] = Passage(text, source, self._find_names)
+            return passage
