@@ -73,6 +73,22 @@ def test_a_killed_process_loses_no_write_that_returned(tmp_path: Path) -> None:
         stores.close()
 
 
+def test_a_write_that_a_kill_left_incomplete_costs_no_earlier_one(tmp_path: Path) -> None:
+    process = child(tmp_path, 0)
+    assert process.stdout is not None
+    for _ in range(5):
+        process.stdout.readline()
+    process.kill()
+    last = int((process.stdout.read() or "4").split()[-1])
+    process.wait()
+    log = tmp_path / "graph.lbug.wal"
+    log.write_bytes(log.read_bytes()[:-50] + bytes(50))
+    stores = opened(tmp_path)
+    for number in range(max(0, last - NOTES + 1), last):
+        assert number in written(stores, f"note {number % NOTES}")
+    stores.close()
+
+
 def test_a_second_opening_says_who_has_the_files(tmp_path: Path) -> None:
     stores = opened(tmp_path)
     with pytest.raises(StoreUnavailable, match="Another process"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from memvault.stores.graph.cypher import (
 )
 from memvault.stores.graph.zeroed_memory import zeroed_memory
 from memvault.stores.server import CallRecorder
+
+logger = logging.getLogger(__name__)
 
 BUFFER_POOL_BYTES = 128 * 1024 * 1024
 MAX_DATABASE_BYTES = 1 << 34  # address space; some systems refuse the default of 8 TB
@@ -61,12 +64,7 @@ class LadybugGraphStore(CypherGraphStore):
         faults.ensure_space(path.parent, 0)
         try:
             with zeroed_memory:
-                self._database = ladybug.Database(
-                    path,
-                    buffer_pool_size=BUFFER_POOL_BYTES,
-                    max_num_threads=THREADS,
-                    max_db_size=MAX_DATABASE_BYTES,
-                )
+                self._database = _opened(path)
                 self._writer = ladybug.Connection(self._database)
                 for statement in _SCHEMA:
                     self._writer.execute(statement)
@@ -183,6 +181,26 @@ class LadybugGraphStore(CypherGraphStore):
                     "Split the notes with the most links."
                 ) from error
             raise GraphQueryError("The graph index failed. Run `memvault rebuild`.") from error
+
+
+def _opened(path: Path) -> ladybug.Database:
+    """The database in a file.
+
+    A process that was killed amid a write may leave the end of the log damaged. Only that write,
+    which has not returned, is left out.
+    """
+    limits = {
+        "buffer_pool_size": BUFFER_POOL_BYTES,
+        "max_num_threads": THREADS,
+        "max_db_size": MAX_DATABASE_BYTES,
+    }
+    try:
+        return ladybug.Database(path, **limits)
+    except RuntimeError as error:
+        if "WAL" not in str(error):
+            raise
+        logger.warning("The end of the graph's log is damaged: %s", error)
+        return ladybug.Database(path, **limits, throw_on_wal_replay_failure=False)
 
 
 def _rows(connection: ladybug.Connection, query: str, values: Mapping[str, Any]) -> list[Any]:
