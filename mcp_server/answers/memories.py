@@ -27,7 +27,6 @@ from mcp_server.answers.base import (
     optional,
     read_from,
 )
-from mcp_server.answers.labels import hidden_labels
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
@@ -37,6 +36,7 @@ from memvault.model.search import EntailmentCone, Hit, Insights, Mode, Verbosity
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
+from memvault.verification.labels import hidden_labels
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
 MAX_CHARS = 300  # of a sentence that contradicts a memory, or claims something newer

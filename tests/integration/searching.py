@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from indexer.indexer import Indexer
 from mcp_server.runtime.container import Container
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
 from memvault.model.state import Background
 from memvault.search.candidates import CandidateFinder
 from memvault.search.fallback import AnswerCache
@@ -21,6 +25,20 @@ from memvault.verification.verifier import Verifier
 def found_paths(container: Container, query: str) -> list[str]:
     """The paths of the notes that the query finds, the best first."""
     return [hit.memory.path for hit in container.live.searcher.find(query, 5)]
+
+
+LONG_AGO = 1_780_000_000  # seconds since 1970
+
+
+def container_of(folder: Path, notes: Mapping[str, str]) -> Container:
+    """A new vault with these notes, which the person saved long ago; not indexed yet."""
+    for path, text in notes.items():
+        file = folder / "vault" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (LONG_AGO, LONG_AGO))
+    state = StateFolder.of_vault(folder / "vault", folder / "state")
+    return Container(folder / "vault", Settings(index=IndexSettings(ner="off")), state)
 
 
 def viewed(indexer: Indexer) -> GraphView:

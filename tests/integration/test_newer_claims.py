@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ import pytest
 
 from mcp_server.runtime.container import Container
 from memvault.cli.app import run
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller
+from tests.integration.searching import container_of
 
 WHY = "The person asked me to remember it"
 NOTES = {
@@ -35,14 +33,7 @@ CLAIMS = (
 
 @pytest.fixture(scope="module")
 def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
-    base: Path = tmp_path_factory.mktemp("newer")
-    for path, text in NOTES.items():
-        file = base / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        os.utime(file, (1_780_000_000,) * 2)
-    state = StateFolder.of_vault(base / "vault", base / "state")
-    opened = Container(base / "vault", Settings(index=IndexSettings(ner="off")), state)
+    opened = container_of(tmp_path_factory.mktemp("newer"), NOTES)
     opened.start(watch=False)
     caller = Caller(opened)
     for claim in CLAIMS:

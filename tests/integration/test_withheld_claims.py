@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller
+from tests.integration.searching import container_of
 
 WHY = "The person asked me to remember it"
 NOTES = {
@@ -31,14 +27,7 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
-    base: Path = tmp_path_factory.mktemp("withheld")
-    for path, text in NOTES.items():
-        file = base / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        os.utime(file, (1_780_000_000,) * 2)
-    state = StateFolder.of_vault(base / "vault", base / "state")
-    container = Container(base / "vault", Settings(index=IndexSettings(ner="off")), state)
+    container = container_of(tmp_path_factory.mktemp("withheld"), NOTES)
     container.indexing.scan()
     caller = Caller(container, tools="full")
     for name, cost in (("Otter", "48.90"), ("Eva Lien", "4900")):

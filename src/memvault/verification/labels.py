@@ -18,7 +18,7 @@ LABELS = ("type", "tags", "date", "project", "rationale")
 
 
 def hidden_labels(hit: Hit) -> dict[str, Any]:
-    """The fields of `NodeShape` that must be empty, or have fewer values, for this hit."""
+    """The labels of a hit that an answer must leave out (None) or show with fewer values."""
     memory = hit.memory
     if hit.withheld:
         return dict.fromkeys(LABELS)
