@@ -76,7 +76,7 @@ class Listing:
         if asks_for_overdue(question):
             return []  # it asks for no more of that time: see `matching`
         if time is None and asks_only_for_tasks(question):
-            hits = self._notes_with_open_tasks(scope)[:limit]
+            hits = [hit for hit, _ in self._notes_with_open_tasks(scope)][:limit]
         elif time is not None and time.only_time:
             hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
@@ -157,14 +157,14 @@ class Listing:
                 return any(day < overdue_on for day in due_days(hit.memory, line))
             return time is None or time.has_day_named_in(hit.memory, line)
 
-        def is_about(hit: Hit) -> bool:
+        def is_about(hit: Hit, tasks: Sequence[str]) -> bool:
             words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
             return any(
-                words <= _words(line) | words_of_note and is_of_time(hit, line)
-                for line in self._open_tasks_of(hit.memory)
+                words <= _words(line) | words_of_note and is_of_time(hit, line) for line in tasks
             )
 
-        return list(filter(is_about, self._notes_with_open_tasks(scope)))
+        with_tasks = self._notes_with_open_tasks(scope)
+        return [hit for hit, tasks in with_tasks if is_about(hit, tasks)]
 
     def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """Notes dated within the time whose folder, title, type, project and tags have all words
@@ -191,20 +191,18 @@ class Listing:
         of that time first, other tasks after the notes of it."""
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
-        tasks = self._notes_with_open_tasks(scope) if is_to_do else []
-        memories_with_tasks = [hit.memory for hit in tasks]
+        with_tasks = self._notes_with_open_tasks(scope) if is_to_do else []
+        memories_with_tasks = [hit.memory for hit, _ in with_tasks]
         first_ids = {
             hit.memory.id
-            for hit in tasks
-            if any(
-                time.has_day_named_in(hit.memory, line) for line in self._open_tasks_of(hit.memory)
-            )
+            for hit, tasks in with_tasks
+            if any(time.has_day_named_in(hit.memory, line) for line in tasks)
         }
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
         memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
         memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
-        hit_of = {hit.memory.id: hit for hit in (*nearest, *tasks)}
+        hit_of = {hit.memory.id: hit for hit in (*nearest, *(hit for hit, _ in with_tasks))}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
         for hit in hits:
             if not hit.text and not time.has(hit.memory):
@@ -237,23 +235,25 @@ class Listing:
         self._hybrid.read_passages(question, hits)
         return hits
 
-    def _notes_with_open_tasks(self, scope: Scope) -> list[Hit]:
-        """The notes with an open task, the first due first."""
+    def _notes_with_open_tasks(self, scope: Scope) -> list[tuple[Hit, list[str]]]:
+        """The notes with open tasks, and these tasks; the first due first."""
         hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
-        with_tasks = [hit for hit in hits if OPEN_TASK in hit.context]
-        return sorted(with_tasks, key=lambda hit: self._first_due_day(hit.memory))
-
-    def _first_due_day(self, memory: Memory) -> date:
-        """The first day on which an open task is due; `date.max`, which sorts last, if none is."""
-        tasks = self._open_tasks_of(memory)
-        return min((day for task in tasks for day in due_days(memory, task)), default=date.max)
+        with_tasks = [
+            (hit, self._open_tasks_of(hit.memory)) for hit in hits if OPEN_TASK in hit.context
+        ]
+        return sorted(with_tasks, key=lambda pair: _first_due_day(pair[0].memory, pair[1]))
 
     def _open_tasks_of(self, memory: Memory) -> list[str]:
         try:
             return open_tasks(self._read(memory.path))
         except MemvaultError:  # deleted since it was found, or in quarantine
             return []
+
+
+def _first_due_day(memory: Memory, tasks: Iterable[str]) -> date:
+    """The first day on which a task is due; `date.max`, which sorts last, if none is."""
+    return min((day for task in tasks for day in due_days(memory, task)), default=date.max)
 
 
 def _no_days(path: str) -> Sequence[date]:
