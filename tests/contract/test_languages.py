@@ -132,6 +132,8 @@ def test_words_that_questions_are_full_of_count_half_in_english_only() -> None:
          "Wie groß ist eine Überschrift?", 0),
         (("Kerrostalojen pihat on siivottu ja niitä on monta.", "Vene on vanha ja se vuotaa."),
          "Missä on kerrostalo, joka on uusi?", 0),
+        (("Los sobrenombres de la plaza y de la torre.", "El barco es viejo y hace agua."),
+         "¿Cuál es su nombre?", 0),
     ],
 )  # fmt: skip
 def test_a_part_of_a_joined_word_finds_it(

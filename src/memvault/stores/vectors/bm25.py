@@ -4,10 +4,10 @@ and Beyond*, 2009): the document side is computed here, the idf side by the stor
 Every text is indexed by its words with Snowball's English stemmer, which does little harm to other
 languages. Texts in scripts without spaces, and in Korean, are indexed by characters and pairs of
 characters, as by Lucene's CJKAnalyzer. A text in another language also has the stems of its own
-Snowball stemmer, if there is one. If there is none, or if the language joins words or has many
-endings, the pieces of its long words are added, by which "Überschrift" finds "Kapitelüberschriften"
-and "notatkach" finds "notatki" (McNamee and Mayfield, *Character n-gram tokenization for European
-language text retrieval*, 2004); in the scripts of India also words without their last vowel signs.
+Snowball stemmer, if there is one, and the pieces of its long words, by which "Überschrift" finds
+"Kapitelüberschriften" and "notatkach" finds "notatki" (McNamee and Mayfield, *Character n-gram
+tokenization for European language text retrieval*, 2004); in the scripts of India also words
+without their last vowel signs.
 
 A query has the terms of its own language, or of all languages if its words do not show which one it
 is. A query without accents also has the English terms, since people leave accents out.
@@ -43,7 +43,7 @@ AVERAGE_WORDS = 256.0  # average length for the normalisation
 FUNCTION_WORD_WEIGHT = 0.2  # of a function word like "what" in a query; other words have 1
 COMMON_WORD_WEIGHT = 0.5  # of an English word like "get", frequent in questions, not in notes
 PIECE_LETTERS = 5  # letters of a piece of a word
-PIECES_WEIGHT = 0.5  # of all pieces of a word in a query together
+PIECES_WEIGHT = 1.0  # of all pieces of a word in a query together
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes. Hangul
 # has spaces, but Korean words end in particles, which pairs of syllables leave behind.
@@ -56,12 +56,6 @@ _UNSPACED = re.compile(
 _INDIAN = map(chr, range(0x900, 0xE00))
 _JOINING = "".join(sign for sign in _INDIAN if unicodedata.combining(sign) in (7, 9))
 _ACCENTS = re.compile(f"[\u0300-\u036f{_JOINING}]")
-
-# Languages that join words, or whose words have many endings.
-_IN_PIECES = WITHOUT_STEMMER | {
-    "danish", "dutch", "finnish", "german", "hungarian", "norwegian", "russian", "swedish",
-    "turkish",
-}  # fmt: skip
 
 
 @lru_cache(maxsize=len(LANGUAGES) + 1)
@@ -91,7 +85,7 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
     english = _model("english").embed_document(_searchable(text))
     if language is None:
         return english
-    values = dict(_document_pieces(text)) if language in _IN_PIECES else {}
+    values = dict(_document_pieces(text))
     if language not in WITHOUT_STEMMER:
         stemmed = _model(language).embed_document(normal(text))
         values.update(zip(stemmed.indices, stemmed.values, strict=True))
@@ -127,9 +121,9 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
         languages: the languages of the searched notes, other than English.
     """
     query_language = language_of_query(text, languages)
+    weak_words = function_words(text, query_language) if query_language else []
     weights: dict[int, float] = {}
     for language in (query_language,) if query_language else ("english", *languages):
-        weak_words = function_words(text, language) if query_language else []
         stemmers = {"english" if language in WITHOUT_STEMMER else language}
         if text.isascii():  # accents may be left out; all texts are also indexed without them
             stemmers.add("english")
@@ -140,11 +134,11 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
             for term in _model(stemmer).embed_query(prepare(text)).indices:
                 weight = COMMON_WORD_WEIGHT if term in common else 1.0
                 weights.setdefault(term, FUNCTION_WORD_WEIGHT if term in weak_terms else weight)
-        if language in _IN_PIECES:
-            for word in set(words_of(text)) - set(weak_words):
-                pieces = _pieces(word)
-                for piece in pieces:
-                    weights[piece] = weights.get(piece, 0.0) + PIECES_WEIGHT / len(pieces)
+    if languages and query_language != "english":
+        for word in set(words_of(text)) - set(weak_words):
+            pieces = _pieces(word)
+            for piece in pieces:
+                weights[piece] = weights.get(piece, 0.0) + PIECES_WEIGHT / len(pieces)
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 
