@@ -88,6 +88,20 @@ def test_a_question_for_all_says_how_many_there_are(searcher: Searcher) -> None:
     assert "There are" not in str(searcher.search("Which films are by Ito?", top_k=2).notice)
 
 
+def test_no_function_word_of_a_question_names_a_type_or_tag(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    for name in ("Ash", "Elm", "Oak"):
+        write(f"{name}.md", f"---\ntags: [cane]\n---\n{name} weaves five chairs a day.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        searcher.warm_up()
+        for question in ("How many chairs can Elm weave?", "How many chairs does Elm not weave?"):
+            assert searcher.search(question, top_k=1).notice is None, question
+        asked = searcher.search("How many cane chairs are there?", top_k=1)
+        assert "the tag 'cane'" in str(asked.notice)
+
+
 DAYS_FROM_NOW = {name: date.today() + timedelta(days=days) for name, days in
                  {"soon": 3, "later": 400, "past": -400}.items()}  # fmt: skip
 
