@@ -749,6 +749,19 @@ def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
     assert "accounts" not in context.text
 
 
+def test_sentences_that_name_the_time_that_is_asked_for_come_first(notes):
+    owners = ("Adler", "Brook", "Crane", "Dunn", "Early", "Frost", "Gale", "Hart", "Innes", "Joy")
+    events = [f"- {1700 + 5 * n} – The mill goes to {name}.\n" for n, name in enumerate(owners)]
+    notes.add(
+        "Mill.md", "# Mill\n\n" + "".join([*events[:5], "- 1871 – Torn down.\n", *events[5:]])
+    )
+    query = "To whom did the mill go in the 1870s?"
+    time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
+    found = notes.found("Mill.md")
+    context = notes.distiller.distil(query, found, ContextBudget(40), Form.NARRATIVE, time)
+    assert "1871 – Torn down." in context.text
+
+
 def test_a_budget_that_is_left_has_the_sentences_next_to_those_that_answer(notes):
     others = "\n\n".join(
         f"## Room {n}\n\nShelf {n} holds jars and lids, {n} each." for n in range(40)

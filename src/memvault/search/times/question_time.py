@@ -15,7 +15,14 @@ from functools import cache, partial
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
-from memvault.search.times.time_expressions import Cut, EventDay, cut_times, days_named, single_days
+from memvault.search.times.time_expressions import (
+    Cut,
+    EventDay,
+    cut_times,
+    days_named,
+    single_days,
+    years_named,
+)
 from memvault.search.times.time_question_words import ANYTHING, words_of
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.name_matcher import NameMatcher
@@ -23,6 +30,7 @@ from memvault.text.name_matcher import NameMatcher
 DAYS_AFTER = 7  # days after a time in which notes about it are still written
 OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
 SHORT_DAYS = 2  # a day, or a weekend
+FIRST_NOTES = date(1900, 1, 1)  # no note is dated earlier
 YEARS_BACK = 10  # years in which a month without a year is looked for
 
 NEWEST = re.compile(
@@ -87,6 +95,13 @@ class QuestionTime:
             return replace(time, only_time=words <= plans, past=is_past, planned=planned)
         return replace(time, past=True)
 
+    @property
+    def asks_for_notes(self) -> bool:
+        """Whether the question asks for any notes of that time; for a time that is limited by a day
+        before all notes, texts that name it are meant."""
+        limits = (day for span in self._meant_spans() for day in (span.first, span.last))
+        return self.only_time and not any(date.min < day < FIRST_NOTES for day in limits)
+
     def subject_words(self, question: str) -> set[str]:
         """The words of the question besides its times, function words, and words that ask for
         anything at all, or anything planned if part of the time is to come."""
@@ -122,7 +137,8 @@ class QuestionTime:
 
         @cache  # reading takes longer than all else
         def named_spans(place: int) -> list[Span]:
-            return days_named(hits[place].text, days[place])
+            text = hits[place].text
+            return [*days_named(text, days[place]), *years_named(text)]
 
         def concerns(place: int) -> bool:
             """Whether a memory is of this time or from the days after it, or its passage names a
@@ -239,9 +255,13 @@ class QuestionTime:
         """Whether the memory itself is of this time."""
         return _is_in_any(self._meant_spans(), memory.day)
 
-    def has_day_named_in(self, memory: Memory, text: str) -> bool:
-        """Whether a text of the memory names a day of this time."""
-        return any(_is_in_any(self._meant_spans(), day) for day in single_days(text, memory.day))
+    def is_named_in(self, memory: Memory, text: str) -> bool:
+        """Whether a text of the memory names a day or a year of this time."""
+        spans = self._meant_spans()
+        if any(_is_in_any(spans, day) for day in single_days(text, memory.day)):
+            return True
+        years = years_named(text)
+        return any(span.has(year.first) and span.has(year.last) for year in years for span in spans)
 
     def _years_back(self) -> Iterable[int]:
         """The numbers of years to look back, in this order."""
