@@ -194,6 +194,8 @@ def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         "Vertrag B": "type: vertrag\nkosten_im_jahr: 1.200 €",
         "Contrat A": "type: contrat\nprix: 250 €",
         "Contrat B": "type: contrat\nprix: 2 500 €",
+        "Elm": "type: tree\nplanted: 1790\nfelled: 1911",
+        "Lime": "type: tree\nplanted: 1846\nfelled: 1905",
         "Weaving": "type: book\nyear: 2017\npages: 320\nshelf: 2020",
         "Spinning": "type: book\nyear: 2021\npages: 96\nshelf: 2018",
     }
@@ -248,6 +250,8 @@ def test_an_order_is_by_the_key_that_is_clearly_meant_or_none(
         ("Which bills are not paid?", {"Open bill"}),
         ("Which books have more than 100 pages?", {"Weaving"}),
         ("Which books are from before 2019?", {"Weaving"}),
+        ("Which trees were planted before 1800?", {"Elm"}),
+        ("Which trees were felled before 1910?", {"Lime"}),
         ("Which books appeared since 2020?", {"Spinning"}),
     ],
 )
