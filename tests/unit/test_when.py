@@ -433,6 +433,17 @@ def memory(created: datetime) -> Memory:
     )  # fmt: skip
 
 
+def test_a_weekly_note_is_of_each_day_of_its_week() -> None:
+    monday, day = (
+        datetime(2026, 11, 16, tzinfo=UTC),
+        QuestionTime.read("Whom did I meet on 18 November?", NOW),
+    )
+    weekly = memory(monday).model_copy(update={"path": "log/2026-W47.md", "date": monday})
+    other = memory(monday).model_copy(update={"path": "log/2026-W46.md", "date": monday})
+    assert day is not None and day.has(weekly) and not day.has(other)
+    assert day.all_of_this_time([weekly, other], lambda path: ()) == [weekly]
+
+
 def test_what_is_of_the_time_or_names_it_comes_first() -> None:
     day = date(2025, 3, 4)
     hits = (

@@ -138,18 +138,20 @@ class QuestionTime:
         @cache  # reading takes longer than all else
         def named_spans(place: int) -> list[Span]:
             text = hits[place].text
-            return [*days_named(text, days[place]), *years_named(text)]
+            return [*days_named(text, hits[place].memory.day), *years_named(text)]
 
         def concerns(place: int) -> bool:
             """Whether a memory is of this time or from the days after it, or its passage names a
             day of it."""
-            return any(span.with_days_after(DAYS_AFTER).has(days[place]) for span in spans) or any(
+            return any(
+                span.with_days_after(DAYS_AFTER).has(day) for span in spans for day in days[place]
+            ) or any(
                 span.has(day.first) and span.has(day.last)
                 for day in named_spans(place)
                 for span in spans
             )
 
-        days = [hit.memory.day for hit in hits]
+        days = [hit.memory.days for hit in hits]
         for years_back in self._years_back():
             spans = self._meant_spans(years_back)
             is_of_time = [concerns(place) for place in range(len(hits))]
@@ -162,8 +164,12 @@ class QuestionTime:
                 hit.relevance *= 1.0 - OUTSIDE_LOSS
         first_ids = {
             hit.memory.id
-            for hit, day in zip(hits, days, strict=True)
-            if any(span.has(day) and (span.last - span.first).days < SHORT_DAYS for span in spans)
+            for hit, days_of_hit in zip(hits, days, strict=True)
+            if any(
+                span.has(day) and (span.last - span.first).days < SHORT_DAYS
+                for span in spans
+                for day in days_of_hit
+            )
             and says_its_day(hit.memory)
             and has_subject(hit)
         }
@@ -215,7 +221,7 @@ class QuestionTime:
 
         None if it is not of the time.
         """
-        own_days, named_days = [memory.day], list(days_named)
+        own_days, named_days = memory.days, list(days_named)
         groups = [own_days, [], named_days] if says_its_day(memory) else [[], own_days, named_days]
         if not self.past and memory.date is None:  # today's file says nothing of a day to come
             groups = [named_days, [day for day in own_days if day < self.today]]
@@ -253,7 +259,8 @@ class QuestionTime:
 
     def has(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
-        return _is_in_any(self._meant_spans(), memory.day)
+        spans = self._meant_spans()
+        return any(_is_in_any(spans, day) for day in memory.days)
 
     def is_named_in(self, memory: Memory, text: str) -> bool:
         """Whether a text of the memory names a day or a year of this time."""
