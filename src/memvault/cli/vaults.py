@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import memvault
-from memvault.cli.options import Places, expanded, find_places
+from memvault.cli.options import expanded, find_places
 from memvault.cli.terminal import (
     AsJson,
     bar,
