@@ -135,11 +135,13 @@ def _lift_of_time(
     scores_of_notes: Sequence[Scores],
     time: QuestionTime,
 ) -> None:
-    """Raise the scores of sentences that name a day or year of the time."""
+    """Raise the scores of sentences that name a day or year of the time, without those that others
+    wrote in the person's note."""
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
-        lift = float(scores_of_note.statements.max(initial=0.0))
-        named = [time.is_named_in(hit.memory, s.text) for s in outline.statements]
-        scores_of_note.statements[:] += lift * np.array(named, np.float64)
+        lift, of_others = greatest_score([scores_of_note]), outline.written_by_others(hit.memory)
+        for place, statement in enumerate(outline.statements):
+            if place not in of_others and time.is_named_in(hit.memory, statement.text):
+                scores_of_note.statements[place] += lift
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 
 
