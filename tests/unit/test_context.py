@@ -749,17 +749,20 @@ def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
     assert "accounts" not in context.text
 
 
-def test_sentences_that_name_the_time_that_is_asked_for_come_first(notes):
+def test_the_persons_sentences_that_name_the_time_that_is_asked_for_come_first(notes):
     owners = ("Adler", "Brook", "Crane", "Dunn", "Early", "Frost", "Gale", "Hart", "Innes", "Joy")
     events = [f"- {1700 + 5 * n} – The mill goes to {name}.\n" for n, name in enumerate(owners)]
-    notes.add(
-        "Mill.md", "# Mill\n\n" + "".join([*events[:5], "- 1871 – Torn down.\n", *events[5:]])
-    )
+    text = "# Mill\n\n" + "".join([*events[:5], "- 1871 – Torn down.\n", *events[5:]])
+    line = text[: text.index("1871")].count("\n") + 1
+    of_client = OriginSpan(line, line, Origin(kind=OriginKind.CLIENT, name="eve"))
+    mixed = Provenance(spans=(of_client,), own="mill", own_numbers=(1,))
     query = "To whom did the mill go in the 1870s?"
     time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
-    found = notes.found("Mill.md")
-    context = notes.distiller.distil(query, found, ContextBudget(40), Form.NARRATIVE, time)
-    assert "1871 – Torn down." in context.text
+    for provenance, comes_first in ((Provenance(), True), (mixed, False)):
+        notes.add("Mill.md", text, provenance=provenance)
+        found = notes.found("Mill.md")
+        context = notes.distiller.distil(query, found, ContextBudget(40), Form.NARRATIVE, time)
+        assert ("1871 – Torn down." in context.text) == comes_first
 
 
 def test_a_budget_that_is_left_has_the_sentences_next_to_those_that_answer(notes):
