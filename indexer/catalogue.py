@@ -307,7 +307,7 @@ class Catalogue:
                 self._shared_groups[group] = None
         for key in record.memory.properties:
             self._with_property[key].add(path)
-        for day in (record.memory.day, *record.days):
+        for day in (*record.memory.days, *record.days):
             self._of_day[day].add(path)
 
     def _forget(self, path: str) -> None:
@@ -333,5 +333,5 @@ class Catalogue:
                 self._shared_groups.pop(group, None)
         for key in record.memory.properties:
             self._with_property[key].discard(path)
-        for day in {record.memory.day, *record.days}:
+        for day in {*record.memory.days, *record.days}:
             self._of_day.get(day, set()).discard(path)

@@ -50,6 +50,7 @@ def note_html(text: str, resolve: Resolve) -> Markup:
 
 
 MAX_WORDS = 3_000  # of each text that are compared
+MIN_COMMON = 1 / 3  # share of the words of the shorter text, from which on differences are marked
 _WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
 # Noncharacters, which no text may contain, mark differences until the text is HTML.
 _MARK, _MARK_END = "\ufdd0", "\ufdd1"
@@ -67,13 +68,17 @@ _Words = list[tuple[str, tuple[str, ...]]]  # words with the links and emphasis 
 def compared(left: tuple[str, Resolve], right: tuple[str, Resolve]) -> tuple[Markup, Markup]:
     """Both texts as `note_html`, with their differences marked.
 
-    A text longer than `MAX_WORDS` words ends with an ellipsis.
+    Texts with too few words in common differ throughout, so nothing is marked. A text longer than
+    `MAX_WORDS` words ends with an ellipsis.
     """
     parsed = [_parser().parse(_first_words(text), {}) for text, _ in (left, right)]
     words = [[word for leaf in _leaves(tokens) for word in _words(*leaf)] for tokens in parsed]
     differ: tuple[set[int], set[int]] = (set(), set())
-    for equal, i1, i2, j1, j2 in stretches(*words):
-        if not equal:
+    found = list(stretches(*words))
+    common = sum(_count(words[0][each.i1 : each.i2]) for each in found if each.equal)
+    has_enough = common >= MIN_COMMON * min(map(_count, words))
+    for equal, i1, i2, j1, j2 in found:
+        if has_enough and not equal:
             differ[0].update(range(i1, i2))
             differ[1].update(range(j1, j2))
     html = []
@@ -82,6 +87,11 @@ def compared(left: tuple[str, Resolve], right: tuple[str, Resolve]) -> tuple[Mar
         shown = _parser().renderer.render(tokens, _parser().options, {"resolve": resolve})
         html.append(Markup(_TASK.sub(_task_box, shown.translate(_TO_HTML))))
     return html[0], html[1]
+
+
+def _count(words: _Words) -> int:
+    """The number of words without white space."""
+    return sum(bool(word.strip()) for word, _ in words)
 
 
 def _first_words(text: str) -> str:

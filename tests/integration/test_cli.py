@@ -92,6 +92,18 @@ def test_a_note_is_shown_by_title_alias_file_name_path_and_id(
     assert "the nearest are What the bike cost" in capsys.readouterr().err
 
 
+def test_init_of_a_folder_of_ones_own_says_what_other_commands_need(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["init"]) == 0
+    assert "--vault" not in capsys.readouterr().out
+    monkeypatch.delenv("MEMVAULT_VAULT")
+    assert run(["init", str(vault)]) == 0
+    shown = capsys.readouterr().out
+    assert f'memvault connect claude-desktop --vault "{vault}"' in shown
+    assert "Every command needs this --vault, unless MEMVAULT_VAULT names the folder." in shown
+
+
 def test_a_name_that_two_notes_have_is_refused_with_the_path_of_each(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,25 @@ def test_a_vault_of_few_short_notes_answers_in_other_words(
 
 def test_a_time_of_which_there_is_nothing_is_said(searcher: Searcher) -> None:
     assert "No note is of the time" in (searcher.search("What happened in May 2024?").notice or "")
+
+
+def test_a_weekly_note_is_found_for_each_day_of_its_week(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("2026-W45.md", "# Week 45\n\n- Sat: repaired the gutter\n")
+    indexer.scan()
+    assert "2026-W45.md" in paths(searcher, "What did I do on 7 November 2026?")
+
+
+def test_a_time_that_a_note_only_names_by_its_year_is_found(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Mill.md", "# Mill\n\n- 1791: the wheel turns\n- 1912: the mill burns down\n")
+    indexer.scan()
+    for question in ("What happened in 1912?", "What happened before 1800?"):
+        result = searcher.search(question)
+        assert result.hits[0].memory.path == "permanent/Mill.md", question
+        assert "No note is of the time" not in (result.notice or ""), question
     assert searcher.search("What happened on 6 November?").notice is None
 
 

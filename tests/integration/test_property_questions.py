@@ -88,6 +88,20 @@ def test_a_question_for_all_says_how_many_there_are(searcher: Searcher) -> None:
     assert "There are" not in str(searcher.search("Which films are by Ito?", top_k=2).notice)
 
 
+def test_no_function_word_of_a_question_names_a_type_or_tag(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    for name in ("Ash", "Elm", "Oak"):
+        write(f"{name}.md", f"---\ntags: [cane]\n---\n{name} weaves five chairs a day.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        searcher.warm_up()
+        for question in ("How many chairs can Elm weave?", "How many chairs does Elm not weave?"):
+            assert searcher.search(question, top_k=1).notice is None, question
+        asked = searcher.search("How many cane chairs are there?", top_k=1)
+        assert "the tag 'cane'" in str(asked.notice)
+
+
 DAYS_FROM_NOW = {name: date.today() + timedelta(days=days) for name, days in
                  {"soon": 3, "later": 400, "past": -400}.items()}  # fmt: skip
 
@@ -180,6 +194,8 @@ def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         "Vertrag B": "type: vertrag\nkosten_im_jahr: 1.200 €",
         "Contrat A": "type: contrat\nprix: 250 €",
         "Contrat B": "type: contrat\nprix: 2 500 €",
+        "Elm": "type: tree\nplanted: 1790\nfelled: 1911",
+        "Lime": "type: tree\nplanted: 1846\nfelled: 1905",
         "Weaving": "type: book\nyear: 2017\npages: 320\nshelf: 2020",
         "Spinning": "type: book\nyear: 2021\npages: 96\nshelf: 2018",
     }
@@ -234,6 +250,8 @@ def test_an_order_is_by_the_key_that_is_clearly_meant_or_none(
         ("Which bills are not paid?", {"Open bill"}),
         ("Which books have more than 100 pages?", {"Weaving"}),
         ("Which books are from before 2019?", {"Weaving"}),
+        ("Which trees were planted before 1800?", {"Elm"}),
+        ("Which trees were felled before 1910?", {"Lime"}),
         ("Which books appeared since 2020?", {"Spinning"}),
     ],
 )

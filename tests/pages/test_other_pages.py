@@ -71,6 +71,8 @@ def test_on_a_phone_what_waits_comes_first_and_no_page_is_wider_than_the_screen(
             width = browser.driver.execute_script("return document.documentElement.scrollWidth")
             links = [each.rect for each in browser.all("#top nav a")]
             assert width <= 390 and all(each["x"] + each["width"] <= 390 for each in links), path
+            fields = browser.all("form.line input[type=search]")
+            assert all(each.rect["width"] >= 300 for each in fields), path
         browser.open(site.url)
         sections = {each.text.split("\n")[0]: each.rect["y"] for each in browser.all("section")}
         assert min(sections, key=lambda name: sections[name]) == "To review"

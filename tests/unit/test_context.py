@@ -23,8 +23,8 @@ from memvault.model.verification import ConflictKind, Evidence, Status, Verifica
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
+from memvault.search.context.parts import sentences
 from memvault.search.context.scoring import Scores
-from memvault.search.context.selection import sentences
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
@@ -252,7 +252,7 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
     found = sentences(
-        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], leading_memory=1
+        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], 1, max_table_tokens=0
     )
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
@@ -328,6 +328,26 @@ def test_table_rows_have_their_heads_and_tasks_their_boxes(notes, form):
     assert "Door: Boiler room | Held by: Ines Okoro" in text
     assert "[ ] Copy the key of the boiler room" in text
     assert "Door | Held by" not in text and "- - " not in text
+
+
+def test_all_rows_of_a_table_are_quoted_for_a_question_that_counts_or_compares_them(notes):
+    rows = [
+        ("Lower", "2019", "oak", "passed"), ("Upper", "2021", "pine", "not yet"),
+        ("North", "2018", "oak", "passed"), ("South", "2023", "larch", "passed"),
+        ("Tithe", "2020", "pine", "passed"), ("Stone", "2022", "oak", "not yet"),
+    ]  # fmt: skip
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    head = "| Barn | Built | Wood | Inspection |\n|---|---|---|---|\n"
+    notes.add("Barns.md", f"# Barns\n\nAll barns that have passed an inspection.\n\n{head}{table}")
+    for name in ("Doors", "Floors", "Roofs"):
+        lines = [f"- The {name.lower()} of barn {n} passed the inspection {n}" for n in range(8)]
+        notes.add(f"{name}.md", f"# {name}\n\n" + "\n".join(lines) + "\n")
+    paths = ["Barns.md", "Doors.md", "Floors.md", "Roofs.md"]
+    for question in (
+        "How many barns have not passed the inspection?", "Which barn has the oldest inspection?"
+    ):  # fmt: skip
+        text = notes.context(question, *paths, room=300).text
+        assert [name for name, *_ in rows if f"Barn: {name}" not in text] == [], question
 
 
 def test_code_comes_first_and_whole_with_the_sentence_that_introduces_it(notes):
@@ -727,6 +747,22 @@ def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
     context = notes.distiller.distil(query, notes.found("Tasks.md"), room, Form.NARRATIVE, time)
     assert "Renew the card" in context.text
     assert "accounts" not in context.text
+
+
+def test_the_persons_sentences_that_name_the_time_that_is_asked_for_come_first(notes):
+    owners = ("Adler", "Brook", "Crane", "Dunn", "Early", "Frost", "Gale", "Hart", "Innes", "Joy")
+    events = [f"- {1700 + 5 * n} – The mill goes to {name}.\n" for n, name in enumerate(owners)]
+    text = "# Mill\n\n" + "".join([*events[:5], "- 1871 – Torn down.\n", *events[5:]])
+    line = text[: text.index("1871")].count("\n") + 1
+    of_client = OriginSpan(line, line, Origin(kind=OriginKind.CLIENT, name="eve"))
+    mixed = Provenance(spans=(of_client,), own="mill", own_numbers=(1,))
+    query = "To whom did the mill go in the 1870s?"
+    time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
+    for provenance, comes_first in ((Provenance(), True), (mixed, False)):
+        notes.add("Mill.md", text, provenance=provenance)
+        found = notes.found("Mill.md")
+        context = notes.distiller.distil(query, found, ContextBudget(40), Form.NARRATIVE, time)
+        assert ("1871 – Torn down." in context.text) == comes_first
 
 
 def test_a_budget_that_is_left_has_the_sentences_next_to_those_that_answer(notes):

@@ -181,6 +181,14 @@ def test_what_differs_is_marked_where_it_is_laid_out() -> None:
     assert str(compared((long, _nowhere), ("word", _nowhere))[0]).endswith("…</mark></p>\n")
 
 
+def test_texts_that_have_little_in_common_are_shown_without_marks() -> None:
+    one, other = compared(
+        ("The ferry leaves at noon from the old pier.", _nowhere),
+        ("Our neighbour of many years keeps bees on the roof.", _nowhere),
+    )
+    assert "<mark" not in f"{one}{other}"
+
+
 def test_a_list_comes_a_page_at_a_time() -> None:
     rows = list(range(PAGE_SIZE + 1))
     assert list(paged(rows, "2").rows) == [PAGE_SIZE]

@@ -45,6 +45,10 @@ def span_of(text: str) -> Span | None:
         ("Who joined on Feb 3rd?", date(2026, 2, 3), date(2026, 2, 3)),
         ("Who joined in Q2 2025?", date(2025, 4, 1), date(2025, 6, 30)),
         ("Who joined in 2024?", date(2024, 1, 1), date(2024, 12, 31)),
+        ("What was built before 1790?", date.min, date(1789, 12, 31)),
+        ("What was built between 1790 and 1804?", date(1790, 1, 1), date(1804, 12, 31)),
+        ("What was built in 1612 on the hill?", date(1612, 1, 1), date(1612, 12, 31)),
+        ("What was built in the 1640s?", date(1640, 1, 1), date(1649, 12, 31)),
         ("Who came between 3 May 2025 and 1 June 2025?", date(2025, 5, 3), date(2025, 6, 1)),
         ("Whom did I call three weeks ago?", date(2026, 10, 28), date(2026, 11, 3)),
         ("What did we sow last spring?", date(2026, 3, 1), date(2026, 5, 31)),
@@ -204,6 +208,8 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
         "Der Vergleich der Umsätze von Norden und Süden?",
         "What did I read within a week?",
         "Who bakes for the Christmas party?",
+        "Who wrote it in 1500 words, and sold it for 1800?",
+        "What is error 1603, and who is in room 1612?",
         "who was late may I ask?",
     ],
 )
@@ -412,10 +418,30 @@ def test_a_note_is_of_the_day_on_which_it_was_written_where_this_computer_is(
         time.tzset()
 
 
+def test_a_text_names_a_time_by_a_day_or_by_its_year() -> None:
+    asked = QuestionTime.read("What happened between 1790 and 1804?", NOW)
+    assert asked is not None and not asked.asks_for_notes
+    for text in ("1791 – the mill", "The mill was opened on 4 May 1804.", "Mill | 1790 | oak"):
+        assert asked.is_named_in(memory(datetime(2026, 6, 9)), text), text
+    for text in ("1805 – the mill", "£1791", "1,791 bricks", "1791.50", "page-1791", "6 June"):
+        assert not asked.is_named_in(memory(datetime(2026, 6, 9)), text), text
+
+
 def memory(created: datetime) -> Memory:
     return Memory(
         id="1", path="a.md", title="a", lifecycle=Lifecycle.PERMANENT, created_at=created
     )  # fmt: skip
+
+
+def test_a_weekly_note_is_of_each_day_of_its_week() -> None:
+    monday, day = (
+        datetime(2026, 11, 16, tzinfo=UTC),
+        QuestionTime.read("Whom did I meet on 18 November?", NOW),
+    )
+    weekly = memory(monday).model_copy(update={"path": "log/2026-W47.md", "date": monday})
+    other = memory(monday).model_copy(update={"path": "log/2026-W46.md", "date": monday})
+    assert day is not None and day.has(weekly) and not day.has(other)
+    assert day.all_of_this_time([weekly, other], lambda path: ()) == [weekly]
 
 
 def test_what_is_of_the_time_or_names_it_comes_first() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import memvault
-from memvault.cli.options import Places, expanded, find_places
+from memvault.cli.options import expanded, find_places
 from memvault.cli.terminal import (
     AsJson,
     bar,
@@ -64,12 +64,11 @@ def init(
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
     console.print(f"{status['notes']:,} {'note' if status['notes'] == 1 else 'notes'} indexed.")
-    print_line("Connect an AI client: memvault connect claude-desktop" + _vault_hint(places))
-
-
-def _vault_hint(places: Places) -> str:
-    usual = find_places(None, None).vault
-    return "" if places.vault == usual else f' --vault "{places.vault}"'
+    is_usual = places.vault == find_places(None, None).vault
+    option = "" if is_usual else f' --vault "{places.vault}"'
+    print_line("Connect an AI client: memvault connect claude-desktop" + option)
+    if not is_usual:
+        print_line("Every command needs this --vault, unless MEMVAULT_VAULT names the folder.")
 
 
 def make_vault(vault: Path) -> str:

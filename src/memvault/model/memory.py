@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from memvault.model.formats import Fields, StorageFormat
-from memvault.model.moments import day_of
+from memvault.model.moments import day_of, days_of_note
 from memvault.model.note import Vector
 from memvault.model.provenance import Provenance
 
@@ -125,6 +125,11 @@ class Memory(BaseModel):
         if self.date is not None or self.created_at.time() == time.min:
             return self.moment.date()
         return day_of(self.created_at)
+
+    @property
+    def days(self) -> list[datetime_date]:
+        """The day, or all days of the week that a weekly note is named after ("2026-W35")."""
+        return days_of_note(PurePosixPath(self.path).name, self.day)
 
     @property
     def is_marked_wrong(self) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+import re
+from datetime import UTC, date, datetime, timedelta
+
+WEEK_IN_NAME = re.compile(r"(\d{4})-?W(\d{2})(?!\w)")
 
 
 def in_utc(moment: datetime) -> datetime:
@@ -23,3 +26,12 @@ def iso_utc(value: datetime) -> str:
 def day_of(value: datetime) -> date:
     """The day of a moment in local time."""
     return value.astimezone().date()
+
+
+def days_of_note(name: str, day: date) -> list[date]:
+    """The day of a note, or all days of its week if the note is named after it ("2026-W35")."""
+    match = WEEK_IN_NAME.match(name)
+    if match is None or day.isocalendar()[:2] != (int(match[1]), int(match[2])):
+        return [day]
+    monday = day - timedelta(day.weekday())
+    return [monday + timedelta(number) for number in range(7)]

@@ -170,7 +170,10 @@ class CandidateFinder:
             notice = NO_GRAPH
         hits = with_persons_notes(hits, max(limit, self._reranker.first if self._reranker else 0))
         self.hybrid.read_passages(query, hits)
-        return Candidates(self._reranked(query, hits)[:limit], notice)
+        hits = self._reranked(query, hits)[:limit]
+        if notice == NONE_OF_THAT_TIME and _names_its_time(request, hits):
+            notice = None
+        return Candidates(hits, notice)
 
     def _nearest(self, request: SearchRequest, limit: int) -> list[Hit]:
         """The results of hybrid search, those of the time that the question names first."""
@@ -217,3 +220,9 @@ class CandidateFinder:
         if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return hits
         return [hits[index] for index in self._reranker.order(query, [hit.text for hit in hits])]
+
+
+def _names_its_time(request: SearchRequest, hits: Sequence[Hit]) -> bool:
+    """Whether a text that was found names a day or year of the time that is asked for."""
+    time = request.time
+    return time is not None and any(time.is_named_in(hit.memory, hit.text) for hit in hits)

@@ -194,7 +194,7 @@ def _with_days(
         return scores
     bonus = max(scores) or 1.0
     return [
-        score + bonus * (bool(statement.shown) and time.has_day_named_in(memory, statement.text))
+        score + bonus * (bool(statement.shown) and time.is_named_in(memory, statement.text))
         for score, statement in zip(scores, outline.statements, strict=True)
     ]
 

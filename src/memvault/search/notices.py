@@ -11,6 +11,7 @@ from memvault.search.lists.general_questions import asks_for_all, stems_by_langu
 from memvault.search.modes import ModePlan
 from memvault.search.question_languages import is_name_in
 from memvault.search.request import Candidates
+from memvault.text.words import STOP_WORDS, words
 
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
@@ -88,7 +89,8 @@ def incomplete_list_notice(
     """
     if not asks_for_all(query):
         return None
-    query_stems = stems_by_language(query, query)
+    content = " ".join(word for word in words(query) if word not in STOP_WORDS)
+    query_stems = stems_by_language(content, query)
 
     def is_asked_for(kind: str) -> bool:
         if is_name_in(query, kind):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
-from memvault.search.context import selection as parts_of
+from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import (
     PROPERTY_SEPARATOR,
     Excerpt,
@@ -21,16 +21,19 @@ from memvault.search.context.forms import (
     frame_text,
     tags,
 )
+from memvault.search.context.number_questions import asks_to_compare
 from memvault.search.context.outline import Outline, Outlines
+from memvault.search.context.parts import Part
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
-from memvault.search.context.selection import RELEVANCE_WEIGHT, Budget, Part, select
+from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, Budget, select
 from memvault.search.context.writers import code_with_writer, marks_of, with_writer
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
+MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is quoted whole
 MIN_CODE_SHARE = 0.25  # of the memories' tokens, by relevance, for the form code_focused
 
 
@@ -165,6 +168,9 @@ class _Distillation:
         self._tokens = tokens
         self._marks = marks_of(hits, tokens, 0 if budget.terse else budget.tokens)
         self._naming_tokens: list[int] | None = None
+        self._max_table_tokens = (
+            int(MAX_TABLE_SHARE * budget.tokens) if asks_to_compare(query) else 0
+        )
         self._source_tokens = sum(outline.tokens for outline in outlines)
         self._leading_memory = next(
             (place for place, hit in enumerate(hits) if may_come_first(hit)), None
@@ -189,7 +195,7 @@ class _Distillation:
                     self._outlines[part.memory].statements[place]
                     for part in chosen
                     for place in part.statements
-                    if part.score >= parts_of.MIN_SHARE * best
+                    if part.score >= MIN_SHARE * best
                 ]
             )
             if form is Form.NARRATIVE:
@@ -243,7 +249,11 @@ class _Distillation:
 
     def _sentence_parts(self) -> list[Part]:
         return parts_of.sentences(
-            self._outlines, self._scores, self._asked_properties, self._leading_memory
+            self._outlines,
+            self._scores,
+            self._asked_properties,
+            self._leading_memory,
+            max_table_tokens=self._max_table_tokens,
         )
 
     def _chosen_parts(self, form: Form) -> list[Part]:
@@ -289,7 +299,7 @@ class _Distillation:
             parts,
             budget,
             relevance_weight=relevance_weight,
-            min_share_unused=parts_of.MIN_SHARE if is_terse else parts_of.MIN_SHARE_UNUSED,
+            min_share_unused=MIN_SHARE if is_terse else parts_of.MIN_SHARE_UNUSED,
             leading_memory=self._leading_memory,
         )
 

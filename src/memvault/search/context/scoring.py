@@ -82,7 +82,7 @@ def scores(
         time: the time that the question names, if any.
     """
     weights = _word_weights(query, outlines)
-    past = time if time is not None and time.only_time and time.past else None
+    past = time if time is not None and time.asks_for_notes and time.past else None
     scores_of_notes = [
         _scores_of_listed(place, outline)
         if hit.found_by is FoundBy.LIST
@@ -94,6 +94,8 @@ def scores(
     _lift_stated_relations(hits, outlines, scores_of_notes)
     if asks_for_tasks(query) or (time is not None and time.only_time and not time.past):
         _lift_plans(hits, outlines, scores_of_notes, time)
+    elif time is not None:
+        _lift_of_time(hits, outlines, scores_of_notes, time)
     return scores_of_notes
 
 
@@ -120,10 +122,26 @@ def _lift_plans(
             elif time is None or not _DIGIT.search(statement.text):
                 share = 1.0 if time is None else OTHER_TIME_SHARE
                 scores_of_note.statements[place] += lift * share if is_open else 0.0
-            elif time.has_day_named_in(hit.memory, statement.text):
+            elif time.is_named_in(hit.memory, statement.text):
                 scores_of_note.statements[place] += lift
             elif is_open:
                 scores_of_note.statements[place] += lift * OTHER_TIME_SHARE
+        scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
+
+
+def _lift_of_time(
+    hits: Sequence[Hit],
+    outlines: Sequence[Outline],
+    scores_of_notes: Sequence[Scores],
+    time: QuestionTime,
+) -> None:
+    """Raise the scores of sentences that name a day or year of the time, without those that others
+    wrote in the person's note."""
+    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+        lift, of_others = greatest_score([scores_of_note]), outline.written_by_others(hit.memory)
+        for place, statement in enumerate(outline.statements):
+            if place not in of_others and time.is_named_in(hit.memory, statement.text):
+                scores_of_note.statements[place] += lift
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 
 

@@ -77,7 +77,7 @@ class Listing:
             return []  # it asks for no more of that time: see `matching`
         if time is None and asks_only_for_tasks(question):
             hits = [hit for hit, _ in self._notes_with_open_tasks(scope)][:limit]
-        elif time is not None and time.only_time:
+        elif time is not None and time.asks_for_notes:
             hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
             hits = self._hits_of(question, self._without_subject(question, scope)[:limit])
@@ -155,7 +155,7 @@ class Listing:
         def is_of_time(hit: Hit, line: str) -> bool:
             if is_overdue:
                 return any(day < overdue_on for day in due_days(hit.memory, line))
-            return time is None or time.has_day_named_in(hit.memory, line)
+            return time is None or time.is_named_in(hit.memory, line)
 
         def is_about(hit: Hit, tasks: Sequence[str]) -> bool:
             words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
@@ -196,7 +196,7 @@ class Listing:
         first_ids = {
             hit.memory.id
             for hit, tasks in with_tasks
-            if any(time.has_day_named_in(hit.memory, line) for line in tasks)
+            if any(time.is_named_in(hit.memory, line) for line in tasks)
         }
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
         memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
@@ -207,7 +207,7 @@ class Listing:
         for hit in hits:
             if not hit.text and not time.has(hit.memory):
                 hit.chunk_id = None  # show the passage that names the day instead
-        self._hybrid.read_passages(question, hits, time.has_day_named_in)
+        self._hybrid.read_passages(question, hits, time.is_named_in)
         return hits
 
     def _without_subject(self, question: str, scope: Scope) -> list[Memory]:

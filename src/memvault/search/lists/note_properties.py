@@ -190,9 +190,13 @@ def day_of(value: str) -> date | None:
     return moment.date() if moment is not None else None
 
 
-def day_of_time(key: str, value: str, time: QuestionTime) -> date | None:
-    """The day of a property if it is of the time, or the first day of a year that is."""
-    if _YEAR.fullmatch(value) and _YEAR_KEY.search(key):
+def day_of_time(key: str, value: str, time: QuestionTime, *, is_named: bool) -> date | None:
+    """The day of a property if it is of the time, or the first day of a year that is.
+
+    Args:
+        is_named: whether the question names the key, so that a number may be a year.
+    """
+    if _YEAR.fullmatch(value) and (is_named or _YEAR_KEY.search(key)):
         year = int(value)
         is_of_it = time.day_within(date(year, 12, 31)) is not None
         return time.day_within(date(year, 1, 1)) if is_of_it else None

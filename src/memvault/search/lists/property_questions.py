@@ -356,8 +356,8 @@ class PropertyQuestion:
         """The first day of the properties that are named, or of all, that is of the time, as a
         number; None without one."""
         assert self.time is not None
-        keys = note.words_by_key or note.fields
-        days = (day_of_time(key, note.fields[key], self.time) for key in keys)
+        keys, named = note.words_by_key or note.fields, bool(note.words_by_key)
+        days = (day_of_time(key, note.fields[key], self.time, is_named=named) for key in keys)
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
 

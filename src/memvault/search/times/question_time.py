@@ -15,7 +15,14 @@ from functools import cache, partial
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
-from memvault.search.times.time_expressions import Cut, EventDay, cut_times, days_named, single_days
+from memvault.search.times.time_expressions import (
+    Cut,
+    EventDay,
+    cut_times,
+    days_named,
+    single_days,
+    years_named,
+)
 from memvault.search.times.time_question_words import ANYTHING, words_of
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.name_matcher import NameMatcher
@@ -23,6 +30,7 @@ from memvault.text.name_matcher import NameMatcher
 DAYS_AFTER = 7  # days after a time in which notes about it are still written
 OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
 SHORT_DAYS = 2  # a day, or a weekend
+FIRST_NOTES = date(1900, 1, 1)  # no note is dated earlier
 YEARS_BACK = 10  # years in which a month without a year is looked for
 
 NEWEST = re.compile(
@@ -87,6 +95,13 @@ class QuestionTime:
             return replace(time, only_time=words <= plans, past=is_past, planned=planned)
         return replace(time, past=True)
 
+    @property
+    def asks_for_notes(self) -> bool:
+        """Whether the question asks for any notes of that time; for a time that is limited by a day
+        before all notes, texts that name it are meant."""
+        limits = (day for span in self._meant_spans() for day in (span.first, span.last))
+        return self.only_time and not any(date.min < day < FIRST_NOTES for day in limits)
+
     def subject_words(self, question: str) -> set[str]:
         """The words of the question besides its times, function words, and words that ask for
         anything at all, or anything planned if part of the time is to come."""
@@ -122,18 +137,21 @@ class QuestionTime:
 
         @cache  # reading takes longer than all else
         def named_spans(place: int) -> list[Span]:
-            return days_named(hits[place].text, days[place])
+            text = hits[place].text
+            return [*days_named(text, hits[place].memory.day), *years_named(text)]
 
         def concerns(place: int) -> bool:
             """Whether a memory is of this time or from the days after it, or its passage names a
             day of it."""
-            return any(span.with_days_after(DAYS_AFTER).has(days[place]) for span in spans) or any(
+            return any(
+                span.with_days_after(DAYS_AFTER).has(day) for span in spans for day in days[place]
+            ) or any(
                 span.has(day.first) and span.has(day.last)
                 for day in named_spans(place)
                 for span in spans
             )
 
-        days = [hit.memory.day for hit in hits]
+        days = [hit.memory.days for hit in hits]
         for years_back in self._years_back():
             spans = self._meant_spans(years_back)
             is_of_time = [concerns(place) for place in range(len(hits))]
@@ -146,8 +164,12 @@ class QuestionTime:
                 hit.relevance *= 1.0 - OUTSIDE_LOSS
         first_ids = {
             hit.memory.id
-            for hit, day in zip(hits, days, strict=True)
-            if any(span.has(day) and (span.last - span.first).days < SHORT_DAYS for span in spans)
+            for hit, days_of_hit in zip(hits, days, strict=True)
+            if any(
+                span.has(day) and (span.last - span.first).days < SHORT_DAYS
+                for span in spans
+                for day in days_of_hit
+            )
             and says_its_day(hit.memory)
             and has_subject(hit)
         }
@@ -199,7 +221,7 @@ class QuestionTime:
 
         None if it is not of the time.
         """
-        own_days, named_days = [memory.day], list(days_named)
+        own_days, named_days = memory.days, list(days_named)
         groups = [own_days, [], named_days] if says_its_day(memory) else [[], own_days, named_days]
         if not self.past and memory.date is None:  # today's file says nothing of a day to come
             groups = [named_days, [day for day in own_days if day < self.today]]
@@ -237,11 +259,16 @@ class QuestionTime:
 
     def has(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
-        return _is_in_any(self._meant_spans(), memory.day)
+        spans = self._meant_spans()
+        return any(_is_in_any(spans, day) for day in memory.days)
 
-    def has_day_named_in(self, memory: Memory, text: str) -> bool:
-        """Whether a text of the memory names a day of this time."""
-        return any(_is_in_any(self._meant_spans(), day) for day in single_days(text, memory.day))
+    def is_named_in(self, memory: Memory, text: str) -> bool:
+        """Whether a text of the memory names a day or a year of this time."""
+        spans = self._meant_spans()
+        if any(_is_in_any(spans, day) for day in single_days(text, memory.day)):
+            return True
+        years = years_named(text)
+        return any(span.has(year.first) and span.has(year.last) for year in years for span in spans)
 
     def _years_back(self) -> Iterable[int]:
         """The numbers of years to look back, in this order."""

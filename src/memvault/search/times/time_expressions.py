@@ -38,6 +38,7 @@ from memvault.search.times.time_patterns import (
     WEEKDAY_AND_DAY,
     WEEKDAYS,
     WORD,
+    YEAR,
 )
 from memvault.search.times.time_spans import Calendar, Span, moved_back, next_to, on_side_of
 from memvault.search.times.time_translation import times_in
@@ -110,6 +111,12 @@ def days_named(text: str, written: date) -> list[Span]:
             coming = next_such(match, span, written)
             spans += [span] if coming is None else [span, coming]
     return spans
+
+
+def years_named(text: str) -> list[Span]:
+    """The years that a text names by their number, of the last five centuries."""
+    years = map(int, YEAR.findall(text))
+    return [Span(date(year, 1, 1), date(year, 12, 31)) for year in years]
 
 
 def single_days(text: str, written: date) -> tuple[date, ...]:

@@ -62,6 +62,11 @@ _PART = (
     r"(?:beginning|start|middle|end) of|early|mid|late|anfang|mitte|ende|"
     rf"(?:{'|'.join(PARTS)}) week (?:of|in)|(?:first|second) half of"
 )
+# "in 1862", but not "in 1862 words".
+_EARLIER_YEAR = (
+    r"(?(prep)(?<!for )1[5-8]\d{2}(?=\W*$|[?.!,;:)]|"
+    r" (?:and|or|to|until|on|at|in|for|with|by|about)\b)|(?!))"
+)
 _OF_A_TIME = rf" (?:of|in) (?:{_MONTH}|\d{{4}})\b"  # "the last week of August"
 _POINTS = (
     rf"(?:(?:the )?(?P<around>week|weekend) of )?(?:{'|'.join(_DAYS)})",
@@ -72,7 +77,7 @@ _POINTS = (
     rf"(?:(?: del?)? (?P<y3>\d{{4}})|{_WHICH_YEAR.format('of3')})?",
     r"(?P<quarter>\d{4}-q[1-4]|q[1-4](?: (?:of )?\d{4})?|h[12] (?:of )?\d{4}"
     r"|(?:the )?(?:first|second|third|fourth) quarter (?:of )?\d{4})\b",
-    r"(?P<year>(?<![./])(?:19|20)\d{2})\b",
+    rf"(?P<year>(?<![./])(?:(?:19|20)\d{{2}}|{_EARLIER_YEAR}))\b",
     r"(?P<near>today|tonight|(?:(?:the )?day before )?yesterday|(?:(?:the )?day after )?tomorrow|"
     rf"this (?:morning|afternoon|evening)|last night|"
     rf"(?:the )?(?:{_UNIT}|weekend) (?:before last|after next)|the weekend(?! of\b)|"
@@ -96,6 +101,7 @@ _PREPOSITION = _any_of(
 )  # fmt: skip
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
+YEAR = re.compile(r"(?<![\w.,/£$€-])(1[5-9]\d\d|20\d\d)(?![\w%/-]|[.,]\d| ?[%£$€])")
 DAY_IN_DIGITS = re.compile(r"\d-\d\d-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 # A day of a month that its weekday makes certain: "Saturday the 28th".
 WEEKDAY_AND_DAY = re.compile(
@@ -119,6 +125,7 @@ _YEAR_OF_FEAST = r"(?:(?:,? in| of)?( (?:last|this|next) year| \d{4}))?(?=[?.!,]
 _TO_FEAST = r"\b(on|by|until|till|before|after|since) "
 # Of questions: patterns of times, and what these mean.
 SAYINGS = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
+    (r"\b(?:in|during|of) the (1[5-9]\d|20\d)0s\b", r"between \g<1>0 and \g<1>9"),
     (rf"\b(last|this|next) week,?(?: on)? ({_WEEKDAY})\b", r"\2 \1 week"),
     (r"\b(?:at|over|around) christmas" + _YEAR_OF_FEAST, r"between 24 and 26 December\1"),
     (_TO_FEAST + r"christmas(?: day)?" + _YEAR_OF_FEAST, r"\1 25 December\2"),

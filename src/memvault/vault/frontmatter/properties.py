@@ -21,7 +21,7 @@ from memvault.model.memory import (
     Memory,
     id_of_path,
 )
-from memvault.model.moments import in_utc
+from memvault.model.moments import WEEK_IN_NAME, in_utc
 from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Domain, ParsedNote
 from memvault.vault.frontmatter.read import WrittenNumber, strings_of
@@ -124,7 +124,6 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
-_STEM_WEEK = re.compile(r"(\d{4})-?W(\d{2})(?!\w)")
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
 
@@ -314,7 +313,7 @@ def _date_of_path(path: str) -> datetime | None:
     stem = stem_of(path)
     if match := _STEM_DATE.match(stem):
         return read_date(match[0].replace("_", "-"))
-    if match := _STEM_WEEK.match(stem):
+    if match := WEEK_IN_NAME.match(stem):
         try:
             monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
         except ValueError:

@@ -1,0 +1,258 @@
+"""The parts of a context: the sentences, tables, passages and code of which some are selected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.note import LineRange
+from memvault.search.context.forms import Form
+from memvault.search.context.outline import Code, Outline, Statement
+from memvault.search.context.scoring import Scores, greatest_score
+from memvault.text.tokens import TokenCounter
+
+MIN_SHARE_UNUSED = 0.2  # of the best score, below which a sentence is left out in any case
+MIN_SHARE_OF_NOTE = 0.5  # of the best sentence of its note, below which a sentence is left out
+PASSAGE_TOKENS = 120  # most tokens of a raw passage
+FENCE_TOKENS = 10  # tokens of the two fences around code
+FACT_TOKENS = 20  # most tokens of a short fact
+
+_LABEL = re.compile(r"[^.!?:|]{1,40}::? ")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A unit of selection: places of sentences and code in one memory's outline.
+
+    ``vector`` is (dim,) float32, normalised, or zeros. Parts with equal ``compared_text``
+    or similar vectors repeat each other if their ``details`` are equal: these are their numbers
+    and, for a labelled line ("Phone: 1234"), which is about its own note, this note. A text that is
+    shown with other ``properties`` of its note repeats nothing, if it is the first that is shown
+    of this note.
+    """
+
+    memory: int
+    statements: range
+    code: tuple[int, ...]
+    tokens: int
+    score: float
+    vector: npt.NDArray[np.float32]
+    compared_text: str
+    details: str
+    properties: tuple[str, ...] = ()
+
+
+def sentences(
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+    leading_memory: int | None,
+    max_table_tokens: int,
+) -> list[Part]:
+    """Each sentence as one part, and each short table of the first memory.
+
+    Sentences are left out that score below `MIN_SHARE_UNUSED` of the best sentence, or below
+    `MIN_SHARE_OF_NOTE` of the best of their note: a long note must not fill the context.
+
+    Args:
+        properties: those that are shown with the sentences of each memory.
+        leading_memory: its best sentence is kept in any case.
+        max_table_tokens: of a table that is one part; 0 if all rows are parts of their own.
+    """
+    parts: list[Part] = []
+    best = greatest_score(scores)
+    for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
+        best_of_note = float(of_note.statements.max(initial=0.0))
+        threshold = max(MIN_SHARE_UNUSED * best, MIN_SHARE_OF_NOTE * best_of_note)
+        if memory == leading_memory:
+            threshold = min(threshold, best_of_note)
+        in_tables: set[int] = set()
+        for rows in _tables(outline.statements) if memory == leading_memory else ():
+            score = float(of_note.statements[rows.start : rows.stop].max())
+            table = replace(_part(memory, outline, rows, score), properties=properties[memory])
+            if table.tokens <= max_table_tokens and score >= MIN_SHARE_UNUSED * best:
+                parts.append(table)
+                in_tables.update(rows)
+        parts += [
+            _sentence(memory, outline, of_note, place, properties[memory])
+            for place, statement in enumerate(outline.statements)
+            if statement.shown and of_note.statements[place] >= threshold and place not in in_tables
+        ]
+    return parts
+
+
+def _tables(statements: Sequence[Statement]) -> Iterator[range]:
+    """The places of the rows of each table."""
+    keys = [(_is_row(statement), statement.heading) for statement in statements]
+    for (is_row, _), run in groupby(range(len(statements)), keys.__getitem__):
+        places = list(run)
+        if is_row:
+            yield range(places[0], places[-1] + 1)
+
+
+def neighbours(
+    of: Sequence[Part],
+    chosen: Sequence[Part],
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+) -> list[Part]:
+    """The sentences next to these of the chosen ones, below the same heading: they often complete
+    them ("When was it?" "In May")."""
+    places = {(part.memory, place): None for part in chosen for place in part.statements}
+    chosen_texts = {part.compared_text for part in chosen}
+    parts: dict[tuple[int, int], Part] = {}
+    for memory, place in ((part.memory, place) for part in of for place in part.statements):
+        statements = outlines[memory].statements
+        for near in (place + 1, place - 1):
+            is_chosen = (memory, near) in places or (memory, near) in parts
+            if is_chosen or not 0 <= near < len(statements):
+                continue
+            if statements[near].shown and statements[near].heading == statements[place].heading:
+                parts[memory, near] = _sentence(
+                    memory, outlines[memory], scores[memory], near, properties[memory]
+                )
+    return [part for part in parts.values() if part.compared_text not in chosen_texts]
+
+
+def _sentence(
+    memory: int, outline: Outline, scores: Scores, place: int, properties: tuple[str, ...]
+) -> Part:
+    """One sentence as a part."""
+    statement = outline.statements[place]
+    return Part(
+        memory=memory,
+        statements=range(place, place + 1),
+        code=(),
+        tokens=statement.tokens,
+        score=float(scores.statements[place]),
+        vector=outline.vectors[statement.unit].astype(np.float32),
+        compared_text=statement.text.casefold(),
+        details=_details(memory, [statement]),
+        properties=properties,
+    )
+
+
+def passages(
+    outlines: Sequence[Outline],
+    scores: Sequence[Scores],
+    properties: Sequence[tuple[str, ...]],
+) -> list[Part]:
+    """Sentences without a blank line between them as one part, split if long; and code.
+
+    Args:
+        properties: those that are shown with the passages of each memory.
+    """
+    parts = []
+    for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
+        for run in _runs(outline.statements):
+            if not any(sentence.shown for sentence in outline.statements[run.start : run.stop]):
+                continue  # a table's head, which its rows repeat
+            of_run = of_note.statements[run.start : run.stop]
+            part = _part(memory, outline, run, float((of_run.max() + of_run.mean()) / 2))
+            parts.append(replace(part, properties=properties[memory]))
+    return [*parts, *code(outlines, scores, with_leads=False)]
+
+
+def code(
+    outlines: Sequence[Outline], scores: Sequence[Scores], *, with_leads: bool = True
+) -> list[Part]:
+    """Each piece of code, with the sentence in front of it if ``with_leads``."""
+    parts = []
+    for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
+        for place, piece in enumerate(outline.code):
+            lead = piece.lead if with_leads else None
+            run = range(0) if lead is None else range(lead, lead + 1)
+            part = _part(memory, outline, run, float(of_note.code[place]))
+            tokens, text = part.tokens + piece.tokens + FENCE_TOKENS, piece.block.text
+            parts.append(
+                replace(part, code=(place,), tokens=tokens, compared_text=text, details="")
+            )
+    return parts
+
+
+def _part(memory: int, outline: Outline, run: range, score: float) -> Part:
+    """The sentences of a run as one part."""
+    sentences = outline.statements[run.start : run.stop]
+    rows = sorted({sentence.unit for sentence in sentences})
+    vector = outline.vectors[rows].astype(np.float32).sum(axis=0)
+    length = float(np.linalg.norm(vector))
+    return Part(
+        memory=memory,
+        statements=run,
+        code=(),
+        tokens=sum(sentence.tokens for sentence in sentences),
+        score=score,
+        vector=vector / length if length > 0.0 else vector,
+        compared_text=" ".join(" ".join(s.text for s in sentences).casefold().split()),
+        details=_details(memory, sentences),
+    )
+
+
+def _details(memory: int, statements: Sequence[Statement]) -> str:
+    """The details that differ in texts which do not repeat each other, as `Part` describes."""
+    numbers = " ".join(" ".join(_NUMBER.findall(s.text)) for s in statements)
+    return f"{numbers} of {memory}" if all(map(_is_labelled, statements)) else numbers
+
+
+def _runs(statements: Sequence[Statement]) -> Iterator[range]:
+    """The places of adjacent sentences without a blank line, at most `PASSAGE_TOKENS` together."""
+    start = tokens = 0
+    for place, statement in enumerate(statements):
+        previous = statements[place - 1] if place > start else None
+        if previous is not None and (
+            statement.heading != previous.heading
+            or statement.lines.first > previous.lines.last + 1
+            or tokens + statement.tokens > PASSAGE_TOKENS
+        ):
+            yield range(start, place)
+            start, tokens = place, 0
+        tokens += statement.tokens
+    if statements:
+        yield range(start, len(statements))
+
+
+def first_lines(code: Code, tokens: TokenCounter, limit: int) -> Code | None:
+    """As many of the code's first lines as fit the limit; None if not even one does."""
+    lines = code.block.text.split("\n")
+    line_count = used = 0
+    for size in tokens.count_all(lines):
+        if used + size > limit:
+            break
+        line_count, used = line_count + 1, used + size
+    text = "\n".join(lines[:line_count])
+    if not text.strip():
+        return None
+    first = code.block.lines.first
+    block = replace(code.block, text=text, lines=LineRange(first, first + line_count))
+    return replace(code, block=block, tokens=used)
+
+
+def is_fact(statement: Statement) -> bool:
+    """Whether a statement is a short fact: ``Lead: Ada``, a list item, a table row."""
+    if _is_row(statement):
+        return True
+    if statement.tokens > FACT_TOKENS:
+        return False
+    return _is_labelled(statement) or not _STOPPED.search(statement.text)
+
+
+def _is_row(statement: Statement) -> bool:
+    return " | " in statement.text
+
+
+def _is_labelled(statement: Statement) -> bool:
+    return statement.tokens <= FACT_TOKENS and _LABEL.match(statement.text) is not None
+
+
+def usual_form(statements: Sequence[Statement]) -> Form:
+    """Structured if most of these sentences are short facts, else narrative."""
+    facts = sum(map(is_fact, statements))
+    return Form.STRUCTURED if 2 * facts > len(statements) else Form.NARRATIVE
