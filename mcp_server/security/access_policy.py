@@ -93,7 +93,8 @@ class PublicAccess:
         return host.lower() == urlsplit(self.url).netloc.lower()
 
 
-def _is_public(path: str) -> bool:
+def needs_no_token(path: str) -> bool:
+    """Whether the path belongs to the sign-in of clients on the web, which anyone may open."""
     return path in _PUBLIC_PATHS or path.startswith("/.well-known/")
 
 
@@ -168,7 +169,7 @@ class AccessPolicy:
         is_known = is_public or _names_this_machine(host) or not is_loopback(self.host)
         if not host or not is_known:
             return 421, "This engine answers only under its own address."
-        if self.public is not None and _is_public(path):
+        if self.public is not None and needs_no_token(path):
             return None
         if any(not _same_origin(origin, host) for origin in headers.getlist("origin")):
             return 403, "Requests from other web pages are refused."
