@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -19,6 +20,17 @@ from tests.integration.small_vault import opened
 
 WEB = "https://notes.example.com"
 VAULT = "Kestrel vault"
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "any", "version": "1"},
+    },
+}
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +91,37 @@ def test_a_stranger_cannot_make_the_engine_hold_megabytes(web: TestClient, path:
         yield b"\r\n--x--\r\n"
 
     assert web.post(path, content=chunks(), headers=upload).status_code == 413
+
+
+def approved_token(provider: ApprovalProvider, name: str) -> str:
+    provider.registry.approve(name, {"client_id": name, "client_name": name, "redirect_uris": []})
+    return provider.registry.issue(name, [], None)[0]
+
+
+def test_a_client_cannot_use_the_session_of_another(
+    web: TestClient, provider: ApprovalProvider
+) -> None:
+    def status(token: str, session: str, method: str = "POST") -> int:
+        headers = {**headers_of(token), "mcp-session-id": session}
+        return web.request(method, "/mcp", json=LIST_TOOLS, headers=headers).status_code
+
+    alpha, beta = approved_token(provider, "Alpha"), approved_token(provider, "Beta")
+    session = web.post("/mcp", json=INITIALIZE, headers=headers_of(alpha)).headers["mcp-session-id"]
+    assert status(alpha, session) == 200
+    for method in ("POST", "GET", "DELETE"):
+        assert status(beta, session, method) == 404
+    assert status("engine", session) == 404
+    renewed = provider.registry.issue("Alpha", [], None)[0]
+    assert status(renewed, session) == 200
+
+
+def headers_of(token: str) -> dict[str, str]:
+    accept = "application/json, text/event-stream"
+    return {"authorization": f"Bearer {token}", "accept": accept}
+
+
+def test_the_host_that_the_person_sees_is_the_one_that_gets_the_approval(web: TestClient) -> None:
+    address = "https://known.example@other.example/back"
+    answer = web.post("/register", json={"client_name": "Known", "redirect_uris": [address]})
+    assert answer.status_code == 400
+    assert json.loads(answer.text)["error"] == "invalid_redirect_uri"
