@@ -25,6 +25,7 @@ from memvault.model.errors import MemvaultError
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
 
+CODE = re.compile(r"```.*?```", re.DOTALL)
 EVE = "Evelina"  # the hostile client
 CLAIM, OWN = re.compile(r"\bclaim\d+\b"), re.compile(r"\bown\d+\b")
 NOTES = {
@@ -320,9 +321,10 @@ _WRITERS = ("written_by", "claimed_by", "by", "client", "actor", "quoted_from")
 
 
 def is_marked(word: str, text: str, within: tuple[dict[str, Any], ...]) -> bool:
-    """Whether a reader sees that the person did not write this: in its paragraph, or in the nearest
-    object around it that names a writer."""
-    paragraph = next(part for part in text.split("\n\n") if word in part)
+    """Whether a reader sees that the person did not write this: in its paragraph or code, or in the
+    nearest object around it that names a writer."""
+    joined = CODE.sub(lambda code: code[0].replace("\n\n", "\n"), text)
+    paragraph = next(part for part in joined.split("\n\n") if word in part)
     if EVE in paragraph:
         return True
     for around in reversed(within):
