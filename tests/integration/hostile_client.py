@@ -325,7 +325,7 @@ def is_marked(word: str, text: str, within: tuple[dict[str, Any], ...]) -> bool:
     nearest object around it that names a writer."""
     joined = CODE.sub(lambda code: code[0].replace("\n\n", "\n"), text)
     paragraph = next(part for part in joined.split("\n\n") if word in part)
-    if EVE in paragraph:
+    if EVE in paragraph or "unverified)" in paragraph:
         return True
     for around in reversed(within):
         if around.get("verified") is True or around.get("origin") == "person":
