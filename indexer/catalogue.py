@@ -38,6 +38,7 @@ class NoteRecord(BaseModel):
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
     days: tuple[date, ...] = ()  # named in its text or its properties
+    chunks: int = 0  # in the vector index
     frontmatter_problem: str | None = None
     warnings: tuple[str, ...] = ()
     format: int  # without a default, so that it is always stored

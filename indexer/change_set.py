@@ -20,9 +20,10 @@ from memvault.model.priority import make_way
 from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import Vault
-from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.frontmatter.properties import memory_of, read_date
 from memvault.vault.parse import name_of, parse_note
 from memvault.vault.walk import NoteStat
+from memvault.verification.claims.claim_sources import is_own_day
 
 logger = logging.getLogger(__name__)
 
@@ -46,9 +47,22 @@ class NoteReading:
         memory = memory_of(self.note, fallback_time=saved, id=memory_id)
         if self.provenance == Provenance():
             return memory
-        return memory.model_copy(
+        known = memory.model_copy(
             update={"provenance": self.provenance, "verified": self._is_verified(memory)}
         )
+        return known.model_copy(update={"created_at": self._created(known, saved)})
+
+    def _created(self, memory: Memory, saved: datetime) -> datetime:
+        """When the note was created, without the days that a client set in the person's note."""
+        if memory.verified or not self.provenance.is_mixed:
+            return memory.created_at
+        own_properties = {
+            key: value
+            for key, value in self.note.frontmatter.items()
+            if (moment := read_date(value)) is None or is_own_day(moment.date(), memory)
+        }
+        note = replace(self.note, frontmatter=own_properties)
+        return memory_of(note, fallback_time=saved, id=memory.id).created_at
 
     def _is_verified(self, memory: Memory) -> bool:
         """Whether the person verified the note.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -89,9 +89,18 @@ class Comparison:
         """How the stores differ from the catalogue."""
         path_of = {memory.id: memory.path for memory in self.catalogue.all()}
         nodes = {node.id for node in self.stores.graph.all_nodes() if node.path}
-        chunks = set(self.stores.vectors.note_ids())
-        missing = {path_of[memory_id] for memory_id in path_of.keys() - (nodes & chunks)}
-        return Mismatch(nodes - path_of.keys(), chunks - path_of.keys(), missing)
+        counts = self.stores.vectors.chunk_counts()
+        missing = {path_of[memory_id] for memory_id in path_of.keys() - nodes}
+        missing |= self.lacking_chunks(counts)
+        return Mismatch(nodes - path_of.keys(), counts.keys() - path_of.keys(), missing)
+
+    def lacking_chunks(self, counts: Mapping[str, int]) -> set[str]:
+        """Paths of notes of which the vector index lost chunks; it has these numbers of them."""
+        return {
+            record.memory.path
+            for record in self.catalogue.records()
+            if counts.get(record.memory.id, 0) < max(record.chunks, 1)
+        }
 
     def is_same_file(self, stat: NoteStat) -> bool:
         """Whether the note's record is of this file, though perhaps of other authors."""

@@ -86,22 +86,20 @@ def _unindexed(indexer: Indexer) -> list[Finding]:
 
 def _mismatched(indexer: Indexer) -> list[Finding]:
     path_of = {memory.id: memory.path for memory in indexer.catalogue.all()}
-    chunks = set(indexer.stores.vectors.note_ids())
+    counts = indexer.stores.vectors.chunk_counts()
     nodes = {node.id for node in indexer.stores.graph.all_nodes() if node.path}
     findings = [
         _error("missing from the graph", path_of[memory_id])
         for memory_id in sorted(path_of.keys() - nodes)
     ]
     for name, extra in (
-        ("vector index", chunks - path_of.keys()),
+        ("vector index", counts.keys() - path_of.keys()),
         ("graph", nodes - path_of.keys()),
     ):
         if extra:
             findings.append(_error(f"{len(extra)} notes in the {name} that the catalogue lacks"))
-    missing = sorted(path_of.keys() - chunks)
-    return findings + [
-        _error("missing from the vector index", path_of[memory_id]) for memory_id in missing
-    ]
+    missing = sorted(indexer.comparison.lacking_chunks(counts))
+    return findings + [_error("missing from the vector index", path) for path in missing]
 
 
 def _troubled_notes(indexer: Indexer) -> list[Finding]:

@@ -25,7 +25,7 @@ from mcp_server.engine.administration import admin_routes
 from mcp_server.middleware.client_identity import connection_with, tools_in_query
 from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests
 from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
-from mcp_server.security.consent import client_admin_routes, client_routes, consent_routes
+from mcp_server.security.consent import SignInPaths, client_admin_routes, client_routes
 from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
 
@@ -66,7 +66,8 @@ def engine_app(
     backend.watch_clients(tracker)
 
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
-    web = [*consent_routes(sign_in), *client_routes(sign_in)] if sign_in is not None else []
+    web = client_routes(sign_in) if sign_in is not None else []
+    open_paths = [Middleware(SignInPaths, provider=sign_in)] if sign_in is not None else []
 
     return Starlette(
         routes=[
@@ -80,6 +81,7 @@ def engine_app(
         middleware=[
             Middleware(AccessMiddleware, policy=policy),
             Middleware(TrackRequests, tracker=tracker),
+            *open_paths,
         ],
         lifespan=mcp_app.lifespan,
     )

@@ -18,6 +18,8 @@ from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -93,7 +95,8 @@ class PublicAccess:
         return host.lower() == urlsplit(self.url).netloc.lower()
 
 
-def _is_public(path: str) -> bool:
+def needs_no_token(path: str) -> bool:
+    """Whether the path belongs to the sign-in of clients on the web, which anyone may open."""
     return path in _PUBLIC_PATHS or path.startswith("/.well-known/")
 
 
@@ -168,9 +171,9 @@ class AccessPolicy:
         is_known = is_public or _names_this_machine(host) or not is_loopback(self.host)
         if not host or not is_known:
             return 421, "This engine answers only under its own address."
-        if self.public is not None and _is_public(path):
+        if self.public is not None and needs_no_token(path):
             return None
-        if any(not _same_origin(origin, host) for origin in headers.getlist("origin")):
+        if _is_of_other_page(headers, host):
             return 403, "Requests from other web pages are refused."
         if is_public and not _names_this_machine(host) and path != "/mcp":
             return 404, "Only MCP is served under this address."
@@ -228,12 +231,32 @@ def _names_this_machine(netloc: str) -> bool:
     return match is not None and is_loopback(match[1])
 
 
+def _is_of_other_page(headers: Headers, host: str) -> bool:
+    """Whether a page of another origin made a browser send this request.
+
+    Browsers send no ``Origin`` for the images, scripts and frames of a page. A link to the engine
+    that the person follows is allowed.
+    """
+    if any(not _same_origin(origin, host) for origin in headers.getlist("origin")):
+        return True
+    is_foreign = headers.get("sec-fetch-site") in {"cross-site", "same-site"}
+    return is_foreign and headers.get("sec-fetch-dest") != "document"
+
+
 def _same_origin(origin: str, host: str) -> bool:
     try:
         parts = urlsplit(origin)
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
+
+
+def _session_owner(client: str) -> AuthenticatedUser:
+    """The owner of the MCP sessions that this client opens; the SDK refuses them to others.
+
+    The names of approved clients differ.
+    """
+    return AuthenticatedUser(AccessToken(token="", client_id=client, scopes=[]))
 
 
 class AccessMiddleware:
@@ -251,8 +274,10 @@ class AccessMiddleware:
         refusal = self._policy.refusal(scope["path"], headers) or self._of_another_user(scope)
         if refusal is None:
             client = scope.setdefault("state", {})[WEB_CLIENT] = self._policy.client_of(headers)
-            sent = send if client is None else self._while_approved(headers, send)
-            await self._app(scope, receive, sent)
+            if client is not None:
+                scope["user"] = _session_owner(client)
+                send = self._while_approved(headers, send)
+            await self._app(scope, receive, send)
         elif refusal[0] == 401 and scope["type"] == "http" and scope["path"] == SIGN_IN_PATH:
             await self._sign_in(scope, receive, send)
         elif refusal[0] == 401 and accepts_html(scope, headers):

@@ -11,15 +11,19 @@ import time
 from typing import Any
 
 from markupsafe import Markup
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions
+from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions, needs_no_token
 from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, WaitingClient
 
 CLIENTS_PATH = "/clients"
 _REFRESH_SECONDS = 2
+_MAX_BODY_BYTES = 262_144
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.5rem .5rem .5rem 0;"
@@ -49,6 +53,22 @@ def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
         return _page("Approve this client", text, refresh=True)
 
     return [*provider.routes(), Route(CONSENT_PATH, consent)]
+
+
+class SignInPaths:
+    """Sends the paths that need no token to the sign-in, and all others to the engine.
+
+    Nothing else of the engine answers a stranger, whatever the path or the method.
+    """
+
+    def __init__(self, app: ASGIApp, provider: ApprovalProvider) -> None:
+        self._app = app
+        sign_in = Starlette(routes=consent_routes(provider))
+        self._sign_in = RequestBodyLimitMiddleware(sign_in, _MAX_BODY_BYTES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_open = scope["type"] != "lifespan" and needs_no_token(scope["path"])
+        await (self._sign_in if is_open else self._app)(scope, receive, send)
 
 
 def client_routes(provider: ApprovalProvider) -> list[BaseRoute]:

@@ -49,8 +49,13 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
 
 def _is_redirect(address: str) -> bool:
     """Whether an approval may be sent there: https, http on this machine, or an app's own scheme,
-    which has a dot (RFC 8252, section 7.1)."""
+    which has a dot (RFC 8252, section 7.1).
+
+    No user name: the person would read ``known.example@other.example`` as the known host.
+    """
     parts = urlsplit(address)
+    if "@" in parts.netloc:
+        return False
     if parts.scheme == "http":
         return parts.hostname in _LOCAL_HOSTS
     return parts.scheme == "https" or "." in parts.scheme
@@ -182,7 +187,8 @@ class ApprovalProvider(OAuthProvider):
             if not _is_redirect(str(address)):
                 raise RegistrationError(
                     "invalid_redirect_uri",
-                    "Redirect addresses need https, http on this machine, or a scheme with a dot.",
+                    "Redirect addresses need https, http on this machine, or a scheme with a dot, "
+                    "and no user name.",
                 )
         while len(self._registered) >= _MAX_REGISTERED:
             del self._registered[next(iter(self._registered))]

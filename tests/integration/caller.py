@@ -36,6 +36,12 @@ class Caller:
         caller._info = the_person()
         return caller
 
+    def named(self, client: str) -> Caller:
+        """The same, but as a client of this name."""
+        caller = copy(self)
+        caller._info = Implementation(name=client, version="1")
+        return caller
+
     def raw(self, name: str, **arguments: Any):
         async def run():
             async with Client(self.server, client_info=self._info) as client:

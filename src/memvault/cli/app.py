@@ -67,9 +67,15 @@ def run(arguments: list[str]) -> int:
             error.message, global_options.debug, 2 if isinstance(error, InvalidParams) else 1
         )
     except Exception as error:
-        reason = f"internal error, {type(error).__name__}: {error}. --debug shows the traceback."
-        return _failed(reason, global_options.debug, 1)
+        return _failed(_reason(error), global_options.debug, 1)
     return 0
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        place = f"{error.filename} cannot be read or written: {error.strerror}"
+        return f"{place}. Correct its permissions, or move it elsewhere if it should not be there."
+    return f"internal error, {type(error).__name__}: {error}. --debug shows the traceback."
 
 
 def _failed(message: str, debug: bool, code: int) -> int:

@@ -194,12 +194,14 @@ class GoalReader:
             subjects = entities or subjects
 
     def _with_vault_names(self, text: str) -> str:
-        """The text with aliases and given names replaced by the vault's own names."""
+        """The text with aliases and given names replaced by the vault's own names, not by titles
+        that a client gave."""
         pieces, position = [], 0
         for mention in self._names.find(text, question=True):
             entity = self._entity(mention)
             typed = text[mention.start : mention.end]
-            if entity.name.casefold() in text.casefold():
+            is_claimed = entity.memory is not None and entity.memory.is_claim
+            if is_claimed or entity.name.casefold() in text.casefold():
                 continue
             if not _words(typed) <= _words(entity.name):  # an alias
                 pieces += [text[position : mention.end], f" ({entity.name})"]

@@ -194,6 +194,8 @@ def _facets(
     if edges is not None:
         yield from _by_entity(goal, results, edges)
     for result in results if not goal.entities else ():
+        if result.memory.is_claim:  # a step does not say who wrote the title
+            continue
         added = result.memory.title
         if result.heading:
             added += ": " + result.heading.rpartition(" > ")[2]

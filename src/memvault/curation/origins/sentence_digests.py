@@ -129,6 +129,8 @@ def units_and_marks(data: bytes) -> Iterator[Unit]:
     arounds, belows = _digests(blocks), _digests(sections)
     before = ""
     for number, (line, place) in enumerate(zip(lines, places, strict=True), 1):
+        if not line.strip():
+            continue
         around, below = arounds.get(place.block, ""), belows.get(place.section, "")
         for part in [line] if number <= head else sentences_in(line):
             if part.strip():

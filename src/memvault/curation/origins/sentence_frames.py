@@ -86,6 +86,8 @@ class _Reader:
         return Line(f"properties {self._key}", self._block) if not is_end else Line("properties", 0)
 
     def body_line(self, line: str, following: str) -> Line:
+        if not self._fences.open and not line.strip():  # quickly: a note may have many
+            return self._blank_line()
         quote = _QUOTE.match(line)
         text = line[quote.end() :] if quote else line
         was_code = bool(self._fences.open)
@@ -93,9 +95,13 @@ class _Reader:
             self._begin_block(is_same=was_code)
             return self._framed([f"code {self._fences.open or '`'}"])
         if not text.strip():
-            self._after_blank = True
-            return self._framed([])
+            return self._blank_line()
         return self._text_line(text, quote[0].count(">") if quote else 0, following)
+
+    def _blank_line(self) -> Line:
+        """A line without a frame, which no sentence of it needs."""
+        self._after_blank = True
+        return Line("", self._block, self._section)
 
     def _text_line(self, text: str, quotes: int, following: str) -> Line:
         item = _ITEM.match(text)

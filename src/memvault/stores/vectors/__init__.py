@@ -100,6 +100,10 @@ class VectorStore(Protocol):
 
     def note_ids(self) -> Iterator[str]: ...
 
+    def chunk_counts(self) -> Mapping[str, int]:
+        """Number of chunks of each note, by its id."""
+        ...
+
     def count(self) -> int:
         """Number of chunks."""
         ...

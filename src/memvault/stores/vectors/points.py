@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
@@ -292,6 +293,9 @@ class PointVectorStore(ABC):
             if note_id not in seen_ids:
                 seen_ids.add(note_id)
                 yield note_id
+
+    def chunk_counts(self) -> Mapping[str, int]:
+        return Counter(note_id_of(point.payload) for point in self._scroll((), _LABELS))
 
     def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
         """Chunks with their texts, some of which are assembled from passages."""
