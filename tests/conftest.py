@@ -45,9 +45,10 @@ from memvault.text.encoders.embedding import Embedder, Window, open_embedder
 from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.tokens import TokenCounter
 from tests.described_tools import described_once
+from tests.integration.forked_engine import forked_engines
 from tests.servers.fixtures import neo4j_server, redis_server
 
-__all__ = ["neo4j_server", "redis_server"]
+__all__ = ["forked_engines", "neo4j_server", "redis_server"]
 SERVER_TESTS = (
     "tests/contract/",
     "tests/integration/test_server_",
