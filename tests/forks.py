@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing.context import BaseContext
 
+ENGINE = "tests.integration.engine_imports"  # imports nearly all that any module needs
+
 
 def forks_of(module: str) -> BaseContext:
-    """Starts processes from one that has imported the module; on Windows, new processes.
+    """Starts processes from one that has imported the module or an engine; on Windows, new ones.
 
     A run has one process to fork from, and it imports nothing more once it runs: one that other
     tests started for another module is ended here.
@@ -16,7 +18,7 @@ def forks_of(module: str) -> BaseContext:
         return multiprocessing.get_context("spawn")
     from multiprocessing.forkserver import _forkserver as server
 
-    if server._preload_modules != [module]:  # type: ignore[attr-defined]
+    if server._preload_modules not in ([module], [ENGINE]):  # type: ignore[attr-defined]
         server._stop()  # type: ignore[attr-defined]
         server.set_forkserver_preload([module])
     return multiprocessing.get_context("forkserver")

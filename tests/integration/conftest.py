@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,11 +14,8 @@ from memvault.config.settings import Settings
 from memvault.stores.open import open_stores
 from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
-from tests.forks import forks_of
 from tests.integration.caller import Caller
-from tests.integration.fork_engine import answer_commands
 from tests.integration.small_vault import opened
-from tests.waiting import until
 
 
 @pytest.fixture
@@ -60,20 +56,3 @@ def writer(tmp_path: Path) -> Iterator[Caller]:
     container = opened(tmp_path)
     yield Caller(container)
     container.close()
-
-
-@pytest.fixture(scope="module")
-def forked_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Bridges and launchers of the module's tests have their tiny engines forked."""
-    if not hasattr(os, "fork"):
-        yield
-        return
-    address = tmp_path_factory.mktemp("engines") / "fork"
-    forks = forks_of("tests.integration.engine_imports")
-    process = forks.Process(target=answer_commands, args=(str(address),), daemon=True)
-    process.start()
-    until(address.exists)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TINY_ENGINES", str(address))
-        yield
-    process.kill()

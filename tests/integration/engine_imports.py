@@ -1,11 +1,14 @@
 """What an engine imports and loads, and its tools: by the process that engines are forked from, and
 nobody else."""
 
+import gc
+
 import pytest
 
 from mcp_server import server
 from mcp_server.engine import process, startup
-from mcp_server.runtime import container
+from mcp_server.runtime import container, generations, indexing_service
+from mcp_server.runtime.worker import give_back_memory
 from memvault.cli import app
 from memvault.text.encoders import openvino_model
 from memvault.text.question_parser import question_parser
@@ -19,3 +22,8 @@ if parser is not None:
 
 server._tool = described_once(server._tool)
 server.build_server(startup.Startup(lambda _: pytest.fail("nobody opens it")))
+
+# Else each engine would go through all of this again and again, and copy it.
+gc.collect()
+gc.freeze()
+generations.settle = indexing_service.settle = give_back_memory

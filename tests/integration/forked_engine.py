@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memvault.config.paths import StateFolder
-from tests.forks import forks_of
-from tests.waiting import PATIENCE_SECONDS
+from tests.forks import ENGINE, forks_of
+from tests.integration.fork_engine import answer_commands
+from tests.waiting import PATIENCE_SECONDS, until
 
 
 def engine_forks() -> BaseContext:
-    return forks_of("tests.integration.engine_imports")
+    return forks_of(ENGINE)
+
+
+@pytest.fixture(scope="module")
+def forked_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Bridges, hooks and commands of the module's tests have their engines forked."""
+    if not hasattr(os, "fork"):
+        yield
+        return
+    address = tmp_path_factory.mktemp("engines") / "fork"
+    process = engine_forks().Process(target=answer_commands, args=(str(address),), daemon=True)
+    process.start()
+    until(address.exists)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FORKED_ENGINES", str(address))
+        yield
+    process.kill()
 
 
 def start_engine(vault: Path, state: StateFolder, variables: Mapping[str, str]) -> BaseProcess:

@@ -158,8 +158,9 @@ def test_a_memory_is_linked_to_nothing_outside(home: Home) -> None:
     given = {"content": "It links.", "rationale": WHY}
     answers = home.call(*[("store_memory", {**given, "link_to": [trap]}) for trap in traps])
     inside = {Path(path).stem for path in before if path.endswith(".md")}
-    stored = home.notes().keys() - before.keys()
-    texts = [home.notes()[path].decode() for path in stored if path.endswith(".md")]
+    after = home.notes()
+    stored = after.keys() - before.keys()
+    texts = [after[path].decode() for path in stored if path.endswith(".md")]
     linked = [target for text in texts for target in re.findall(r"\[\[([^]|]+)", text)]
     unlinked = [answer for answer in answers if "Stored without a link to" in answer]
     refused = [answer for answer in answers if '"error"' in answer]
@@ -172,13 +173,13 @@ def test_a_memory_is_linked_to_nothing_outside(home: Home) -> None:
     ("tool", "argument"), [("get_memory", "id"), ("get_memory", "path"), ("fetch", "id")]
 )
 def test_nothing_outside_is_read(home: Home, tool: str, argument: str) -> None:
-    written = len(home.notes())
+    notes = home.notes()
     for answer in home.call(*[(tool, {argument: home.trap(trap)}) for trap in TRAPS]):
         assert SECRET not in answer
         assert "root:" not in answer
         # A note inside may bear the trap's words as its title, and is then what is meant.
-        assert '"error"' in answer or any(f'"path": "{note}"' in answer for note in home.notes())
-    assert len(home.notes()) == written
+        assert '"error"' in answer or any(f'"path": "{note}"' in answer for note in notes)
+    assert len(home.notes()) == len(notes)
 
 
 def test_questions_and_filters_read_nothing_outside(home: Home) -> None:

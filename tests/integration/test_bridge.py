@@ -24,8 +24,7 @@ from fastmcp.client.transports import StdioTransport
 
 from mcp_server.engine.launcher import read_address
 from memvault.config.paths import StateFolder
-from tests.forks import forks_of
-from tests.integration.forked_engine import exit_code, start_logged
+from tests.integration.forked_engine import engine_forks, exit_code, start_logged
 from tests.integration.tiny_engine import command, environment, serve_as
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -262,7 +261,7 @@ def test_a_bridge_may_ask_for_all_tools(shared_state: Path) -> None:
 
 
 def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:
-    forks, folder = forks_of("tests.integration.engine_imports"), StateFolder(state)
+    forks, folder = engine_forks(), StateFolder(state)
 
     def engine_of_version(version: str) -> BaseProcess:
         process = start_logged(forks, folder, serve_as, version, folder)

@@ -28,6 +28,8 @@ from memvault.vault.files import Vault
 from tests.integration.tiny_engine import environment
 from tests.waiting import until
 
+pytestmark = pytest.mark.usefixtures("forked_engines")
+
 
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

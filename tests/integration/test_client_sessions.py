@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -28,6 +27,7 @@ from mcp_server.server import build_server
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
+from tests.integration.forked_engine import exit_code, start_engine
 from tests.integration.small_vault import write_notes
 from tests.integration.tiny_engine import environment
 from tests.pages.served import served
@@ -146,17 +146,11 @@ def engine(vault: Path) -> Iterator[tuple[Path, str]]:
     """A real engine in a process of its own: the variable that names its state, its address."""
     base = vault.parent / "engines"
     state = StateFolder.of_vault(vault, base)
-    variables = {"MEMVAULT_STATE": str(base), "MEMVAULT_INDEX__NER": "off"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "serve"],
-        env=environment() | variables,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = start_engine(vault, state, {"MEMVAULT_INDEX__NER": "off"})
     address = until(lambda: read_address(state))
     yield base, f"http://{address.netloc}/mcp"
     process.terminate()
-    process.wait(30)
+    assert exit_code(process) == 0
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -25,8 +25,7 @@ from mcp_server.engine.launcher import EngineAddress, Launcher, read_address, wr
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
-from tests.forks import forks_of
-from tests.integration.forked_engine import exit_code, start_logged
+from tests.integration.forked_engine import engine_forks, exit_code, start_logged
 from tests.integration.tiny_engine import command, environment, quick_command, serve
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -35,8 +34,7 @@ IDLE_SECONDS = 1.5  # longer than a busy machine takes from an engine's start to
 
 
 def spawn(state: StateFolder, idle_seconds: float | None = None) -> BaseProcess:
-    forks = forks_of("tests.integration.engine_imports")
-    return start_logged(forks, state, serve, state, idle_seconds)
+    return start_logged(engine_forks(), state, serve, state, idle_seconds)
 
 
 @pytest.fixture(scope="module")

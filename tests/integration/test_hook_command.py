@@ -23,9 +23,11 @@ from memvault.config.hook_files import LIMITS, HookFiles
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
 from tests.integration.forked_engine import start_engine
+from tests.integration.tiny_engine import environment
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("forked_engines")
 SAID = "I moved to Bergen in May."
 
 
@@ -38,8 +40,7 @@ class Hooks:
         self.state = StateFolder.of_vault(self.vault, folder / "state")
         self.files = HookFiles(str(self.state.root))
         self.environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            **environment(),
             "MEMVAULT_STATE": str(folder / "state"),
             "MEMVAULT_INDEX__NER": "off",
         }

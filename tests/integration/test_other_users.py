@@ -18,8 +18,7 @@ from mcp_server.engine.launcher import read_address
 from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.peer_user import Address, is_of_another_user
 from memvault.config.paths import StateFolder
-from tests.forks import forks_of
-from tests.integration.forked_engine import exit_code, start_logged
+from tests.integration.forked_engine import engine_forks, exit_code, start_logged
 from tests.integration.tiny_engine import serve
 from tests.servers.process import free_port
 from tests.waiting import until
@@ -95,7 +94,7 @@ def test_who_ends_the_connection_at_once_is_not_served_either(
 @become_others
 def test_no_header_makes_another_user_seem_to_be_elsewhere(tmp_path: Path) -> None:
     state = StateFolder(tmp_path)
-    forks = forks_of("tests.integration.tiny_imports")
+    forks = engine_forks()
     engine = start_logged(forks, state, serve, state, None)
     try:
         address = until(lambda: read_address(state))

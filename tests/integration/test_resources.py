@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 import time
 import warnings
@@ -28,6 +27,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import UTLState
 from tests.integration.caller import read_resource
+from tests.integration.forked_engine import exit_code, start_engine
 from tests.integration.tiny_engine import environment
 from tests.waiting import until, until_seen
 
@@ -291,24 +291,21 @@ def test_only_the_pulse_can_be_subscribed_to(container: Container) -> None:
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, StateFolder]]:
+def engine(
+    tmp_path_factory: pytest.TempPathFactory, forked_engines: None
+) -> Iterator[tuple[Path, StateFolder]]:
     """A real engine in a process of its own: its vault and its state."""
     home = tmp_path_factory.mktemp("engine")
     vault, state = home / "vault", StateFolder.of_vault(home / "vault", home / "state")
     write_notes(vault)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "serve"],
-        env=variables(state),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = start_engine(vault, state, variables(state))
     until(lambda: read_address(state))
     yield vault, state
     address = read_address(state)  # perhaps of an engine that a bridge has started since
     process.terminate()
     if address is not None and address.pid != process.pid:
         os.kill(address.pid, signal.SIGTERM)
-    process.wait(30)
+    assert exit_code(process) is not None
 
 
 def variables(state: StateFolder) -> dict[str, str]:

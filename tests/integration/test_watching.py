@@ -35,7 +35,7 @@ from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
 CLAIMED = "They asked me to keep it."
-CHECKED_OUT = 400
+CHECKED_OUT = 150
 Write = Callable[..., Path]
 Open = Callable[..., Indexer]
 
@@ -264,7 +264,7 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
 
     async def agent() -> None:
         async with Client(build_server(container)) as client:
-            for number in range(25):
+            for number in range(12):
                 memory = {
                     "content": f"Lamp {number % 5} hangs over [[Topic {number % 12}]].",
                     "title": f"Lamp {number % 5}",

@@ -22,16 +22,20 @@ def command(mode: str, state: Path, idle_seconds: float | None = None) -> list[s
 
 
 def quick_command(state: Path, idle_seconds: float | None = None) -> list[str]:
-    """As `command("serve", …)`; forks the engine where ``TINY_ENGINES`` says who does that."""
+    """As `command("serve", …)`; forks the engine where ``FORKED_ENGINES`` says who does that."""
     engine = command("serve", state, idle_seconds)
-    if address := os.environ.get("TINY_ENGINES"):
+    if address := os.environ.get("FORKED_ENGINES"):
         fork = Path(__file__).with_name("fork_engine.py")
         return [sys.executable, "-I", "-S", str(fork), address, *engine[3:]]
     return engine
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPO / "src"), str(REPO)])}
+    """Variables for a process of this tree, whose engines are forked if those of the module are."""
+    folders = [REPO / "src", REPO]
+    if "FORKED_ENGINES" in os.environ:
+        folders.append(Path(__file__).with_name("forked_commands"))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
 
 
 class TinyBackend:

@@ -38,7 +38,7 @@ def test_plain_prose_is_only_put_in_lower_case(text: str) -> None:
     assert fold(text).text == text.lower()
 
 
-@given(st.text(max_size=300))
+@given(st.text(max_size=80))
 def test_a_span_of_folded_text_lies_in_the_original(text: str) -> None:
     folded = fold(text)
     assert folded.places is None or len(folded.places) == len(folded.text)
