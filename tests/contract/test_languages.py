@@ -144,6 +144,12 @@ def test_a_part_of_a_joined_word_finds_it(
     assert hits[0].note_id == id_of(f"note {found}")
 
 
+def test_hiragana_counts_for_little_in_a_japanese_question(vectors: VectorStore) -> None:
+    vectors.replace([short("fence", "柵は来週塗る。"), short("talk", "これはいいですか。")])
+    hits = chunk_hits(vectors, vectors.rank_keywords("柵はいいですか？", 2))
+    assert hits[0].note_id == id_of("fence")
+
+
 @pytest.mark.parametrize(
     ("word", "other"),
     [("বাগানে", "বাগান"), ("పుస్తకాలు", "పుస్తకం"), ("પુસ્તકો", "પુસ્તક"), ("पुस्तकें", "पुस्तक")],

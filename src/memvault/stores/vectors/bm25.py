@@ -51,6 +51,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+_HIRAGANA = re.compile("[\u3041-\u309f]+")  # in Japanese mostly function words and endings
 # Accents, and the signs of India's scripts that join or change letters: the engine would split
 # words at them.
 _INDIAN = map(chr, range(0x900, 0xE00))
@@ -121,7 +122,9 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
         languages: the languages of the searched notes, other than English.
     """
     query_language = language_of_query(text, languages)
-    weak_words = function_words(text, query_language) if query_language else []
+    weak_words = _HIRAGANA.findall(text)
+    if query_language is not None:
+        weak_words += function_words(text, query_language)
     weights: dict[int, float] = {}
     for language in (query_language,) if query_language else ("english", *languages):
         stemmers = {"english" if language in WITHOUT_STEMMER else language}
