@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import qdrant_edge as qdrant
 
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
 from memvault.stores.open import Stores, open_stores
+from memvault.stores.vectors.edge_shard import open_shard
 from tests.contract.conftest import DIMENSION
 from tests.contract.store_child import NOTES, write
 from tests.contract.test_vectors import id_of
@@ -172,6 +174,18 @@ def test_a_damaged_shard_mends_itself_or_asks_for_recovery(
     else:  # the engine's log held what the file had lost
         assert_whole(stores, FILLED - 1)
         stores.close()
+
+
+def test_a_shard_of_which_a_point_lost_its_note_asks_for_recovery(
+    filled: Path, tmp_path: Path
+) -> None:
+    folder = copied(filled, tmp_path / "copy")
+    shard = open_shard(folder / "vectors", DIMENSION)
+    (point, *_), _ = shard.scroll(qdrant.ScrollRequest(limit=1))
+    shard.update(qdrant.UpdateOperation.clear_payload([point.id]))
+    shard.close()
+    with pytest.raises(StorageError, match=r"integrity check failed. Recovery required\."):
+        opened(folder)
 
 
 @pytest.fixture

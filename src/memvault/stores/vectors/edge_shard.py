@@ -118,6 +118,9 @@ def _load(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
     if set(shard.info().payload_schema) != set(_INDEXES):
         raise faults.integrity_error()
     shard.scroll(qdrant.ScrollRequest(limit=64, with_payload=True, with_vector=True))
+    without_labels = qdrant.Filter(must=[qdrant.IsEmptyCondition(LABELS)])
+    if shard.count(qdrant.CountRequest(filter=without_labels, exact=True)):
+        raise faults.integrity_error()
     _drop_mapped_pages(folder)
     return shard
 
