@@ -99,7 +99,8 @@ def _mismatched(indexer: Indexer) -> list[Finding]:
         if extra:
             findings.append(_error(f"{len(extra)} notes in the {name} that the catalogue lacks"))
     missing = sorted(indexer.comparison.lacking_chunks(counts))
-    return findings + [_error("missing from the vector index", path) for path in missing]
+    message = "missing from the vector index, in whole or in part"
+    return findings + [_error(message, path) for path in missing]
 
 
 def _troubled_notes(indexer: Indexer) -> list[Finding]:

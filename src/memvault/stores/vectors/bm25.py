@@ -10,7 +10,8 @@ tokenization for European language text retrieval*, 2004); in the scripts of Ind
 without their last vowel signs.
 
 A query has the terms of its own language, or of all languages if its words do not show which one it
-is. A query without accents also has the English terms, since people leave accents out.
+is. A query without accents also has the English terms, since people leave accents out. Function
+words count little in a query, and hiragana, in which Japanese writes most of them, as little.
 """
 
 from __future__ import annotations
