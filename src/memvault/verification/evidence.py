@@ -15,9 +15,11 @@ from memvault.verification.claims.claim_sources import origin_of
 from memvault.verification.claims.claims import Claim
 from memvault.verification.doubt import is_set_apart
 
+MAX_SHOWN = 3  # pieces of evidence
+
 
 class WeighedEvidence(NamedTuple):
-    """The evidence against some claims and for them, and whether every claim is confirmed."""
+    """The evidence against some claims, the first for them, and whether all are confirmed."""
 
     against: tuple[Evidence, ...]
     confirming: tuple[Evidence, ...]
@@ -59,14 +61,18 @@ class EvidenceWeigher:
             prevailing = [other for other in differing if self._prevails(other, claim)]
             for other in prevailing:
                 against.setdefault(other.source.note_id, self._evidence(other))
-            witnesses = [
+            witnesses = (
                 other
                 for other in agreeing
-                if self._confirms(other, claim) and not any(is_older(other, d) for d in differing)
-            ]
-            for witness in witnesses:
+                if not any(is_older(other, d) for d in differing) and self._confirms(other, claim)
+            )
+            has_witness = False
+            for witness in witnesses:  # each takes reading a note
+                has_witness = True
                 confirming.setdefault(witness.source.note_id, self._evidence(witness))
-            is_confirmed = is_confirmed and bool(witnesses) and not prevailing
+                if len(confirming) >= MAX_SHOWN:
+                    break
+            is_confirmed = is_confirmed and has_witness and not prevailing
         return WeighedEvidence(tuple(against.values()), tuple(confirming.values()), is_confirmed)
 
     def origin(self, claim: Claim) -> Origin:

@@ -22,7 +22,7 @@ from memvault.verification.claim_gate import Gate
 from memvault.verification.claims.claim_extraction import Passages
 from memvault.verification.claims.claim_sources import is_claimed, source_of
 from memvault.verification.claims.claims import NAME, Claim, Source
-from memvault.verification.evidence import EvidenceWeigher
+from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
 from memvault.verification.newer_claims import ChangedAt, newer_claims
 from memvault.verification.question_terms import QuestionTerms, terms_of
 from memvault.verification.sensitive_topics import sensitive_topic_of
@@ -30,7 +30,6 @@ from memvault.verification.vault_names import FindNames
 
 WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
 MAX_READ = 3  # first memories that are read in full for a value of the requested kind
-MAX_SHOWN = 3  # pieces of evidence
 DOUBT = 0.6  # score of an unconfirmed claim (triple 11.3); below 0.7 (FR-46)
 
 MemoryOf = Callable[[str], Memory | None]
