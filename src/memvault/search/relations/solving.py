@@ -25,6 +25,7 @@ from memvault.text.stems import stems
 CONTRACTED_FACTOR = 0.55  # factor for each noun read as part of a relation
 MIN_TOPIC_FACTOR = 0.45  # least factor for a result that does not fit the words before its noun
 TOPIC_WORDS_BONUS = 0.3  # added if a title has all stems of those words
+SAMPLED_TITLES = 1_000  # of a kind, at most, whose mean is taken for that of all
 
 
 def narrow(
@@ -50,9 +51,8 @@ def narrow(
     nodes_of_kind = np.flatnonzero(
         (kinds[graph.kind_of] > IS_RIGHT_KIND) & graph.has_note & has_title
     )
-    mean = (
-        graph.vectors[graph.title_text[nodes_of_kind]].mean(axis=0) if len(nodes_of_kind) else 0.0
-    )
+    sample = nodes_of_kind[:: -(-len(nodes_of_kind) // SAMPLED_TITLES) or 1]
+    mean = graph.vectors[graph.title_text[sample]].mean(axis=0) if len(sample) else 0.0
     titles = _centred(graph.vectors[graph.title_text[nodes]], mean)
     fit = (titles @ _centred(topic, mean).T).mean(axis=1)
     word_stems = stems(" ".join(term.modifiers))
