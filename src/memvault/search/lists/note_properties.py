@@ -23,7 +23,8 @@ _YEARLY_KEY = re.compile(
 )
 _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
-MAX_TEXTS = 50_000  # quick texts kept; about 0.5 kB each
+# Quick texts kept, about 0.5 kB each: with fewer than notes, each question would make them again.
+MAX_TEXTS = 500_000
 
 
 class QuickTexts:
