@@ -7,7 +7,7 @@ every note whose record differs from the file, and indexes it again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, ConfigDict
@@ -252,34 +252,37 @@ class Catalogue:
         """The types of all notes."""
         return [kind for kind, paths in list(self._of_type.items()) if paths]
 
-    def of_type(self, kind: str) -> list[Memory]:
-        return self._memories(self._of_type.get(kind, ()))
+    def paths_of_type(self, kind: str) -> Set[str]:
+        """The paths of the notes of this type; like the next two, a set that changes with the
+        vault and is copied before it is iterated over."""
+        return self._of_type.get(kind, frozenset())
 
     def groups(self) -> list[str]:
         """The names of folders and tags that several notes share, in small letters."""
         return list(self._shared_groups)
 
-    def in_group(self, group: str) -> list[Memory]:
-        """The notes in folders of this name or with this tag."""
-        return self._memories(self._in_group.get(group, ()))
+    def paths_in_group(self, group: str) -> Set[str]:
+        """The paths of the notes in folders of this name or with this tag."""
+        return self._in_group.get(group, frozenset())
 
     def property_keys(self) -> list[str]:
         """The keys of the properties that notes have, besides those that memvault itself reads."""
         return [key for key, paths in list(self._with_property.items()) if paths]
 
-    def with_property(self, key: str) -> list[Memory]:
-        """The notes that have a property of this key."""
-        return self._memories(self._with_property.get(key, ()))
+    def paths_with_property(self, key: str) -> Set[str]:
+        """The paths of the notes that have a property of this key."""
+        return self._with_property.get(key, frozenset())
 
     def of_days(self, is_meant: Callable[[date], bool]) -> list[Memory]:
         """The notes that are of a day for which ``is_meant`` is true, or name one."""
         days = [day for day in list(self._of_day) if is_meant(day)]
         paths = set().union(*(self._of_day.get(day, ()) for day in days))
-        return self._memories(sorted(paths))
+        return self.at(paths)
 
-    def _memories(self, paths: Iterable[str]) -> list[Memory]:
-        """The memories of these paths, without notes that were deleted meanwhile."""
-        records = map(self._records.get, list(paths))
+    def at(self, paths: Iterable[str]) -> list[Memory]:
+        """The memories at these paths, ordered by path, without notes that were deleted
+        meanwhile."""
+        records = map(self._records.get, sorted(paths))
         return [record.memory for record in records if record is not None]
 
     def __len__(self) -> int:

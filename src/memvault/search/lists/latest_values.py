@@ -33,7 +33,7 @@ def notes_with_latest_value(question: str, memories: MemoryLookup, today: date) 
     having = {
         memory.id: memory
         for key in keys
-        for memory in memories.with_property(key)
+        for memory in memories.at(memories.paths_with_property(key))
         if says_its_day(memory) and memory.day <= today and shown_value(memory.properties[key])
     }
     named = [memory for memory in having.values() if other_terms <= _terms_naming(memory)]

@@ -218,17 +218,18 @@ class Listing:
         if asks_only_for_latest(question):
             return latest_first(all_in_scope(catalogue, scope))
         kind = type_asked_for(question, catalogue.types)
-        memories = catalogue.of_type(kind) if kind else []
+        paths = catalogue.paths_of_type(kind) if kind else frozenset[str]()
         if kind is None and asks_for_all(question):
             group = type_asked_for(question, catalogue.groups)
-            memories = catalogue.in_group(group) if group else []
-        return _by_importance(memory for memory in memories if in_scope(memory, scope))
+            paths = catalogue.paths_in_group(group) if group else frozenset[str]()
+        return _by_importance(memory for memory in catalogue.at(paths) if in_scope(memory, scope))
 
     def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """All notes of a type that are of a time or name a day of it."""
         catalogue = self._indexed.catalogue
-        of_type = (memory for memory in catalogue.of_type(kind) if in_scope(memory, scope))
-        return time.all_of_this_time(of_type, catalogue.days_named)
+        of_type = catalogue.at(catalogue.paths_of_type(kind))
+        of_scope = (memory for memory in of_type if in_scope(memory, scope))
+        return time.all_of_this_time(of_scope, catalogue.days_named)
 
     def _hits_of(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]

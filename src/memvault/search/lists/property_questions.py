@@ -222,13 +222,14 @@ class PropertyQuestion:
         verb_terms = frozenset[int]().union(*map(terms_of, self._verbs))
         groups = [] if types else _named_in(memories.groups(), terms - key_terms - verb_terms)
         if types:
-            listed = [memory for kind in types for memory in memories.of_type(kind)]
+            paths = set[str]().union(*map(memories.paths_of_type, types))
         elif groups:
-            listed = _in_all_groups(groups, memories)
+            paths = _paths_in_all_groups(groups, memories)
         else:
-            listed = list({m.id: m for key in keys for m in memories.with_property(key)}.values())
-        if len(listed) > (MAX_NOTES_DENYING if self.negated else MAX_NOTES):
+            paths = set[str]().union(*map(memories.paths_with_property, keys))
+        if len(paths) > (MAX_NOTES_DENYING if self.negated else MAX_NOTES):
             return None
+        listed = memories.at(paths)
         group_terms = frozenset[int]().union(*map(terms_of, groups))
         keys = [key for key in keys if any(key in memory.properties for memory in listed)]
         named_terms = group_terms.union(*map(terms_of, types), *map(terms_of_key, keys))
@@ -388,11 +389,10 @@ def _named_in(names: Iterable[str], question_terms: frozenset[int]) -> list[str]
     return [name for name in names if (terms := terms_of(name)) and terms <= question_terms]
 
 
-def _in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> list[Memory]:
-    """The notes in a folder or with a tag for each of these names; names of equal terms are one."""
-    members_by_terms: dict[frozenset[int], dict[str, Memory]] = {}
+def _paths_in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> set[str]:
+    """The paths of the notes in a folder or with a tag for each of these names; names of equal
+    terms are one."""
+    paths_by_terms: dict[frozenset[int], set[str]] = {}
     for group in groups:
-        members = members_by_terms.setdefault(terms_of(group), {})
-        members.update({memory.id: memory for memory in memories.in_group(group)})
-    first, *others = members_by_terms.values()
-    return [memory for key, memory in first.items() if all(key in members for members in others)]
+        paths_by_terms.setdefault(terms_of(group), set()).update(memories.paths_in_group(group))
+    return set.intersection(*paths_by_terms.values())
