@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memvault.model.memory import Memory
-from memvault.search.context.properties import named_properties, terms_of, words_of_key
+from memvault.search.context.properties import named_properties
+from memvault.search.property_text import terms_of, words_of_key
 
 
 def lines_with_writers(

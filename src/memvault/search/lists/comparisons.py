@@ -1,4 +1,5 @@
-"""Limits that a question sets for a number: "over 200", "at least 3", "between 50 and 100 EUR"."""
+"""Comparisons in questions: limits for a number ("over 200", "between 50 and 100 EUR"), and
+superlatives."""
 
 from __future__ import annotations
 
@@ -15,6 +16,12 @@ LARGEST = frozenset(
      "largest", "longest", "most", "steepest", "tallest", "top", "widest")
 )  # fmt: skip
 SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
+_SUPERLATIVE = re.compile(
+    r"\b(?:most|least|best|worst|first|last|\w{3,}est|am \w+sten|l[ae]s? (?:plus|moins)|"
+    r"(?:el|la|l[oa]s) (?:más|menos)|(?:il|la|i|le) (?:più|meno)|[oa]s? (?:mais|menos)|"
+    r"het (?:meest|minst)|сам(?:ый|ая|ое|ые))\b",
+    re.IGNORECASE,
+)
 _BEST = re.compile(r"\b(best|worst)(?=[- ]\w+ed\b)", re.IGNORECASE)
 _OVER = (
     "more than|over|above|exceeding|(?:great|larg|bigg|high|long|heavi|dear)er than|"
@@ -153,6 +160,12 @@ def comparison_in(question: str) -> Comparison | None:
 def with_highest(question: str) -> str:
     """The question with "highest rated" for "best rated", and "lowest" for "worst"."""
     return _BEST.sub(lambda found: "highest" if found[0].lower() == "best" else "lowest", question)
+
+
+def asks_to_compare(question: str) -> bool:
+    """Whether a question sets a limit for a number, or asks for the most or the first of anything,
+    so that it compares all rows of a table."""
+    return comparison_in(question) is not None or _SUPERLATIVE.search(question) is not None
 
 
 @lru_cache(maxsize=256)  # an answer asks for each of its notes

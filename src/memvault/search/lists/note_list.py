@@ -15,7 +15,7 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
-from memvault.search.context.properties import shown_value
+from memvault.search.property_text import shown_value
 from memvault.search.scope import in_scope
 from memvault.text.words import composed
 from memvault.vault.frontmatter.properties import key_of
