@@ -234,6 +234,8 @@ def test_a_client_is_the_writer_of_its_note_that_the_person_merged_into_theirs(
     call("store_memory", title=f"{name} hut", content=f"The {name} hut sleeps ten.", rationale=WHY)
     by_person = Attribution("page", "merged on the page", kind="person")
     container.actions.merge([f"{name} hut"], name, by_person)
+    page = Pages(container).get(f"/memory/{filled('{id}', container, name)}")
+    assert f"{'partly ' if own else ''}written by eve, unverified" in page
     for form in ("raw", "narrative", "structured"):
         quoted = call("inject_context", query=f"How many does the {name} hut sleep?",
                       distillation_mode=form, max_tokens=900)["context"]  # fmt: skip

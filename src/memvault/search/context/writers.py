@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memvault.model.memory import Memory
-from memvault.model.provenance import Origin, Provenance
+from memvault.model.provenance import Origin
 from memvault.model.search import Hit
 from memvault.search.context.forms import without_tags
 from memvault.search.context.outline import Code, Statement
@@ -32,15 +32,9 @@ def marks_of(hits: Sequence[Hit], tokens: TokenCounter, limit: int) -> list[str]
 
 
 def _mark_of(hit: Hit) -> str:
-    writer = _mark(_main_writer(hit.memory.provenance)) if hit.memory.is_claim else ""
+    writer = _mark(hit.memory.provenance.claimant) if hit.memory.is_claim else ""
     superseding = hit.verification.superseded_by
     return writer + (f" (superseded by {superseding})" if superseding is not None else "")
-
-
-def _main_writer(provenance: Provenance) -> Origin:
-    """Who wrote most of the text of a note that the person wrote none of, or its properties."""
-    has_text = not provenance.origin.is_person
-    return provenance.origin if has_text else provenance.spans[0].origin
 
 
 def _number_of_newer(hit: Hit) -> str:
@@ -72,4 +66,4 @@ def code_with_writer(code: Code, memory: Memory) -> Code:
 
 
 def _mark(origin: Origin) -> str:
-    return f" (written by {origin.name or origin.kind}, unverified)"
+    return f" (written by {origin.writer}, unverified)"
