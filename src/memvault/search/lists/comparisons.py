@@ -105,7 +105,7 @@ _RANGE = _pattern(_BETWEEN, rf"{_NUMBER}\s*(?:{_AND})\s*{_NUMBER}")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NumberLimits:
     """The numbers from ``low`` to ``high``, both included.
 
     Attributes:
@@ -134,7 +134,7 @@ class Comparison:
         return any(1_000 <= limit < 10_000 for limit in (self.low, self.high))
 
 
-def comparison_in(question: str) -> Comparison | None:
+def comparison_in(question: str) -> NumberLimits | None:
     """The limits that a question sets for a number; None if it sets none."""
     if _ANY_NUMBER.search(question) is None:  # as in most questions
         return None
@@ -143,7 +143,7 @@ def comparison_in(question: str) -> Comparison | None:
             (_number_of(*range_match.group(1, 2)), _number_of(*range_match.group(3, 4)))
         )
         minutes = minutes_in(question[range_match.end() :])
-        return Comparison(low, high, _without(question, range_match, minutes), minutes)
+        return NumberLimits(low, high, _without(question, range_match, minutes), minutes)
     low, high, rest, minutes = -math.inf, math.inf, question, None
     for pattern, is_least, is_included in _LIMITS:
         if match := pattern.search(rest):
@@ -154,7 +154,7 @@ def comparison_in(question: str) -> Comparison | None:
                 high = min(high, limit if is_included else math.nextafter(limit, -math.inf))
             minutes = minutes_in(rest[match.end() :])
             rest = _without(rest, match, minutes)
-    return Comparison(low, high, rest, minutes) if rest != question else None
+    return NumberLimits(low, high, rest, minutes) if rest != question else None
 
 
 def with_highest(question: str) -> str:

@@ -16,7 +16,7 @@ from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import (
     LARGEST,
     SMALLEST,
-    Comparison,
+    NumberLimits,
     comparison_in,
     with_highest,
 )
@@ -135,7 +135,7 @@ class PropertyQuestion:
     text: str
     words: dict[str, frozenset[int]]
     time: QuestionTime | None
-    limits: Comparison | None
+    limits: NumberLimits | None
     order: int
     negated: bool
     overdue_on: date | None = None
