@@ -164,7 +164,7 @@ class LadybugGraphStore(CypherGraphStore):
 def _opened(path: Path) -> ladybug.Database:
     """The database in a file.
 
-    A process that was killed amid a write may leave the end of the log damaged. Only that write,
+    A process that was killed during a write may leave the end of the log damaged. Only that write,
     which has not returned, is left out.
     """
     limits = {
