@@ -64,7 +64,7 @@ class Batch:
     version: int
 
 
-class EarlyEmbedding:
+class EmbeddingAhead:
     """Embeds some notes while others are still read, so that the encoder need not wait.
 
     It stops at notes whose vectors are cached.
@@ -130,7 +130,7 @@ class BatchWriter:
         self._lock = lock
 
     def prepared(
-        self, pending: ChangeSet, ahead: Executor, early: EarlyEmbedding
+        self, pending: ChangeSet, ahead: Executor, early: EmbeddingAhead
     ) -> Iterator[Batch]:
         """The batches, ready to be written; the next ones are embedded meanwhile."""
         waiting: deque[Future[Batch]] = deque()
@@ -159,7 +159,7 @@ class BatchWriter:
         version: int,
         names: Mapping[str, tuple[Name, ...]],
         *,
-        early: EarlyEmbedding,
+        early: EmbeddingAhead,
     ) -> Batch:
         texts = early.take_texts(readings)
         unread_notes = [

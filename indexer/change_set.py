@@ -77,7 +77,7 @@ class NoteReading:
         )
 
 
-class Unreadable(MemvaultError):
+class UnreadableNote(MemvaultError):
     """The note exists but cannot be read."""
 
 
@@ -85,7 +85,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     """Read and parse one note; None if it does not exist or is in quarantine.
 
     Raises:
-        Unreadable: the operating system refuses to read the file, or memvault has a fault.
+        UnreadableNote: the operating system refuses to read the file, or memvault has a fault.
     """
     stat = vault.stat(path)
     if stat is None:
@@ -97,12 +97,12 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     except (OSError, MemvaultError) as error:
         if vault.stat(path) is None:
             return None
-        raise Unreadable(f"{path}: cannot be read: {error}") from error
+        raise UnreadableNote(f"{path}: cannot be read: {error}") from error
     try:
         note = parse_note(path, examined.data, max_bytes=max_bytes)
     except Exception as error:  # a fault in one note must not stop the others
         logger.exception("The note %s cannot be parsed.", path)
-        raise Unreadable(
+        raise UnreadableNote(
             f"{path}: cannot be read because of a fault in memvault; engine.log has the details, "
             "please report them"
         ) from error
@@ -241,7 +241,7 @@ class ChangeSetReader:
                 pending.stats[path] = reading.stat
                 if self._vault.stat(path) != reading.stat:  # written meanwhile
                     reading = read_note(self._vault, path, self._max_bytes)
-        except Unreadable as error:
+        except UnreadableNote as error:
             result.problems[path] = error.message.removeprefix(f"{path}: ")
             return None
         record = self._catalogue.record(path)
@@ -347,5 +347,5 @@ class ChangeSetReader:
         """Read a note that loses its id to another; None if it cannot be read."""
         try:
             return read_note(self._vault, path, self._max_bytes)
-        except Unreadable:
+        except UnreadableNote:
             return None

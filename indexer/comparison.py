@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,11 +23,19 @@ class ScanDifference:
 
 
 class Mismatch(NamedTuple):
-    """Ids of nodes and of chunks whose notes have no record; paths of notes that lack either."""
+    """How the stores differ from the catalogue.
 
-    nodes: set[str]
-    chunks: set[str]
-    missing: set[str]
+    Attributes:
+        stray_nodes: ids of notes in the graph that have no record.
+        stray_chunks: ids of notes in the vector index that have no record.
+        without_node: paths of notes that the graph lacks.
+        without_chunks: paths of notes that the vector index lacks, in whole or in part.
+    """
+
+    stray_nodes: set[str]
+    stray_chunks: set[str]
+    without_node: set[str]
+    without_chunks: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +94,19 @@ class Comparison:
         )
 
     def mismatch(self) -> Mismatch:
-        """How the stores differ from the catalogue."""
-        path_of = {memory.id: memory.path for memory in self.catalogue.all()}
+        records = {record.memory.id: record for record in self.catalogue.records()}
         nodes = {node.id for node in self.stores.graph.all_nodes() if node.path}
         counts = self.stores.vectors.chunk_counts()
-        missing = {path_of[memory_id] for memory_id in path_of.keys() - nodes}
-        missing |= self.lacking_chunks(counts)
-        return Mismatch(nodes - path_of.keys(), counts.keys() - path_of.keys(), missing)
-
-    def lacking_chunks(self, counts: Mapping[str, int]) -> set[str]:
-        """Paths of notes of which the vector index lost chunks; it has these numbers of them."""
-        return {
-            record.memory.path
-            for record in self.catalogue.records()
-            if counts.get(record.memory.id, 0) < max(record.chunks, 1)
-        }
+        return Mismatch(
+            nodes - records.keys(),
+            counts.keys() - records.keys(),
+            {records[note_id].memory.path for note_id in records.keys() - nodes},
+            {
+                record.memory.path
+                for note_id, record in records.items()
+                if counts.get(note_id, 0) < max(record.chunks, 1)
+            },
+        )
 
     def is_same_file(self, stat: NoteStat) -> bool:
         """Whether the note's record is of this file, though perhaps of other authors."""

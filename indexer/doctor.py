@@ -85,22 +85,18 @@ def _unindexed(indexer: Indexer) -> list[Finding]:
 
 
 def _mismatched(indexer: Indexer) -> list[Finding]:
-    path_of = {memory.id: memory.path for memory in indexer.catalogue.all()}
-    counts = indexer.stores.vectors.chunk_counts()
-    nodes = {node.id for node in indexer.stores.graph.all_nodes() if node.path}
-    findings = [
-        _error("missing from the graph", path_of[memory_id])
-        for memory_id in sorted(path_of.keys() - nodes)
+    mismatch = indexer.comparison.mismatch()
+    strays = {"graph": mismatch.stray_nodes, "vector index": mismatch.stray_chunks}
+    lacks_chunks = "missing from the vector index, in whole or in part"
+    return [
+        *(_error("missing from the graph", path) for path in sorted(mismatch.without_node)),
+        *(
+            _error(f"{len(ids)} notes in the {store} that the catalogue lacks")
+            for store, ids in strays.items()
+            if ids
+        ),
+        *(_error(lacks_chunks, path) for path in sorted(mismatch.without_chunks)),
     ]
-    for name, extra in (
-        ("vector index", counts.keys() - path_of.keys()),
-        ("graph", nodes - path_of.keys()),
-    ):
-        if extra:
-            findings.append(_error(f"{len(extra)} notes in the {name} that the catalogue lacks"))
-    missing = sorted(indexer.comparison.lacking_chunks(counts))
-    message = "missing from the vector index, in whole or in part"
-    return findings + [_error(message, path) for path in missing]
 
 
 def _troubled_notes(indexer: Indexer) -> list[Finding]:

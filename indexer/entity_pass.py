@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection
 from itertools import islice
 
-from indexer.change_set import Unreadable, read_note
+from indexer.change_set import UnreadableNote, read_note
 from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
@@ -92,7 +92,7 @@ class EntityPass:
                 continue
             try:
                 reading = read_note(indexer.vault, path, indexer.max_note_bytes)
-            except Unreadable:
+            except UnreadableNote:
                 continue  # the scan has reported it
             if reading is not None and reading.note.content_hash == memory.content_hash:
                 notes.append(reading.note)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from indexer.catalogue import Catalogue
-from indexer.change_set import Unreadable, read_note
+from indexer.change_set import UnreadableNote, read_note
 from indexer.entity_cache import EntityCache
 from indexer.name_registry import NameRegistry
 from indexer.suppressed_nodes import SuppressedNodes
@@ -174,7 +174,7 @@ class GraphWriter:
             memory = self._catalogue.by_path(path)
             try:
                 reading = read_note(self._vault, path, self._max_note_bytes)
-            except Unreadable as error:
+            except UnreadableNote as error:
                 logger.warning("%s", error)
                 continue
             if memory is not None and reading is not None:

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 
-from indexer.batches import AHEAD, BATCH, BatchWriter, EarlyEmbedding
+from indexer.batches import AHEAD, BATCH, BatchWriter, EmbeddingAhead
 from indexer.catalogue import Catalogue
 from indexer.change_set import ChangeSet, ChangeSetReader, read_note
 from indexer.comparison import Comparison
@@ -316,7 +316,7 @@ class Indexer:
         pending = ChangeSet(deleted=set(deleted), stats=dict.fromkeys(deleted))
         with self._due.taken_over(pending, {*paths, *deleted}):
             with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
-                early = EarlyEmbedding(self._embedder, ahead)
+                early = EmbeddingAhead(self._embedder, ahead)
                 self._reader.read(
                     paths, pending, report, result, forced=forced, on_reading=early.add
                 )
@@ -348,7 +348,7 @@ class Indexer:
         self,
         pending: ChangeSet,
         ahead: ThreadPoolExecutor,
-        early: EarlyEmbedding,
+        early: EmbeddingAhead,
         report: Report,
         result: ScanReport,
     ) -> None:

@@ -51,7 +51,7 @@ class Repairs:
     def remove_strays(self) -> Repaired:
         """Remove nodes and chunks without a record."""
         stores = self.comparison.stores
-        nodes, chunks, missing = self.comparison.mismatch()
+        nodes, chunks, without_node, without_chunks = self.comparison.mismatch()
         linking: set[str] = set()
         if nodes:
             sources = {edge.source for edge in stores.graph.neighbours(nodes)} - nodes
@@ -60,4 +60,4 @@ class Repairs:
         if chunks:
             stores.vectors.remove(chunks)
         self.report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
-        return Repaired(nodes | chunks, linking, missing)
+        return Repaired(nodes | chunks, linking, without_node | without_chunks)

@@ -147,10 +147,9 @@ def _passage(hit: Hit) -> str:
     own_heading = hit.memory.provenance.own_heading(hit.heading)
     heading = f" > {own_heading}" if own_heading else ""
     origin = origin_shown(hit.memory, list(hit.lines))
-    author = origin.name or str(origin.kind)
     is_claim = not origin.is_person and not is_verified(hit, list(hit.lines))
     text = hit.text.strip()
     if is_claim:  # no line of it may look like the heading of another passage
         quoted = "\n".join(_HEADING.sub(r"\1\\#", line) for line in bare_lines(text))
-        text = f"(Written by {author}; I have not confirmed this.)\n{quoted}"
+        text = f"(Written by {origin.writer}; I have not confirmed this.)\n{quoted}"
     return f"### {hit.memory.title}{heading} ({place})\n{text}"

@@ -29,7 +29,6 @@ from tests.integration.forked_engine import forked_engines
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["forked_engines", "neo4j_server", "redis_server"]
-gc.disable()  # until the first test: what is imported and collected stays
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,7 +39,6 @@ def made_once() -> Iterator[None]:
     each server lists its tools once."""
     gc.collect()
     gc.freeze()
-    gc.enable()
     model = OpenVinoModel
     with pytest.MonkeyPatch.context() as patch:
         known = KnownWindows()

@@ -22,10 +22,10 @@ from mcp_server.hooks.summaries import (
     prompt_of,
     supported_sentences,
 )
-from memvault.capture.capturer import Captured, Capturer, Progress
+from memvault.capture.capturer import Captured, CaptureProgress, Capturer
 from memvault.capture.extract import Item, ItemKind, content_words, repeats
 from memvault.capture.hook_input import kept_input
-from memvault.capture.session_note import Session
+from memvault.capture.session_note import CapturedSession
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
@@ -161,8 +161,8 @@ class CaptureQueue:
             record.files = list(dict.fromkeys([*record.files, *files]))
             transcript = None
         folder = call.folder or record.folder
-        session = Session(call.client, call.session_id, folder, self._project_of(folder))
-        progress = Progress(record.offset, record.note_path)
+        session = CapturedSession(call.client, call.session_id, folder, self._project_of(folder))
+        progress = CaptureProgress(record.offset, record.note_path)
         captured = self._capturer.capture(
             session,
             transcript,
@@ -189,7 +189,7 @@ class CaptureQueue:
         cited = [memory.id for memory in memories if memory.path in call.message]
         self._container.learning.record_citations(call.client, cited)
 
-    def _summarise(self, session: Session) -> None:
+    def _summarise(self, session: CapturedSession) -> None:
         """Add a summary of the new lines by the client's own model, if it may be asked."""
         with self._records.lock(session.client, session.id):
             lines = list(self._records.get(session.client, session.id).unsummarised)
@@ -202,7 +202,7 @@ class CaptureQueue:
         items = tuple(Item(ItemKind.SUMMARY, sentence, "assistant") for sentence in sentences)
         with self._records.lock(session.client, session.id):
             record = self._records.get(session.client, session.id)
-            progress = Progress(record.offset, record.note_path)
+            progress = CaptureProgress(record.offset, record.note_path)
             saved = self._capturer.write(session, progress, items, ())
             del record.unsummarised[: len(lines)]
             if saved.change is not None:

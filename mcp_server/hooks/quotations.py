@@ -90,8 +90,7 @@ class Quotation:
         origin = self.origin or origin_shown(self.memory, lines)
         if origin.is_person or self.memory.verified:
             return ""
-        claimant = origin.name or str(origin.kind)
-        return f", claimed by {' '.join(claimant.split())[:60]}"
+        return f", claimed by {' '.join(origin.writer.split())[:60]}"
 
 
 def distinct(quotations: Sequence[Quotation]) -> list[Quotation]:

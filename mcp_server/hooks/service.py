@@ -19,7 +19,7 @@ from mcp_server.hooks.project_folder import project_of
 from mcp_server.hooks.quotations import Quotation, distinct
 from mcp_server.hooks.recall import HookRecall
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
-from memvault.capture.session_note import Session
+from memvault.capture.session_note import CapturedSession
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.hook_files import CAPTURES, HookFiles
 from memvault.model.change import Priority, TaskType
@@ -130,7 +130,7 @@ class HookService:
         return Reply(context, self._notice(record))
 
     def _for_start(self, record: SessionRecord, call: HookCall) -> list[Quotation]:
-        current = Session(call.client, call.session_id).note_id
+        current = CapturedSession(call.client, call.session_id).note_id
         return self._recall.for_project(record.folder, record.project, current, call.client)
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:

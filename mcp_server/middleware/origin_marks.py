@@ -130,9 +130,8 @@ def claimant(memory: Memory | None) -> str:
     """The author of an unverified memory that the person did not write; "" for any other."""
     if memory is None or memory.verified or memory.provenance.is_person:
         return ""
-    origin = memory.provenance.spans[0].origin
     partly = "partly " if memory.provenance.own else ""
-    return partly + (origin.name or str(origin.kind))
+    return partly + memory.provenance.claimant.writer
 
 
 def origin_shown(memory: Memory, lines: object = None) -> Origin:
@@ -140,5 +139,4 @@ def origin_shown(memory: Memory, lines: object = None) -> Origin:
     only if all of it is theirs."""
     if isinstance(lines, list) and [type(number) for number in lines] == [int, int]:
         return memory.provenance.of_lines(LineRange(*lines))
-    provenance = memory.provenance
-    return provenance.origin if provenance.is_person else provenance.spans[0].origin
+    return memory.provenance.claimant

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memvault.curation.targets import nearest_names, resolve, resolve_note
+from memvault.curation.targets import resolve, resolve_note
 from memvault.model.errors import NoteNotFound, NoteQuarantined, StorageError
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
@@ -56,15 +55,14 @@ class NodeLookup:
         Raises:
             NoteNotFound: no note has this name; the message has the nearest names.
             AmbiguousTarget: several notes have this name; the message has their paths.
+            NoteQuarantined: the note is in quarantine.
         """
-        catalogue = self._container().live.indexer.catalogue
         path_or_name = name.strip().lstrip("/")
-        with suppress(NoteNotFound):
-            return resolve_note(path_or_name, catalogue)
-        self.raise_if_quarantined(path_or_name)
-        nearest = nearest_names(path_or_name, catalogue)
-        hint = f"the nearest are {', '.join(nearest)}" if nearest else "search for what it says"
-        raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
+        try:
+            return resolve_note(path_or_name, self._container().live.indexer.catalogue)
+        except NoteNotFound:
+            self.raise_if_quarantined(path_or_name)
+            raise
 
     def memory_on_disk(self, path: str) -> Memory:
         """The memory at a path that may not be indexed yet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -38,7 +38,7 @@ from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory, checked_importance
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, checked_importance
 
 Delta = Annotated[
     float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
@@ -99,37 +99,31 @@ class OperationTools(Tools):
                 "edit_memory does not change the lifecycle: the person sets it in the note's "
                 "properties, or you with set_lifecycle (--tools full)"
             )
-        note = self._box.container.actions.target(target).note if edit.sets("project") else None
-        if note is not None:
-            call = TaskAction.by(
-                "edit_memory", target=note.id, operation=operation, content=content,
-                property=property,
-            )  # fmt: skip
-            notice = self._propose_move(note, call, rationale, preview=preview)
-            if notice is not None:
-                project = note.project or ""
-                return EditedAnswer(
-                    node_id=note.id, path=note.path, before=project, after=project, preview=preview,
-                    notice=notice, pulse=self._box.meter.of_vault(),
-                )  # fmt: skip
         adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
-        done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=True)
+        actions, why = self._box.container.actions, why_of(rationale)
+        done = actions.edit(target, edit, why, preview=True)
         node_id = done.plan.node_ids[0]
         contradicted = self._box.contradicted(
             done.result.stated, apart_from=None if adds else node_id
         )
         if not preview:
-            done = self._box.container.actions.edit(target, edit, why_of(rationale))
+            done = actions.edit(target, edit, why)
         memory = self._box.container.live.indexer.as_on_disk(done.result.path)  # None if it is held
         hint = self._box.supersede_hint(memory, contradicted) if contradicted and memory else None
+        call = TaskAction.by(
+            "edit_memory", target=node_id, operation=operation, content=content, property=property
+        )
+        notice = self._box.propose(done.approval, call, why, preview=preview)
+        fields = {"after": done.result.before} if done.approval and not preview else {}
         return EditedAnswer.of(
             done.result,
             node_id=node_id,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
             contradicts=[ContradictedShape.of(memory) for memory in contradicted] or None,
-            notice=hint,
+            notice=notice or hint,
             pulse=self._box.meter.of_vault(),
+            **fields,
         )
 
     @tool(annotations=SETS, tags=FULL, title="Merge memories or concepts")
@@ -254,20 +248,20 @@ class OperationTools(Tools):
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
             return self._record_claim(ProposalKind.PERMANENT, target, rationale, preview=preview)
-        note = self._box.container.actions.target(target).note if move else None
-        if note is not None:
-            call = TaskAction.by("set_lifecycle", target=note.id, lifecycle=lifecycle, move=True)
-            notice = self._propose_move(note, call, rationale, preview=preview)
-            if notice is not None:
-                return SetAnswer(
-                    node_id=note.id, path=note.path, proposed_path=lifecycle_path(note, lifecycle),
-                    before=note.lifecycle, after=note.lifecycle, preview=preview,
-                    notice=notice, pulse=self._box.meter.of_vault(),
-                )  # fmt: skip
+        why = why_of(rationale)
         done = self._box.container.actions.set_lifecycle(
-            target, lifecycle, why_of(rationale), move=move, preview=preview
+            target, lifecycle, why, move=move, preview=preview
         )
-        return self._answer(done, preview=preview)
+        node_id = done.plan.node_ids[0]
+        call = TaskAction.by("set_lifecycle", target=node_id, lifecycle=lifecycle, move=move)
+        notice = self._box.propose(done.approval, call, why, preview=preview)
+        fields = {}
+        if done.approval is not None and not preview:
+            fields = {
+                "path": done.approval.path, "proposed_path": done.result.path,
+                "after": done.result.before,
+            }  # fmt: skip
+        return self._answer(done, preview=preview, notice=notice, **fields)
 
     @tool(annotations=SETS, tags=FULL, title="Mark a memory as verified or wrong")
     def verify_memory(
@@ -293,14 +287,6 @@ class OperationTools(Tools):
             preview=preview,
         )  # fmt: skip
         return self._answer(done, preview=preview)
-
-    def _propose_move(
-        self, note: Memory, call: TaskAction, rationale: str, *, preview: bool
-    ) -> str | None:
-        """The notice that moving this note waits for the person; None if it need not."""
-        why = why_of(rationale)
-        needed = self._box.container.approvals.for_notes(ProposalKind.MOVED, [note], why)
-        return self._box.propose(needed, call, why, preview=preview)
 
     def _record_claim(
         self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
@@ -332,6 +318,8 @@ class OperationTools(Tools):
             pulse=self._box.meter.of_vault(),
         )
 
-    def _answer(self, done: ChangeResult[PropertyChange], *, preview: bool) -> SetAnswer:
-        node_id = done.plan.node_ids[0]
-        return SetAnswer.of(done.result, node_id=node_id, **self._operated(done, preview))
+    def _answer(
+        self, done: ChangeResult[PropertyChange], *, preview: bool, **others: Any
+    ) -> SetAnswer:
+        fields = {"node_id": done.plan.node_ids[0], **self._operated(done, preview), **others}
+        return SetAnswer.of(done.result, **fields)

@@ -31,7 +31,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.goals import GoalReader, NamedEntity
-from memvault.reasoning.plans import Step, Trigger, plan, trigger_of
+from memvault.reasoning.plans import ToolCall, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import FoundMemory, search_plan
 from memvault.reasoning.sentences.entailment import Hierarchy
 from memvault.search.times.time_spans import Calendar
@@ -149,7 +149,7 @@ class _EntropyMeter:
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    def entropy_after(self, step: Step) -> float:
+    def entropy_after(self, step: ToolCall) -> float:
         """The entropy of the memories that recall_memory finds with this step's parameters."""
         filters = step.params.get("filters")
         scope = Scope(Filters(**filters) if filters else None, step.params.get("project"))

@@ -91,7 +91,7 @@ def test_a_note_is_shown_by_title_alias_file_name_path_and_id(
         assert run(["show", name, "--raw"]) == 0
         assert capsys.readouterr().out == text
     assert run(["show", "What the bike costs"]) == 1
-    assert "the nearest are What the bike cost" in capsys.readouterr().err
+    assert "the nearest names are What the bike cost" in capsys.readouterr().err
 
 
 def test_init_of_a_folder_of_ones_own_says_what_other_commands_need(

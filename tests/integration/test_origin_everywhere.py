@@ -224,6 +224,25 @@ def test_a_sentence_that_a_client_changed_in_the_persons_note_says_so(
         assert "has a stove." in quoted and "has a stove. (written" not in quoted
 
 
+@pytest.mark.parametrize("own", ["", "# Yew\n\nThe Yew hut has a stove.\n"])
+def test_a_client_is_the_writer_of_its_note_that_the_person_merged_into_theirs(
+    call: Caller, container: Container, own: str
+) -> None:
+    name = "Yew" if own else "Hazel"
+    (container.vault.root / f"{name}.md").write_text(own)
+    container.indexing.index_written([f"{name}.md"])
+    call("store_memory", title=f"{name} hut", content=f"The {name} hut sleeps ten.", rationale=WHY)
+    by_person = Attribution("page", "merged on the page", kind="person")
+    container.actions.merge([f"{name} hut"], name, by_person)
+    page = Pages(container).get(f"/memory/{filled('{id}', container, name)}")
+    assert f"{'partly ' if own else ''}written by eve, unverified" in page
+    for form in ("raw", "narrative", "structured"):
+        quoted = call("inject_context", query=f"How many does the {name} hut sleep?",
+                      distillation_mode=form, max_tokens=900)["context"]  # fmt: skip
+        part = next(each for each in quoted.split("\n\n") if f"{name} hut sleeps ten." in each)
+        assert "(written by eve, unverified)" in part
+
+
 def test_a_preference_is_of_the_client_that_set_it(call: Caller) -> None:
     for client, key in (("kite", "units"), ("eve", "tone"), ("kite", "paper")):
         call("set_preference", client, key=key, value="as usual", rationale=WHY)

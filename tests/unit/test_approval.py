@@ -10,8 +10,10 @@ from memvault.curation.approval import Approvals
 from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.edit import EditOperation, EditResult, NoteEdit, stage_edit
 from memvault.curation.operations.move import Move
 from memvault.curation.operations.remember import remember
+from memvault.model.change import ChangeKind
 from tests.desk import Desk
 
 EVE = Attribution("eve", "It belongs there now.")
@@ -42,7 +44,7 @@ def desk(vault_folder: Path) -> AskingDesk:
     return AskingDesk(vault_folder)
 
 
-def reason(done: ChangeResult[Move]) -> str:
+def reason(done: ChangeResult[Move] | ChangeResult[EditResult]) -> str:
     assert done.change is None and done.approval is not None
     return done.approval.reason
 
@@ -70,3 +72,23 @@ def test_a_client_undoes_only_its_own_changes(desk: AskingDesk) -> None:
     assert refused.change is None and refused.approval is not None
     assert "another client" in refused.approval.reason and "ideas/Tide.md" in desk.tree()
     assert desk.curator.undo(hashes, BOB).change is not None
+
+
+def test_a_client_sets_the_project_of_its_own_note_but_not_of_the_persons(
+    desk: AskingDesk,
+) -> None:
+    desk.write("Quay.md", "The quay is closed.\n")
+    own = desk.store("Tide", "eve")
+    project = NoteEdit(EditOperation.SET_PROPERTY, "harbour", property="PROJECT")
+    assert edited(desk, own, project).change is not None
+    assert reason(edited(desk, "Quay.md", project)).startswith("Quay.md is their own note")
+    appended = NoteEdit(EditOperation.APPEND, "It opens in May.")
+    assert edited(desk, "Quay.md", appended).change is not None
+
+
+def edited(desk: AskingDesk, path: str, edit: NoteEdit) -> ChangeResult[EditResult]:
+    target = desk.target(path)
+    return desk.curator.perform(
+        lambda staging: stage_edit(staging, target, edit),
+        ChangeKind.EDITED, (target.name,), target.node_ids, EVE,
+    )  # fmt: skip

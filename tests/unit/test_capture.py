@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.capture.capturer import Capturer, Progress
+from memvault.capture.capturer import CaptureProgress, Capturer
 from memvault.capture.changes_of_mind import replaced
 from memvault.capture.extract import ItemKind, extract, says_little
-from memvault.capture.session_note import Session, extended_note, new_note
+from memvault.capture.session_note import CapturedSession, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns, spoken, without_private
 from memvault.model.errors import DiskFull
 from memvault.vault.parse import parse_note
@@ -21,7 +21,7 @@ from tests.desk import Desk
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
-SESSION = Session("claude-code", "s-1", "/home/ada/aurora", "aurora")
+SESSION = CapturedSession("claude-code", "s-1", "/home/ada/aurora", "aurora")
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
@@ -255,7 +255,7 @@ def test_a_second_capture_adds_what_is_new_and_nothing_else(
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
-    first = capturer.capture(SESSION, path, Progress())
+    first = capturer.capture(SESSION, path, CaptureProgress())
     transcript(tmp_path, ("user", "I moved to Bergen in May."), ("user", "My dog is called Rex."))
     second = capturer.capture(SESSION, path, first.progress)
     assert first.progress.path == second.progress.path is not None
@@ -268,8 +268,8 @@ def test_a_capture_that_was_cut_off_is_repeated_without_doubling(
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
-    first = capturer.capture(SESSION, path, Progress())
-    again = capturer.capture(SESSION, path, Progress())  # as if the progress had been lost
+    first = capturer.capture(SESSION, path, CaptureProgress())
+    again = capturer.capture(SESSION, path, CaptureProgress())  # as if the progress had been lost
     assert again.progress == first.progress and again.change is None
     assert len(list((desk.root / "sessions").rglob("*.md"))) == 1
 
@@ -278,7 +278,7 @@ def test_what_the_person_edits_in_the_note_stays(
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
-    first = capturer.capture(SESSION, path, Progress())
+    first = capturer.capture(SESSION, path, CaptureProgress())
     note = first.progress.path
     assert note is not None
     edited = desk.read(note).replace("in May", "in June") + "\n## My own\r\n\r\nA line of mine.\r\n"
@@ -293,7 +293,7 @@ def test_a_note_that_the_person_removed_is_not_written_again(
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
-    first = capturer.capture(SESSION, path, Progress())
+    first = capturer.capture(SESSION, path, CaptureProgress())
     assert first.progress.path is not None
     (desk.root / first.progress.path).unlink()
     transcript(tmp_path, ("user", "My dog is called Rex."))
@@ -303,7 +303,7 @@ def test_a_note_that_the_person_removed_is_not_written_again(
 
 def test_a_capture_can_be_taken_back(desk: Desk, capturer: Capturer, tmp_path: Path) -> None:
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
-    captured = capturer.capture(SESSION, path, Progress())
+    captured = capturer.capture(SESSION, path, CaptureProgress())
     assert captured.change is not None
     history = desk.curator.history.change(captured.change)
     assert history.client == "claude-code" and history.kind == "captured"
@@ -316,8 +316,8 @@ def test_a_full_disk_loses_nothing(
     with monkeypatch.context() as full:
         full.setattr(desk.vault, "create_at", _full)
         with pytest.raises(DiskFull):
-            capturer.capture(SESSION, path, Progress())
-    assert capturer.capture(SESSION, path, Progress()).change is not None
+            capturer.capture(SESSION, path, CaptureProgress())
+    assert capturer.capture(SESSION, path, CaptureProgress()).change is not None
 
 
 def _full(path: str, data: bytes) -> bool:
@@ -343,9 +343,11 @@ def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_anoth
     desk: Desk, capturer: Capturer, tmp_path: Path
 ) -> None:
     path = transcript(tmp_path, ("user", "We decided to build only on Mondays."))
-    sessions = [Session("claude-code", key, "/home/ada/aurora", "aurora") for key in ("s-1", "s-2")]
+    sessions = [
+        CapturedSession("claude-code", key, "/home/ada/aurora", "aurora") for key in ("s-1", "s-2")
+    ]
     for session in [*sessions, *sessions]:
-        capturer.capture(session, path, Progress())
+        capturer.capture(session, path, CaptureProgress())
     assert [each.rpartition("/")[2] for each in sorted(desk.tree())] == [
         "aurora 2026-03-01 09.00 2.md", "aurora 2026-03-01 09.00.md",
     ]  # fmt: skip

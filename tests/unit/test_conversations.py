@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations.conversation import Conversation, Turn, Unreadable
+from memvault.vault.conversations.conversation import Conversation, Turn, UnreadableEntry
 from memvault.vault.conversations.export_files import read_export
 from memvault.vault.parse import parse_note
 
@@ -53,13 +53,13 @@ def said(sender: str, text: str, **more: Any) -> dict[str, Any]:
     return {"sender": sender, "text": text, "content": [{"type": "text", "text": text}]} | more
 
 
-def read(folder: Path, provider: Any, *entries: Any) -> list[Conversation | Unreadable]:
+def read(folder: Path, provider: Any, *entries: Any) -> list[Conversation | UnreadableEntry]:
     file = folder / "conversations.json"
     file.write_text(json.dumps(entries), encoding="utf-8")
     return list(read_export(file, provider))
 
 
-def only(found: list[Conversation | Unreadable]) -> Conversation:
+def only(found: list[Conversation | UnreadableEntry]) -> Conversation:
     (conversation,) = found
     assert isinstance(conversation, Conversation)
     return conversation
@@ -163,7 +163,7 @@ def test_a_malformed_entry_is_named_and_the_rest_is_read(tmp_path: Path) -> None
         chatgpt(message("system", "x")),
         chatgpt(message("user", "Hello")),
     )
-    reasons = [item.reason for item in found if isinstance(item, Unreadable)]
+    reasons = [item.reason for item in found if isinstance(item, UnreadableEntry)]
     assert reasons == [
         "it is not a conversation",
         "it has no messages (mapping)",
@@ -290,4 +290,4 @@ def test_no_entry_however_odd_stops_an_import(
     except InvalidParams as error:
         assert "is an export of" in error.message
         return
-    assert isinstance(found, Unreadable)
+    assert isinstance(found, UnreadableEntry)

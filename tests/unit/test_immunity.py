@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memvault.text.encoders.embedding import Embedder
 from memvault.verification.immunity import Action, Immunity, check
-from memvault.verification.immunity.folding import fold, readable
+from memvault.verification.immunity.folding import fold, folded_as_read
 from tests.benchmarks import immunity_held_out
 from tests.benchmarks.immunity_texts import BENIGN, filled
 
@@ -231,7 +231,7 @@ def test_notes_about_directions_in_other_languages_pass(text: str) -> None:
 
 @given(st.text('ab &#;n(\n\u200b😀<>1x"é', max_size=200))
 def test_a_span_of_readable_text_lies_in_the_original(text: str) -> None:
-    seen = readable(text)
+    seen = folded_as_read(text)
     assert seen.places is None or len(seen.places) == len(seen.text)
     assert seen.places is None or seen.places == sorted(seen.places)
     assert all(0 <= place < len(text) for place in seen.places or ())

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from memvault.capture.extract import Item, ItemKind
-from memvault.capture.session_note import Session, extended_note
+from memvault.capture.session_note import CapturedSession, extended_note
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MalformedFrontmatter, NoteConflict
@@ -91,7 +91,9 @@ def test_what_is_added_below_an_open_mark_is_found(tmp_path: Path, shape: str) -
     annotate(desk, "The boat.")
     assert "The boat." in found(desk.vault.read("Plan.md"))
     items = [Item(ItemKind.FACT, "I have a boat.", "person")]
-    longer = extended_note(Session("claude", "1"), "Plan.md", opened.encode(), items, ["a.py"])
+    longer = extended_note(
+        CapturedSession("claude", "1"), "Plan.md", opened.encode(), items, ["a.py"]
+    )
     assert "I have a boat." in found(longer) and "a.py" in found(longer)
 
 
@@ -128,7 +130,7 @@ def test_what_is_added_to_any_note_is_found_and_hides_nothing(
         assert annotate(desk, "b2x.") and edit(desk, "append", "b3x.")
         items = [Item(ItemKind.FACT, "I have a boat, b4x.", "person")]
         note = desk.vault.read("Plan.md")
-        after = extended_note(Session("claude", "1"), "Plan.md", note, items, ["b5x.py"])
+        after = extended_note(CapturedSession("claude", "1"), "Plan.md", note, items, ["b5x.py"])
         assert words(found(before)) <= words(found(after))
         assert words(after.decode()) - words(before.decode()) <= words(found(after))
 

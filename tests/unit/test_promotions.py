@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memvault.capture.extract import extract
-from memvault.capture.session_note import Session, new_note
+from memvault.capture.session_note import CapturedSession, new_note
 from memvault.capture.transcripts import Turn
 from memvault.curation.tasks.note_tasks import is_captured, promotion
 from memvault.model.memory import Memory
@@ -17,7 +17,7 @@ SAID = "We decided to use [[DuckDB]] for reports because it reads Parquet. I pre
 
 
 def captured(text: str) -> tuple[Memory, bytes]:
-    session = Session("codex", "s-1", "/srv/aurora", "aurora")
+    session = CapturedSession("codex", "s-1", "/srv/aurora", "aurora")
     composed = new_note(session, list(extract([Turn("person", text, NOW)])), [], NOW)
     assert composed is not None
     path, data = composed

@@ -9,7 +9,7 @@ import pytest
 
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.question import Question, phrase_of
-from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
+from memvault.search.relations.question_masking import NamedSpan, QuestionReader
 from memvault.search.times.time_spans import Calendar
 from memvault.text.question_parser import QuestionParser, question_parser
 
@@ -29,11 +29,9 @@ def find_names(text: str) -> list[NamedSpan]:
     return [NamedSpan(match.start(), match.end(), (match[0],)) for match in found]
 
 
-WORDS = Vocabulary(find_names, lambda _: None)
-
-
 def read(parser: QuestionParser, text: str) -> Question:
-    return QuestionReader(parser).read(text, WORDS, Calendar(date(2026, 11, 21)))
+    today = Calendar(date(2026, 11, 21))
+    return QuestionReader(parser).read(text, find_names, lambda _: None, today)
 
 
 def triples(question: Question) -> list[tuple[str, str, str]]:

@@ -101,7 +101,8 @@ def test_the_working_set_is_the_last_fifty_memories_most_recent_first(answers):
 
 def test_reads_of_the_pulse_are_counted_until_the_next_call(sessions):
     session = sessions.touch("a")
-    assert [session.pulse_was_read() for _ in range(3)] == [1, 2, 3]
+    for _ in range(3):
+        session.pulse_was_read()
     assert sessions.get("a").pulse_reads == 3
     sessions.touch("a")
     assert session.pulse_reads == 0

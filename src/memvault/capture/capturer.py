@@ -8,7 +8,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from memvault.capture.extract import Item, extract
-from memvault.capture.session_note import Session, extended_note, new_note
+from memvault.capture.session_note import CapturedSession, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
@@ -17,7 +17,7 @@ from memvault.model.change import ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CaptureProgress:
     """The part of a session that is captured already.
 
     Attributes:
@@ -33,7 +33,7 @@ class Progress:
 class Captured:
     """The result of a capture; ``change`` is the hash to undo it, None if nothing was new."""
 
-    progress: Progress
+    progress: CaptureProgress
     change: str | None = None
     items: tuple[Item, ...] = field(default=())
 
@@ -57,9 +57,9 @@ class Capturer:
 
     def capture(
         self,
-        session: Session,
+        session: CapturedSession,
         transcript: Path | None,
-        progress: Progress,
+        progress: CaptureProgress,
         *,
         more: Sequence[Turn] = (),
         files: Sequence[str] = (),
@@ -91,10 +91,14 @@ class Capturer:
                     yield turn
 
         items = tuple(item for item in extract(chain(turns(), more)) if not known(item))
-        return self.write(session, Progress(offset, progress.path), items, edited)
+        return self.write(session, CaptureProgress(offset, progress.path), items, edited)
 
     def write(
-        self, session: Session, progress: Progress, items: tuple[Item, ...], edited: Sequence[str]
+        self,
+        session: CapturedSession,
+        progress: CaptureProgress,
+        items: tuple[Item, ...],
+        edited: Sequence[str],
     ) -> Captured:
         """Add items and edited files to the session's note; see `capture`."""
         if not items and not edited:
@@ -110,14 +114,14 @@ class Capturer:
             (session.note_id,),
             Attribution(session.client, f"Captured from the session {session.id}."),
         )
-        done = Progress(progress.offset, performed.result or progress.path)
+        done = CaptureProgress(progress.offset, performed.result or progress.path)
         change = performed.change
         return Captured(done, change.reversal_hash if change else None, items)
 
     def _stage(
         self,
         staging: Staging,
-        session: Session,
+        session: CapturedSession,
         known_path: str | None,
         items: Sequence[Item],
         files: Sequence[str],
@@ -144,7 +148,7 @@ class Capturer:
         return staging.create(path, composed)
 
 
-def _is_of(session: Session, data: bytes) -> bool:
+def _is_of(session: CapturedSession, data: bytes) -> bool:
     """Whether a note is the session's own, written by an earlier capture.
 
     That capture may have crashed before it saved its progress, or the note may be in quarantine and

@@ -44,7 +44,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CapturedSession:
     """A client's session, as its hooks name it; ``client`` is the origin of the captured text."""
 
     client: str
@@ -59,7 +59,7 @@ class Session:
 
 
 def new_note(
-    session: Session, items: Sequence[Item], files: Sequence[str], now: datetime
+    session: CapturedSession, items: Sequence[Item], files: Sequence[str], now: datetime
 ) -> tuple[str, bytes] | None:
     """The path and bytes of a new session note; None if there is nothing to write.
 
@@ -94,7 +94,7 @@ def new_note(
 
 
 def extended_note(
-    session: Session, path: str, data: bytes, items: Sequence[Item], files: Sequence[str]
+    session: CapturedSession, path: str, data: bytes, items: Sequence[Item], files: Sequence[str]
 ) -> bytes:
     """The note with its new lines added; the same bytes if there are none.
 
@@ -134,7 +134,7 @@ def _with_lines(path: str, text: str, heading: str, lines: list[str]) -> str:
 
 
 def _lines_by_heading(
-    session: Session, items: Iterable[Item], files: Iterable[str]
+    session: CapturedSession, items: Iterable[Item], files: Iterable[str]
 ) -> dict[str, list[str]]:
     """The distinct list lines by heading, in the order of the headings."""
     by_heading: dict[str, list[str]] = {name: [] for name in _ORDER}

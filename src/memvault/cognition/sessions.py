@@ -66,11 +66,9 @@ class Session:
             while len(self._accessed) > WORKING_SET:
                 self._accessed.popitem(last=False)
 
-    def pulse_was_read(self) -> int:
-        """Count a pulse read; returns the number of reads since the last tool call."""
+    def pulse_was_read(self) -> None:
         with self._lock:
             self._pulse_reads += 1
-            return self._pulse_reads
 
     def warned(self, advice: Iterable[str]) -> int:
         """Record a warning that suggests these tools; returns how many were ignored before it."""

@@ -1,23 +1,25 @@
 """Decides which changes of clients wait for the person's approval.
 
-A client does not move, forget or merge a note of the person's, make a note permanent by moving it,
-or undo a change of the person or of another client.
+A client does not move, forget or merge a note of the person's, give it another project, make a note
+permanent by moving it, or undo a change of the person or of another client.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from memvault.curation.changes.forgetting import is_stored_only_by, untouched_by_person
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Edit, Plan
+from memvault.curation.operations.properties import spelling
 from memvault.curation.proposals import NeededApproval, ProposalKind
 from memvault.model.change import Change, ChangeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.search.scope import MemoryLookup
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import frontmatter_of, parse_note
 
 _OWN = {
     ProposalKind.MOVED: "{} is their own note, which only they move",
@@ -33,10 +35,12 @@ _OF_OTHERS = (
 _UNDONE = "they changed {} themselves, which only they undo"
 _UNDONE_OF_CLIENT = "{} was changed by another client, whose changes only they undo"
 
-# Changes that move notes, with the kind of their proposals.
+# Changes that move notes to another path or project, with the kind of their proposals.
 _MOVING = {
     ChangeKind.MOVED: ProposalKind.MOVED,
     ChangeKind.ARCHIVED: ProposalKind.MOVED,
+    ChangeKind.LIFECYCLE_SET: ProposalKind.MOVED,
+    ChangeKind.EDITED: ProposalKind.MOVED,
     ChangeKind.MERGED: ProposalKind.MERGED,
 }
 
@@ -56,12 +60,15 @@ class Approvals:
         self._memories = memories
 
     def needed(self, plan: Plan, why: Attribution) -> NeededApproval | None:
-        """The approval that a planned move, merge or undo needs; None if it needs none."""
+        """The approval that a planned change needs; None if it needs none."""
         if not why.by_client:
             return None
         if plan.kind is ChangeKind.UNDONE:
             return _to_undo(map(self._history.change, plan.undoes), why)
-        moves = sorted((edit for edit in plan.edits if edit.moved_to), key=lambda edit: edit.path)
+        if plan.kind not in _MOVING:
+            return None
+        edits = sorted(plan.edits, key=lambda edit: edit.path)
+        moves = [edit for edit in edits if edit.moved_to or _sets_project(edit, plan.kind)]
         return next(filter(None, (self._to_move(edit, plan.kind, why) for edit in moves)), None)
 
     def for_notes(
@@ -87,7 +94,7 @@ class Approvals:
 
     def _to_move(self, edit: Edit, kind: ChangeKind, why: Attribution) -> NeededApproval | None:
         note = self._memories().by_path(edit.path)
-        if note is None or kind not in _MOVING:
+        if note is None:
             return None
         needed = self.for_notes(_MOVING[kind], [note], why)
         if needed is not None or kind is not ChangeKind.MOVED or not _becomes_permanent(note, edit):
@@ -106,6 +113,16 @@ def _becomes_permanent(note: Memory, edit: Edit) -> bool:
     moved = parse_note(edit.moved_to or "", edit.after or edit.before or b"")
     after = memory_of(moved, fallback_time=note.created_at).lifecycle
     return after is Lifecycle.PERMANENT and note.lifecycle is not after
+
+
+def _sets_project(edit: Edit, kind: ChangeKind) -> bool:
+    """Whether an edit sets or removes the property ``project``."""
+    return kind is ChangeKind.EDITED and _project_in(edit.before) != _project_in(edit.after)
+
+
+def _project_in(data: bytes | None) -> Any:
+    values = frontmatter_of(data or b"")
+    return values.get(spelling(values, "project"))
 
 
 def _to_undo(changes: Iterable[Change], why: Attribution) -> NeededApproval | None:

@@ -83,37 +83,34 @@ class Proposals:
         self._open: dict[str, Proposal] = {}
         self._lock = threading.RLock()
 
-    def propose(self, kind: ProposalKind, memory: Memory, actor: Actor, rationale: str) -> Proposal:
+    def propose(self, kind: ProposalKind, memory: Memory, actor: Actor, rationale: str) -> None:
         """Record a client's claim; repeating an open claim changes nothing.
 
         Raises:
             StorageError, DiskFull: it cannot be recorded.
         """
         data = {PROPOSAL: kind, WAS_VERIFIED: memory.verified}
-        return self._propose(memory.id, memory.path, actor, rationale, data)
+        self._propose(memory.id, memory.path, actor, rationale, data)
 
     def propose_call(
         self, needed: NeededApproval, call: TaskAction, actor: Actor, rationale: str
-    ) -> Proposal:
+    ) -> None:
         """Record a client's call that waits for the person's approval."""
         data = {PROPOSAL: needed.kind, CALL: call.model_dump(mode="json")}
-        return self._propose(needed.note_id, needed.path, actor, rationale, data)
+        self._propose(needed.note_id, needed.path, actor, rationale, data)
 
     def _propose(
         self, note_id: str, path: str, actor: Actor, rationale: str, data: dict[str, Any]
-    ) -> Proposal:
+    ) -> None:
         with self._lock:
             self._refresh()
-            key = _key(note_id, data)
-            if key not in self._open:
+            if _key(note_id, data) not in self._open:
                 self._journal.append(
                     JournalEntry(
                         ts=datetime.now(UTC), kind=PROPOSED, actor=actor, note_id=note_id,
                         path=path, rationale=rationale, data=data,
                     )
                 )  # fmt: skip
-                self._refresh()
-            return self._open[key]
 
     def waiting(
         self, memory_of: Callable[[str], Memory | None], is_undone: Callable[[str], bool]

@@ -27,8 +27,7 @@ class NewerClaim:
     @property
     def claimant(self) -> str:
         """The name of who wrote it."""
-        origin = self.memory.provenance.origin
-        return " ".join((origin.name or str(origin.kind)).split())[:60]
+        return " ".join(self.memory.provenance.claimant.writer.split())[:60]
 
     @property
     def day(self) -> str:

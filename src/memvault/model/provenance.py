@@ -47,6 +47,11 @@ class Origin(BaseModel):
         return self.kind is OriginKind.PERSON
 
     @property
+    def writer(self) -> str:
+        """The writer's name; the kind of one without a name."""
+        return self.name or str(self.kind)
+
+    @property
     def witness(self) -> str | None:
         """The group that this origin speaks for; two statements of one group are one witness.
 
@@ -132,6 +137,18 @@ class Provenance(BaseModel):
             foreign_kinds | ({OriginKind.PERSON} if self.own or not foreign_kinds else set())
         )
 
+    @property
+    def claimant(self) -> Origin:
+        """Who wrote most of the body; if that is the person, the first other writer, if any."""
+        return self.origin if not self.origin.is_person else self._first_other
+
+    @property
+    def _first_other(self) -> Origin:
+        """The first other writer, but memvault only if it is the only one: it adds names and
+        headings to texts that it merges."""
+        origins = (span.origin for span in self.spans)
+        return min(origins, key=lambda origin: origin.kind is OriginKind.MEMVAULT, default=PERSON)
+
     def of_lines(self, lines: LineRange) -> Origin:
         """The origin of these lines: the person if no other wrote in them, else the least trusted.
 
@@ -184,7 +201,7 @@ class Provenance(BaseModel):
         """The origin of a line of the frontmatter."""
         if self.is_person or plain_words(line) in self.own_properties:
             return PERSON
-        return self.spans[0].origin
+        return self._first_other
 
 
 def _whole_sentences(sentences: str, words: str) -> Iterator[tuple[int, int]]:

@@ -31,7 +31,7 @@ class Trigger(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ToolCall:
     """One tool call, valid as written."""
 
     tool: str
@@ -40,9 +40,9 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ToolPlan:
     reasoning: str
-    steps: tuple[Step, ...]
+    steps: tuple[ToolCall, ...]
     triggered_by: Trigger
 
 
@@ -61,7 +61,7 @@ def plan(
     tools: Collection[str],
     max_steps: int,
     now: datetime,
-) -> Plan:
+) -> ToolPlan:
     """At most ``max_steps`` calls: preparatory calls first, then the one that answers.
 
     Args:
@@ -76,7 +76,7 @@ def plan(
         steps = preparing[:1]
     else:
         steps = [*preparing[: max_steps - 1], answering]
-    return Plan(_reasoning(goal, pulse, trigger, recalled, steps), tuple(steps), trigger)
+    return ToolPlan(_reasoning(goal, pulse, trigger, recalled, steps), tuple(steps), trigger)
 
 
 _ANSWERS_ALONE = ("get_graph_manifest", "get_recent_context", "get_memetic_status")
@@ -84,18 +84,18 @@ _ANSWERS_ALONE = ("get_graph_manifest", "get_recent_context", "get_memetic_statu
 
 def _preparing_steps(
     goal: Goal, trigger: Trigger, recalled: Sequence[NamedEntity], now: datetime
-) -> Iterator[Step]:
+) -> Iterator[ToolCall]:
     """Calls that prepare the answering call, most helpful first."""
     scope = _scope(goal)
     if Need.OVERVIEW in goal.needs or not recalled:
-        yield Step("get_graph_manifest", {}, "See what the memory holds before asking it")
+        yield ToolCall("get_graph_manifest", {}, "See what the memory holds before asking it")
     if Need.UPKEEP in goal.needs:
-        yield Step("get_memetic_status", {}, "It lists what a person may want to correct")
+        yield ToolCall("get_memetic_status", {}, "It lists what a person may want to correct")
     if Need.RECENT in goal.needs:
         params = {"since": _since(goal, now), **scope}
-        yield Step("get_recent_context", params, "The goal is about what happened lately")
+        yield ToolCall("get_recent_context", params, "The goal is about what happened lately")
     if trigger is Trigger.HIGH_ENTROPY:
-        yield Step(
+        yield ToolCall(
             "generate_search_plan",
             {"query": goal.text, **scope},
             "What was found lies far apart: narrower questions reduce the uncertainty first",
@@ -106,16 +106,16 @@ def _preparing_steps(
             "top_k": MAX_PREFERENCES,
             "filters": {"types": ["preference"]},
         }
-        yield Step("recall_memory", params, "How the person likes it is kept as preferences")
+        yield ToolCall("recall_memory", params, "How the person likes it is kept as preferences")
     if Need.CHANCE in goal.needs:
         params = {"query": goal.text, **scope}
-        yield Step("probabilistic_query", params, "The goal asks how likely something is")
+        yield ToolCall("probabilistic_query", params, "The goal asks how likely something is")
     if Need.CHECK in goal.needs and len(goal.text) >= MIN_REASONING_CHARS:
         params = {"reasoning_summary": goal.text}
-        yield Step("critique_context", params, "Find what speaks against what the goal states")
+        yield ToolCall("critique_context", params, "Find what speaks against what the goal states")
     if Need.CAUSE in goal.needs and goal.entities:
         params = {"action": goal.entities[0].id, "direction": _direction(goal.text)}
-        yield Step(
+        yield ToolCall(
             "query_causal",
             params,
             f"Follow the causes and effects that notes state of {goal.entities[0].name}",
@@ -126,11 +126,11 @@ def _preparing_steps(
             if Need.CAUSE in goal.needs
             else "The goal is about how things are related: follow the relations"
         )
-        yield Step("graph_query", {"query": goal.text, **scope}, why)
+        yield ToolCall("graph_query", {"query": goal.text, **scope}, why)
     if trigger is Trigger.LOW_COHERENCE or len(goal.entities) == 1:
         for entity in (*goal.entities, *recalled)[:1]:
             params = {"node_id": entity.id, "hops": 2, **scope}
-            yield Step(
+            yield ToolCall(
                 "get_neighborhood",
                 params,
                 f"See what {entity.name} is linked with: what was found is loosely connected"
@@ -147,7 +147,7 @@ def _direction(text: str) -> str:
     return "causes" if backward else "effects"
 
 
-def _answering_step(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Step:
+def _answering_step(goal: Goal, trigger: Trigger, tools: Collection[str]) -> ToolCall:
     """The call that answers the goal."""
     aspects = [
         aspect
@@ -165,13 +165,13 @@ def _answering_step(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Ste
     if "inject_context" not in tools:
         if aspects:
             params["verbosity_level"] = 2
-        return Step("recall_memory", params, why)
+        return ToolCall("recall_memory", params, why)
     if aspects:
         params["include_metadata"] = aspects
     if Need.CODE in goal.needs:
         params["distillation_mode"] = "code_focused"
         why += ", code first"
-    return Step("inject_context", params, why)
+    return ToolCall("inject_context", params, why)
 
 
 def _scope(goal: Goal) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _reasoning(
     pulse: CognitivePulse,
     trigger: Trigger,
     recalled: Sequence[NamedEntity],
-    steps: Sequence[Step],
+    steps: Sequence[ToolCall],
 ) -> str:
     state = {
         Trigger.HIGH_ENTROPY: f"High entropy ({pulse.entropy:.2f}): what was found for the goal"

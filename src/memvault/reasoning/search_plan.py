@@ -19,7 +19,7 @@ from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
 from memvault.reasoning.goals import Goal, Need
-from memvault.reasoning.plans import Step
+from memvault.reasoning.plans import ToolCall
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
@@ -54,7 +54,7 @@ class Measure(Protocol):
         """The entropy of these memories, weighted by relevance."""
         ...
 
-    def entropy_after(self, step: Step) -> float:
+    def entropy_after(self, step: ToolCall) -> float:
         """The entropy of a step's results; runs a search."""
         ...
 
@@ -79,7 +79,7 @@ def search_plan(
     limit: int,
     *,
     vague: bool,
-) -> tuple[Step, ...]:
+) -> tuple[ToolCall, ...]:
     """At most ``limit`` questions, each with a tool; never empty.
 
     Args:
@@ -87,7 +87,7 @@ def search_plan(
         vague: whether those results are dispersed or incoherent.
         edges: None if the graph is unreachable.
     """
-    steps: dict[str, Step] = {}
+    steps: dict[str, ToolCall] = {}
     has_several = bool(goal.questions)
     direct = [
         _direct_step(question, results, several=has_several)
@@ -103,7 +103,7 @@ def search_plan(
     return tuple(steps.values())[:limit]
 
 
-def _direct_step(goal: Goal, results: Sequence[FoundMemory], *, several: bool) -> Step:
+def _direct_step(goal: Goal, results: Sequence[FoundMemory], *, several: bool) -> ToolCall:
     narrowed, why = _narrowing(goal, results)
     rationale = "One of the questions that the goal asks at once" if several else "As asked"
     if goal.resolved_text != goal.text:
@@ -112,7 +112,7 @@ def _direct_step(goal: Goal, results: Sequence[FoundMemory], *, several: bool) -
         rationale += f", {why}"
     relational = Need.RELATION in goal.needs or Need.CAUSE in goal.needs
     tool = "graph_query" if relational and "filters" not in narrowed else "recall_memory"
-    return Step(tool, {"query": goal.resolved_text, **narrowed}, rationale)
+    return ToolCall(tool, {"query": goal.resolved_text, **narrowed}, rationale)
 
 
 def _narrowing(goal: Goal, results: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
@@ -144,7 +144,7 @@ def _any_matches(results: Iterable[FoundMemory], filters: Filters) -> bool:
 
 def _facet_steps(
     goal: Goal, results: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
-) -> Iterator[Step]:
+) -> Iterator[ToolCall]:
     """The questions of facets whose results have a clearly lower entropy, most relevant first."""
     max_entropy = measure.entropy_of(results) - MIN_ENTROPY_DROP
     facets = _facets(goal, results, edges)
@@ -170,7 +170,7 @@ def _relevance(facet: _Facet) -> float:
     return sum(member.relevance for member in facet.members)
 
 
-def _facet_step(goal: Goal, facet: _Facet) -> Step:
+def _facet_step(goal: Goal, facet: _Facet) -> ToolCall:
     words = [
         word for word in goal.resolved_text.rstrip("?!. ").split() if name_key(word) not in _VAGUE
     ]
@@ -182,7 +182,7 @@ def _facet_step(goal: Goal, facet: _Facet) -> Step:
         params["project"] = project
     if facet.filters:
         params["filters"] = facet.filters
-    return Step("recall_memory", params, facet.rationale)
+    return ToolCall("recall_memory", params, facet.rationale)
 
 
 def _facets(

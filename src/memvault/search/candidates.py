@@ -13,11 +13,11 @@ from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
 from memvault.search.association import POOL_SIZE, Association, LinkWeight, with_persons_notes
 from memvault.search.calibration import text_with_properties, word_shares
-from memvault.search.context.properties import terms_of
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
 from memvault.search.lists.listing import Listing
 from memvault.search.notices import NONE_OF_THAT_TIME
+from memvault.search.property_text import terms_of
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.relation_search import Indexed, RelationSearch
 from memvault.search.request import Candidates, SearchRequest

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memvault.model.memory import Memory
-from memvault.search.context.properties import named_properties, terms_of, words_of_key
+from memvault.search.context.properties import named_properties
+from memvault.search.property_text import terms_of, words_of_key
 
 
 def lines_with_writers(
@@ -19,14 +20,14 @@ def lines_with_writers(
     shown_lines = []
     for line in lines:
         origin = memory.provenance.of_property(line)
-        writer = origin.name or origin.kind
         if memory.verified or origin.is_person:
             shown_lines.append(line)
         elif not withhold:
             is_mixed = memory.provenance.is_mixed
-            shown_lines.append(f"{line} (written by {writer}, unverified)" if is_mixed else line)
+            mark = f" (written by {origin.writer}, unverified)" if is_mixed else ""
+            shown_lines.append(line + mark)
         elif memory.provenance.is_mixed and _is_in(_key(line), query):
-            shown_lines.append(f"{_key(line)}: (withheld: written by {writer}, unverified)")
+            shown_lines.append(f"{_key(line)}: (withheld: written by {origin.writer}, unverified)")
     return list(dict.fromkeys(shown_lines))
 
 

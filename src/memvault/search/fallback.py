@@ -52,7 +52,7 @@ NOTHING_NAMED = (
 TOO_SLOW = "Timed out after {limit:g} s; the results are partial."
 REMEMBERED = (
     "Neither index answers: this is what the same question found on {when}. Run `memvault doctor` "
-    "to mend them."
+    "to repair them."
 )
 REMEMBERED_SLOW = (
     "The indexes took longer than {limit:g} s: this is what the same question found on {when}."

@@ -18,9 +18,7 @@ from memvault.text.chunking import normalised
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", str, int)
 _SIZES = len(ChunkSize)
-SUBTRACTED_SHARE = (
-    0.8  # share of the common part of a language's notes that is subtracted from a question
-)
+SUBTRACTED_SHARE = 0.8  # of the common part of a language's notes, subtracted from a question
 MAX_STRETCH = 4.0  # greatest factor of cosines' differences
 
 

@@ -30,9 +30,7 @@ IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note 
 SPARE_FACTOR = 2  # of results that are looked at for each one wanted: some are gone or lose places
 CHUNKS_PER_HIT = 10  # chunks that are searched for each hit: a note has several
 COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
-UNVERIFIED_SHARE = (
-    0.02  # share of the relevance that an unverified note loses; a claim loses it twice
-)
+UNVERIFIED_SHARE = 0.02  # of the relevance, which an unverified note loses, and a claim twice
 NAMED_BONUS = 0.1  # is added to the relevance of a note that the question names
 SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
 SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it

@@ -15,9 +15,7 @@ from memvault.search.association import descending
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
 SESSION_BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
-LINKED_SHARE = (
-    0.5  # share of the bonus for a memory that is only linked to one the session has seen
-)
+LINKED_SHARE = 0.5  # of the bonus, for a memory that is only linked to one the session has seen
 
 
 def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:

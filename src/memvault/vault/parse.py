@@ -17,7 +17,7 @@ from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.blocks import read_blocks, short_name
 from memvault.vault.markdown.plugins import clean_tag
-from memvault.vault.markdown.wikilink import Wikilink, find_wikilinks, plain_text
+from memvault.vault.markdown.wikilink import Wikilink, find_wikilinks, without_wikilinks
 
 BINARY_PROBE_BYTES = 8192
 _MAX_CONTROL_SHARE = 0.1
@@ -178,7 +178,7 @@ def _header_links(header: Header) -> list[Link]:
         )
         for key, value in header.values.items()
         for text in strings_of(value)
-        for sentence in (f"{key}: {plain_text(text)}",)  # once, not for each link
+        for sentence in (f"{key}: {without_wikilinks(text)}",)  # once, not for each link
         for wikilink in find_wikilinks(text)
     ]
 

@@ -17,7 +17,7 @@ from memvault.model.memory import Memory
 from memvault.model.months import MONTHS
 from memvault.model.newer_claim import NewerClaim
 from memvault.model.search import Hit
-from memvault.search.context.properties import shown_value, words_of_key
+from memvault.search.property_text import shown_value, words_of_key
 from memvault.search.relations.values import sentences
 from memvault.search.times.time_patterns import WEEKDAYS
 from memvault.text.words import letter_runs

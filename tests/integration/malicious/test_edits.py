@@ -7,7 +7,6 @@ import json
 import pytest
 
 from mcp_server.runtime.container import Container
-from memvault.vault.parse import parse_note
 from tests.benchmarks.trust_attempts import WHY, Caller
 from tests.integration.malicious.vault import write
 
@@ -141,36 +140,23 @@ CRANE = "# Crane\n\n## Use\n\nBelow it.\n\n## Load\n\nThe crane lifts 12 tonnes.
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
-@pytest.mark.parametrize("operation", ["append", "replace_text"])
+@pytest.mark.parametrize(
+    ("operation", "where"),
+    [
+        ("append", {}),
+        ("prepend", {}),
+        ("replace_text", {"find": "Below it."}),
+        ("replace_section", {"section": "Use"}),
+    ],
+)
 def test_no_client_hides_what_the_person_wrote_in_a_comment_without_an_end(
-    call: Caller, container: Container, operation: str, opening: str
+    call: Caller, container: Container, operation: str, where: dict[str, str], opening: str
 ) -> None:
     write(container, "Crane.md", CRANE)
-    where = {"find": "Below it."} if operation == "replace_text" else {}
-    error = call.error(
-        "edit_memory", target="Crane.md", operation=operation, content=opening, rationale=WHY,
-        **where,
-    )  # fmt: skip
-    assert "close it" in error
+    edit = {"target": "Crane.md", "operation": operation, "rationale": WHY, **where}
+    assert "close it" in call.error("edit_memory", content=opening, **edit)
     assert (container.vault.root / "Crane.md").read_text() == CRANE
-    call("edit_memory", target="Crane.md", operation="prepend", content="%% closed %%",
-         rationale=WHY)  # fmt: skip
-
-
-@pytest.mark.parametrize("opening", OPENINGS)
-@pytest.mark.parametrize("operation", ["prepend", "replace_section"])
-def test_a_comment_without_an_end_above_what_the_person_wrote_is_closed(
-    call: Caller, container: Container, operation: str, opening: str
-) -> None:
-    write(container, "Crane.md", CRANE)
-    where = {"section": "Use"} if operation == "replace_section" else {}
-    call("edit_memory", target="Crane.md", operation=operation, content=opening, rationale=WHY,
-         **where)  # fmt: skip
-    text = (container.vault.root / "Crane.md").read_bytes()
-    assert text.decode().endswith("## Load\n\nThe crane lifts 12 tonnes.\n")
-    assert "The crane lifts 12 tonnes." in [block.text for block in parse_note("", text).blocks]
-    found = call("recall_memory", "other", query="How much does the crane lift?")
-    assert "The crane lifts 12 tonnes." in json.dumps(found)
+    call("edit_memory", content="%% closed %%", **edit)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ class Restored:
     path: str | None = None
 
 
-def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = False) -> Forgetting:
+def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = False) -> None:
     """Move a note to the trash, or remove a concept without a note from the graph.
 
     Args:
@@ -129,16 +129,16 @@ def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = Fals
     Raises:
         NoteNotFound: the note no longer exists.
     """
-    forgetting = Forgetting(
-        name=target.name,
-        kind=target.kind,
-        node_ids=target.node_ids,
-        hidden=tuple(sorted(hidden_by(target))),
-        path=target.note.path if target.note else None,
-        permanent=permanent,
+    staging.forget(
+        Forgetting(
+            name=target.name,
+            kind=target.kind,
+            node_ids=target.node_ids,
+            hidden=tuple(sorted(hidden_by(target))),
+            path=target.note.path if target.note else None,
+            permanent=permanent,
+        )
     )
-    staging.forget(forgetting)
-    return forgetting
 
 
 def stage_restoring(

@@ -111,21 +111,21 @@ class Staging:
             f"A note named {stem!r} is excluded by .memvaultignore; give another title"
         )
 
-    def trash(self, path: str) -> str | None:
-        """Move a note to the trash, without its staged edits, and return its path there.
+    def trash(self, path: str) -> None:
+        """Move a note to the trash, without its staged edits.
 
-        Returns None for a note that was only staged. A file whose move out of the trash is staged
-        stays in the trash.
+        A note that was only staged is dropped. A file whose move out of the trash is staged stays
+        in the trash.
         """
         self.read(path)
         origin = self._origin.get(path)
         if origin is not None and is_in_trash(origin):
-            return self.move(path, origin)
-        if origin is None and self._before[path] is None:
+            self.move(path, origin)
+        elif origin is None and self._before[path] is None:
             del self._after[path]
-            return None
-        target = self.free_path(f"{TRASH}/{PurePosixPath(path).name}", first=1)
-        return self.move(path, self._claim(target))
+        else:
+            target = self.free_path(f"{TRASH}/{PurePosixPath(path).name}", first=1)
+            self.move(path, self._claim(target))
 
     def free_path(self, path: str, first: int) -> str:
         """The path if it is free, else the first free one with a number after the name."""
@@ -137,7 +137,7 @@ class Staging:
             raise StorageError(f"There are too many notes named like {path}")
         return free
 
-    def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
+    def move(self, path: str, target: str, *, with_edits: bool = False) -> None:
         """Move a file, with the bytes that the vault has or with its staged edits.
 
         Raises ReadOnlyDocument: it is a PDF file or a canvas.
@@ -151,7 +151,6 @@ class Staging:
         self._after[target] = staged if before is None or with_edits else before
         if before is not None and origin != target:
             self._origin[target] = origin
-        return target
 
     def forget(self, forgetting: Forgetting) -> None:
         """Forget a note, which goes to the trash, or a concept without one."""

@@ -26,7 +26,7 @@ NO_NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class UndoConflict:
     """A change that was not undone because one of its notes was changed afterwards.
 
     Attributes:
@@ -49,7 +49,7 @@ class UndoResult:
     """
 
     undone: tuple[Change, ...]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[UndoConflict, ...]
     plan: Plan
     change: Change | None = None
     approval: NeededApproval | None = None
@@ -90,7 +90,7 @@ class UndoStaging:
     def staged(self) -> UndoResult:
         """Stage the reversal of these changes; those with conflicts are left out."""
         undone: list[Change] = []
-        conflicts: list[Conflict] = []
+        conflicts: list[UndoConflict] = []
         for change in self._newest_first:
             change_conflicts = self._undo(change)
             conflicts.extend(change_conflicts)
@@ -103,16 +103,16 @@ class UndoStaging:
         )
         return UndoResult(tuple(undone), tuple(conflicts), plan)
 
-    def _undo(self, change: Change) -> list[Conflict]:
+    def _undo(self, change: Change) -> list[UndoConflict]:
         """Stage the reversal of a change; if any file has a conflict, nothing is staged."""
         hidden_path = next(
             (path for path in change.paths if self._is_hidden_from_client(path)), None
         )
         if hidden_path is not None:
-            return [Conflict(change.reversal_hash, hidden_path, NO_NOTE)]
+            return [UndoConflict(change.reversal_hash, hidden_path, NO_NOTE)]
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
-            return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
+            return [UndoConflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
         staging_before, conflicts = self._staging, []
         self._staging = staging_before.copy()
         for file in reversed(change.files):
@@ -135,14 +135,14 @@ class UndoStaging:
         self._active.drop(change)
         return []
 
-    def _misled_links(self, change: Change) -> list[Conflict]:
+    def _misled_links(self, change: Change) -> list[UndoConflict]:
         """The conflict of moving notes back under links that a later move left or rewrote."""
         later = self._active.later_move(change)
         path = self._misled(self._staging) if later is not None else None
         if later is None or path is None:
             return []
         reason = f"a link in it would lead elsewhere; {_undo_first(later)}"
-        return [Conflict(change.reversal_hash, path, reason)]
+        return [UndoConflict(change.reversal_hash, path, reason)]
 
     def _is_hidden_from_client(self, path: str) -> bool:
         """Whether a client asks about a file that it may not see.
@@ -157,14 +157,14 @@ class UndoStaging:
         current = self._current_bytes(file.path)
         return current is not None and content_hash(current) == file.after
 
-    def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
+    def _later_change(self, change: Change, file: FileChange) -> UndoConflict | None:
         """The conflict with a later change of the same file, or None."""
         newer = None if file.path == MANIFEST else self._active.newer(change, file)
         if newer is None:
             return None
         return self._conflict(change, file, _undo_first(newer), self._current_bytes(file.path))
 
-    def _undo_file(self, change: Change, file: FileChange) -> Conflict | None:
+    def _undo_file(self, change: Change, file: FileChange) -> UndoConflict | None:
         if file.moved_to is not None:
             return self._undo_move(change, file)
         current = self._current_bytes(file.path)
@@ -184,10 +184,10 @@ class UndoStaging:
             return self._conflict(change, file, NOT_KEPT)
         reason = "it was changed since and stays as it is"
         if file.before is None:
-            return Conflict(change.reversal_hash, file.path, reason)
+            return UndoConflict(change.reversal_hash, file.path, reason)
         return self._conflict(change, file, reason, current, before)
 
-    def _undo_missing(self, change: Change, file: FileChange) -> Conflict | None:
+    def _undo_missing(self, change: Change, file: FileChange) -> UndoConflict | None:
         """Handle a file that is no longer at the path where the change left it."""
         if file.before is None:
             return self._trash_moved_creation(change, file)
@@ -197,7 +197,7 @@ class UndoStaging:
             )
         return self._recreate(change, file)
 
-    def _trash_moved_creation(self, change: Change, file: FileChange) -> Conflict | None:
+    def _trash_moved_creation(self, change: Change, file: FileChange) -> UndoConflict | None:
         """Move a created note to the trash from the path to which a person moved it.
 
         A conflict if they also changed it; None if it is deleted.
@@ -213,9 +213,9 @@ class UndoStaging:
         else:
             self._staging.trash(path)
             return None
-        return Conflict(change.reversal_hash, file.path, reason)
+        return UndoConflict(change.reversal_hash, file.path, reason)
 
-    def _undo_move(self, change: Change, file: FileChange) -> Conflict | None:
+    def _undo_move(self, change: Change, file: FileChange) -> UndoConflict | None:
         target = self._current_target(change, file)
         current, moved = self._current_bytes(file.path), self._current_bytes(target)
         is_unchanged = moved is not None and content_hash(moved) == file.final_hash
@@ -232,7 +232,7 @@ class UndoStaging:
             return None
         return self._conflict(change, file, "another note has this path now", current)
 
-    def _move_back(self, change: Change, file: FileChange, target: str) -> Conflict | None:
+    def _move_back(self, change: Change, file: FileChange, target: str) -> UndoConflict | None:
         before = self._kept_version(file.before) if file.after is not None else None
         if file.after is not None and before is None:
             return self._conflict(change, file, NOT_KEPT)
@@ -251,7 +251,7 @@ class UndoStaging:
         )
         return next(later_paths, None) or file.moved_to or ""
 
-    def _recreate(self, change: Change, file: FileChange) -> Conflict | None:
+    def _recreate(self, change: Change, file: FileChange) -> UndoConflict | None:
         before = self._kept_version(file.before)
         if before is None:
             return self._conflict(change, file, NOT_KEPT)
@@ -288,14 +288,14 @@ class UndoStaging:
         reason: str,
         current: bytes | None = None,
         before: bytes | None = None,
-    ) -> Conflict:
+    ) -> UndoConflict:
         before = before if before is not None else self._kept_version(file.before)
         if self._for_client and before is not None and not _same_note(current, before):
             before = None  # the text of a note that is elsewhere now
         lines: Iterable[LineChange] = ()
         if current is not None and before is not None:
             lines = lines_changed(file.path, current, before)
-        return Conflict(
+        return UndoConflict(
             change.reversal_hash,
             file.path,
             reason,

@@ -94,9 +94,7 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> EditResult:
         case EditOperation.REPLACE_TEXT:
             start, end = note.span_of(edit.find)
             after = content
-    # What is appended follows a mark that closes what the note leaves open.
-    opening = content if edit.operation is EditOperation.APPEND else after
-    if hides_rest(opening) and not hides_rest(note.text[start:end]):
+    if hides_rest(content) and not hides_rest(note.text[start:end]):
         raise InvalidParams(HIDES_REST)
     staging.write(path, note.replaced(start, end, after))
     return EditResult(path, note.text[start:end], after, note.new_sentences(start, end, after))

@@ -13,7 +13,6 @@ from memvault.model.note import ParsedNote
 from memvault.search.relations.values import sentences
 from memvault.vault.compose import (
     bare_lines,
-    closed,
     closed_note,
     lines_of,
     newline_of,
@@ -72,7 +71,7 @@ class EditableText:
         if is_below_heading and self.lines[line - 1].strip():
             before += self.newline
         after = self.newline if line < len(self.lines) else ""
-        return at, at, before + self._block(closed(content)) + after
+        return at, at, before + self._block(content) + after
 
     def replacing_section(
         self, content: str, section: str | None, expected: str | None
@@ -98,7 +97,7 @@ class EditableText:
         head, _, below_heading = content.partition(self.newline)
         if _HEADING_MARKS.match(head) and _heading_key(head) == _heading_key(section):
             content = below_heading  # the heading stays as it is
-        block = closed(content.strip("\r\n"))
+        block = content.strip("\r\n")
         if first == last:  # nothing below the heading yet
             before = "" if self._ends_line(start) else self.newline
             return start, end, f"{before}{self.newline}{block}{self.newline}"

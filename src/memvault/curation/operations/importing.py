@@ -27,7 +27,7 @@ from memvault.vault.conversations.conversation import (
     Conversation,
     Exported,
     Provider,
-    Unreadable,
+    UnreadableEntry,
 )
 from memvault.vault.conversations.export_files import read_export
 from memvault.vault.files import Vault
@@ -55,7 +55,7 @@ class ImportReport:
     updated: list[str] = field(default_factory=list)
     unchanged: int = 0
     left_alone: list[SkippedConversation] = field(default_factory=list)
-    skipped: list[Unreadable] = field(default_factory=list)
+    skipped: list[UnreadableEntry] = field(default_factory=list)
 
 
 def import_conversations(
@@ -104,8 +104,8 @@ class _Import:
         self.titles: list[str] = []
         self.texts: dict[str, str] = {}  # like `_hashes`, for notes that are added or updated
 
-    def add(self, item: Exported | Unreadable) -> None:
-        if isinstance(item, Unreadable):
+    def add(self, item: Exported | UnreadableEntry) -> None:
+        if isinstance(item, UnreadableEntry):
             self.report.skipped.append(item)
             return
         note = compose_note(item.properties(), item.body())

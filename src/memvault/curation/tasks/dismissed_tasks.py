@@ -26,12 +26,12 @@ class DismissedTasks:
         for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda entry: entry.ts):
             self._apply(entry)
 
-    def dismiss(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> str:
-        """Dismiss a task; returns the key by which `reopen` undoes that.
+    def dismiss(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> None:
+        """Dismiss a task until one of its notes changes.
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
-        return self._write(DISMISSED, key_of(task, memory_of), task, actor, now)
+        self._write(DISMISSED, key_of(task, memory_of), task, actor, now)
 
     def reopen(self, key: str, actor: Actor, now: datetime) -> None:
         """Show a dismissed task again.
@@ -56,7 +56,7 @@ class DismissedTasks:
 
     def _write(
         self, kind: str, key: str, task: CurationTask | None, actor: Actor, now: datetime
-    ) -> str:
+    ) -> None:
         data = {"task": key}
         path = None
         if task is not None:
@@ -65,7 +65,6 @@ class DismissedTasks:
         entry = JournalEntry(ts=now, kind=kind, actor=actor, path=path, data=data)
         self._journal.append(entry)
         self._apply(entry)
-        return key
 
     def _apply(self, entry: JournalEntry) -> None:
         key = str(entry.data.get("task", ""))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memvault.model.search import Hit
-from memvault.search.context.properties import shown_value, words_of_key
+from memvault.search.property_text import shown_value, words_of_key
 from memvault.search.relations.values import sentences
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts

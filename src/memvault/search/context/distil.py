@@ -21,13 +21,14 @@ from memvault.search.context.forms import (
     frame_text,
     tags,
 )
-from memvault.search.context.number_questions import asks_to_compare
 from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.parts import Part
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, Budget, select
 from memvault.search.context.writers import code_with_writer, marks_of, with_writer
+from memvault.search.lists.comparisons import asks_to_compare
+from memvault.search.lists.general_questions import asks_for_all
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
@@ -168,9 +169,8 @@ class _Distillation:
         self._tokens = tokens
         self._marks = marks_of(hits, tokens, 0 if budget.terse else budget.tokens)
         self._naming_tokens: list[int] | None = None
-        self._max_table_tokens = (
-            int(MAX_TABLE_SHARE * budget.tokens) if asks_to_compare(query) else 0
-        )
+        needs_tables = asks_for_all(query) or asks_to_compare(query)
+        self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
         self._source_tokens = sum(outline.tokens for outline in outlines)
         self._leading_memory = next(
             (place for place, hit in enumerate(hits) if may_come_first(hit)), None

@@ -1,11 +1,8 @@
-"""Questions that a day, an amount, a name with a number, or a whole table answers."""
+"""Questions that a day, an amount or a name with a number answers."""
 
 from __future__ import annotations
 
 import re
-
-from memvault.search.lists.comparisons import comparison_in
-from memvault.search.lists.general_questions import asks_for_all
 
 _ASKS_DAY = re.compile(
     r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
@@ -24,13 +21,6 @@ _ANSWERED_WITH_DIGITS = re.compile(
     re.IGNORECASE,
 )
 
-_SUPERLATIVE = re.compile(
-    r"\b(?:most|least|best|worst|first|last|\w{3,}est|am \w+sten|l[ae]s? (?:plus|moins)|"
-    r"(?:el|la|l[oa]s) (?:más|menos)|(?:il|la|i|le) (?:più|meno)|[oa]s? (?:mais|menos)|"
-    r"het (?:meest|minst)|сам(?:ый|ая|ое|ые))\b",
-    re.IGNORECASE,
-)
-
 
 def asks_for_day(question: str) -> bool:
     return _ASKS_DAY.search(question) is not None
@@ -43,12 +33,3 @@ def asks_for_amount(question: str) -> bool:
 def is_answered_with_digits(question: str) -> bool:
     """Whether an amount, a day or a name with a number ("version 3") answers the question."""
     return _ANSWERED_WITH_DIGITS.search(question) is not None
-
-
-def asks_to_compare(question: str) -> bool:
-    """Whether a question counts, lists or compares, so that all rows of a table may answer it."""
-    return (
-        asks_for_all(question)
-        or comparison_in(question) is not None
-        or _SUPERLATIVE.search(question) is not None
-    )

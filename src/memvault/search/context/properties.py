@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from memvault.model.memory import Memory
 from memvault.search.context.number_questions import asks_for_amount, asks_for_day
-from memvault.search.context.outline import terms_in
 from memvault.search.lists.comparisons import compares_numbers, first_number
+from memvault.search.property_text import KeysByNearness, shown_value, terms_of
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.relations import NOT_FIELDS
-from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.vault.frontmatter.properties import read_date
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 MAX_PROPERTIES = 6  # properties that are shown
-MAX_VALUE_CHARS = 80  # characters of a value
 MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
-KeysByNearness = Callable[[str, Sequence[str]], Sequence[tuple[float, str]]]
-"""The cosine of each key with a text, the nearest first (`PropertyChooser.by_nearness`)."""
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
 
@@ -68,8 +61,7 @@ class PropertyChooser:
     Thread-safe."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._keys = PhraseVectors(embedder)
+        self._by_nearness = KeysByNearness(embedder)
 
     def relevant(self, memory: Memory, question: str) -> tuple[str, ...]:
         """``key: value`` of the note's type, project, date, and of the `answering` properties."""
@@ -88,15 +80,6 @@ class PropertyChooser:
         named = named_properties(memory, question)
         return list(dict.fromkeys([*days, *nearest, *named]))[:MAX_PROPERTIES]
 
-    def by_nearness(self, text: str, keys: Sequence[str]) -> list[tuple[float, str]]:
-        """The cosine of each key with a text, the nearest first."""
-        if not keys:
-            return []
-        text_vector = self._embedder.embed_query(text)
-        vectors = self._keys.of(map(words_of_key, keys))
-        cosines = [(float(vectors[words_of_key(key)] @ text_vector), key) for key in keys]
-        return sorted(cosines, key=lambda pair: -pair[0])
-
     def _nearest_fields(self, memory: Memory, question: str) -> list[str]:
         """``key: value`` of the field nearest to a question; where it asks for a day or an amount,
         of the two nearest that have one."""
@@ -113,9 +96,9 @@ class PropertyChooser:
         elif terms_of(question) <= _terms_of_names(memory):
             return []
         if keys_of_kind:
-            nearest = self.by_nearness(question, keys_of_kind)[:2]
+            nearest = self._by_nearness(question, keys_of_kind)[:2]
         else:
-            nearest = self.by_nearness(question, list(value_of))[:1]
+            nearest = self._by_nearness(question, list(value_of))[:1]
             nearest = [pair for pair in nearest if pair[0] >= MIN_NEARNESS]
         return [f"{key}: {value_of[key]}" for _, key in nearest]
 
@@ -157,29 +140,3 @@ def _is_bookkeeping(memory: Memory, key: str, shown_value: str) -> bool:
     if key == "source":
         return any(span.origin.name == shown_value for span in memory.provenance.spans)
     return key in BOOKKEEPING and not memory.provenance.is_person
-
-
-def words_of_key(key: str) -> str:
-    """The key of a property as words: "minimum order" for ``minimum_order``."""
-    return key.replace("_", " ").replace("-", " ")
-
-
-@lru_cache(maxsize=20_000)
-def terms_of(text: str) -> frozenset[int]:
-    """The terms that keyword search has for the content words, so that "authors" is "author"."""
-    words = set(some_words(composed(text))) - STOP_WORDS
-    return frozenset(terms_in(list(words)))
-
-
-def shown_value(value: object) -> str | None:
-    """A short value as text; None for one that is nested, long or empty."""
-    if isinstance(value, list | tuple):
-        items = [shown_value(item) for item in value]
-        text = ", ".join(item_text for item_text in items if item_text) if all(items) else ""
-    elif isinstance(value, Mapping) or value is None:
-        return None
-    elif isinstance(value, date):
-        text = value.isoformat()
-    else:
-        text = " ".join(str(value).split())
-    return text if 0 < len(text) <= MAX_VALUE_CHARS else None

@@ -32,7 +32,7 @@ def marks_of(hits: Sequence[Hit], tokens: TokenCounter, limit: int) -> list[str]
 
 
 def _mark_of(hit: Hit) -> str:
-    writer = _mark(hit.memory.provenance.spans[0].origin) if hit.memory.is_claim else ""
+    writer = _mark(hit.memory.provenance.claimant) if hit.memory.is_claim else ""
     superseding = hit.verification.superseded_by
     return writer + (f" (superseded by {superseding})" if superseding is not None else "")
 
@@ -66,4 +66,4 @@ def code_with_writer(code: Code, memory: Memory) -> Code:
 
 
 def _mark(origin: Origin) -> str:
-    return f" (written by {origin.name or origin.kind}, unverified)"
+    return f" (written by {origin.writer}, unverified)"

@@ -1,4 +1,5 @@
-"""Limits that a question sets for a number: "over 200", "at least 3", "between 50 and 100 EUR"."""
+"""Comparisons in questions: limits for a number ("over 200", "between 50 and 100 EUR"), and
+superlatives."""
 
 from __future__ import annotations
 
@@ -15,6 +16,12 @@ LARGEST = frozenset(
      "largest", "longest", "most", "steepest", "tallest", "top", "widest")
 )  # fmt: skip
 SMALLEST = frozenset(["least", "lowest", "shortest", "smallest", "fewest", "cheapest", "lightest"])
+_SUPERLATIVE = re.compile(
+    r"\b(?:most|least|best|worst|first|last|\w{3,}est|am \w+sten|l[ae]s? (?:plus|moins)|"
+    r"(?:el|la|l[oa]s) (?:más|menos)|(?:il|la|i|le) (?:più|meno)|[oa]s? (?:mais|menos)|"
+    r"het (?:meest|minst)|сам(?:ый|ая|ое|ые))\b",
+    re.IGNORECASE,
+)
 _BEST = re.compile(r"\b(best|worst)(?=[- ]\w+ed\b)", re.IGNORECASE)
 _OVER = (
     "more than|over|above|exceeding|(?:great|larg|bigg|high|long|heavi|dear)er than|"
@@ -98,7 +105,7 @@ _RANGE = _pattern(_BETWEEN, rf"{_NUMBER}\s*(?:{_AND})\s*{_NUMBER}")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NumberLimits:
     """The numbers from ``low`` to ``high``, both included.
 
     Attributes:
@@ -127,7 +134,7 @@ class Comparison:
         return any(1_000 <= limit < 10_000 for limit in (self.low, self.high))
 
 
-def comparison_in(question: str) -> Comparison | None:
+def comparison_in(question: str) -> NumberLimits | None:
     """The limits that a question sets for a number; None if it sets none."""
     if _ANY_NUMBER.search(question) is None:  # as in most questions
         return None
@@ -136,7 +143,7 @@ def comparison_in(question: str) -> Comparison | None:
             (_number_of(*range_match.group(1, 2)), _number_of(*range_match.group(3, 4)))
         )
         minutes = minutes_in(question[range_match.end() :])
-        return Comparison(low, high, _without(question, range_match, minutes), minutes)
+        return NumberLimits(low, high, _without(question, range_match, minutes), minutes)
     low, high, rest, minutes = -math.inf, math.inf, question, None
     for pattern, is_least, is_included in _LIMITS:
         if match := pattern.search(rest):
@@ -147,12 +154,18 @@ def comparison_in(question: str) -> Comparison | None:
                 high = min(high, limit if is_included else math.nextafter(limit, -math.inf))
             minutes = minutes_in(rest[match.end() :])
             rest = _without(rest, match, minutes)
-    return Comparison(low, high, rest, minutes) if rest != question else None
+    return NumberLimits(low, high, rest, minutes) if rest != question else None
 
 
 def with_highest(question: str) -> str:
     """The question with "highest rated" for "best rated", and "lowest" for "worst"."""
     return _BEST.sub(lambda found: "highest" if found[0].lower() == "best" else "lowest", question)
+
+
+def asks_to_compare(question: str) -> bool:
+    """Whether a question sets a limit for a number, or asks for the most or the first of anything,
+    so that it compares all rows of a table."""
+    return comparison_in(question) is not None or _SUPERLATIVE.search(question) is not None
 
 
 @lru_cache(maxsize=256)  # an answer asks for each of its notes

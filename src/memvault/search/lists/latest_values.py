@@ -7,9 +7,9 @@ import re
 from datetime import date
 
 from memvault.model.memory import Memory
-from memvault.search.context.properties import shown_value, terms_of
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.order import latest_first
+from memvault.search.property_text import shown_value, terms_of
 from memvault.search.scope import MemoryLookup
 from memvault.search.times.question_time import NEWEST, says_its_day
 from memvault.text.words import composed

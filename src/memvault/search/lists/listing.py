@@ -11,7 +11,6 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL_SIZE
-from memvault.search.context.properties import PropertyChooser, terms_of
 from memvault.search.hybrid import HybridSearch
 from memvault.search.lists.general_questions import (
     asks_for_all,
@@ -26,6 +25,7 @@ from memvault.search.lists.overdue import asks_for_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.lists.task_words import asks_for_tasks
 from memvault.search.order import latest_first
+from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.times.question_time import QuestionTime, says_its_day
@@ -58,7 +58,7 @@ class Listing:
         self._hybrid = hybrid
         self._read = read
         self._today = today
-        self._by_nearness = PropertyChooser(embedder).by_nearness
+        self._by_nearness = KeysByNearness(embedder)
         self._indexed = indexed
         self._quick_texts = QuickTexts()
 

@@ -15,11 +15,11 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
-from memvault.search.context.properties import shown_value
+from memvault.search.property_text import shown_value
 from memvault.search.scope import in_scope
 from memvault.text.words import composed
 from memvault.vault.frontmatter.properties import key_of
-from memvault.vault.markdown.wikilink import plain_text
+from memvault.vault.markdown.wikilink import without_wikilinks
 
 MAX_NEAREST = 3  # similar values that an error names
 MAX_NAMED = 10  # values that it names if none is similar
@@ -148,7 +148,7 @@ def _check_known(memories: Sequence[Memory], wanted: NoteFilter) -> None:
             shown
             for each in values
             for item in _items(each.get(key_of(key)))
-            if (shown := plain_text(shown_value(item) or ""))
+            if (shown := without_wikilinks(shown_value(item) or ""))
         }
         _check_any(known, [value], f"has, as its {key},")
 
@@ -202,5 +202,5 @@ def _items(value: Any) -> list[Any]:
 
 def _comparable(value: Any) -> str:
     """The value in small letters, a decimal number without zeros at its end."""
-    text = composed(plain_text(shown_value(value) or "")).casefold()
+    text = composed(without_wikilinks(shown_value(value) or "")).casefold()
     return str(float(text)) if _DECIMAL.fullmatch(text) else text

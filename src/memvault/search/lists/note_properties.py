@@ -8,9 +8,9 @@ from datetime import date
 from functools import cached_property
 
 from memvault.model.memory import Memory
-from memvault.search.context.properties import shown_value, terms_of, words_of_key
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
 from memvault.search.lists.overdue import NOT_SO
+from memvault.search.property_text import shown_value, terms_of, words_of_key
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words

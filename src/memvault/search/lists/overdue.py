@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from memvault.search.context.properties import words_of_key
+from memvault.search.property_text import words_of_key
 from memvault.text.words import composed, some_words
 from memvault.vault.frontmatter.properties import read_date
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memvault.model.memory import Memory
-from memvault.search.context.properties import KeysByNearness, terms_of
 from memvault.search.lists.comparisons import (
     LARGEST,
     SMALLEST,
-    Comparison,
+    NumberLimits,
     comparison_in,
     with_highest,
 )
@@ -30,6 +29,7 @@ from memvault.search.lists.note_properties import (
 )
 from memvault.search.lists.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
 from memvault.search.order import latest_first
+from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.question_languages import is_name_in
 from memvault.search.scope import MemoryLookup
 from memvault.search.times.question_time import NEWEST, QuestionTime
@@ -135,7 +135,7 @@ class PropertyQuestion:
     text: str
     words: dict[str, frozenset[int]]
     time: QuestionTime | None
-    limits: Comparison | None
+    limits: NumberLimits | None
     order: int
     negated: bool
     overdue_on: date | None = None

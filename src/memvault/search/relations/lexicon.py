@@ -14,7 +14,7 @@ import numpy.typing as npt
 from memvault.model.graph import NodeKind
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
-from memvault.search.relations.question_masking import NamedSpan, Vocabulary
+from memvault.search.relations.question_masking import NamedSpan
 from memvault.search.relations.step_graph import NO_DAY, Flags, StepGraph
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
@@ -179,7 +179,6 @@ class Lexicon:
             stem(word) for word, members in named_kinds if members and word != NodeKind.NOTE
         }
         self._relation_stems = {stem(name) for name in graph.relation_names if name.isalpha()}
-        self.vocabulary = Vocabulary(self.find_names, self.event_day)
 
     def known_names(self, text: str) -> list[NamedSpan]:
         """The names of the vault in a question, except everyday words.

@@ -33,17 +33,7 @@ class NamedSpan:
     nodes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The vocabulary of a vault.
-
-    Attributes:
-        find_names: the names in a text, in order, none overlapping another.
-        event_day: returns the day of the event that a text names, if any.
-    """
-
-    find_names: Callable[[str], list[NamedSpan]]
-    event_day: EventDay
+FindNames = Callable[[str], list[NamedSpan]]
 
 
 class QuestionReader:
@@ -52,10 +42,17 @@ class QuestionReader:
     def __init__(self, parse: Parser) -> None:
         self._parse = parse
 
-    def read(self, text: str, vocabulary: Vocabulary, today: Calendar) -> Question:
-        """The terms and relations of a question; it may have none."""
-        text, cuts = cut_times(" ".join(text.split()), today, vocabulary.event_day)
-        names = vocabulary.find_names(text)
+    def read(
+        self, text: str, find_names: FindNames, event_day: EventDay, today: Calendar
+    ) -> Question:
+        """The terms and relations of a question; it may have none.
+
+        Args:
+            find_names: the names in a text, in order, none overlapping another.
+            event_day: returns the day of the event that a text names, if any.
+        """
+        text, cuts = cut_times(" ".join(text.split()), today, event_day)
+        names = find_names(text)
         unused = (name for name in _PLACEHOLDERS if name not in text)
         placeholder = next(unused, _PLACEHOLDERS[0])
         text, cuts = _masked(text, names, cuts, placeholder)

@@ -149,7 +149,9 @@ class RelationSearch:
         plain = self.read_words(lexicon, query)
         self._vectors.begin([*plain.words.phrases, plain.words.text])
         try:
-            question = self._reader.read(query, lexicon.vocabulary, self._today())
+            question = self._reader.read(
+                query, lexicon.find_names, lexicon.event_day, self._today()
+            )
         except ModelUnavailable:
             self._disable_parser()
             return None

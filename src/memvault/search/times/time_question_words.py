@@ -63,7 +63,7 @@ def words_beyond_plans(part: str, question: str) -> set[str]:
     return words.words - words.plans.union(words.past)
 
 
-class QuestionWords(NamedTuple):
+class TimeQuestionWords(NamedTuple):
     """The words of a part of a question, and words in its languages that name no subject.
 
     Attributes:
@@ -79,7 +79,7 @@ class QuestionWords(NamedTuple):
     plans: frozenset[str]
 
 
-def words_of(part: str, question: str) -> QuestionWords:
+def words_of(part: str, question: str) -> TimeQuestionWords:
     words = {word.casefold() for word in _WORD.findall(part)}
     past, anything, plans = PAST, ANYTHING, _PLANS
     tasks = words_for_open_tasks(question)
@@ -94,7 +94,7 @@ def words_of(part: str, question: str) -> QuestionWords:
         past, anything, plans = past.union(happened), anything | general, plans | general
     if tasks:
         words = {word for word in words if not word.startswith(OPEN_TASKS)}
-    return QuestionWords(words, past, anything, plans | tasks)
+    return TimeQuestionWords(words, past, anything, plans | tasks)
 
 
 @cache

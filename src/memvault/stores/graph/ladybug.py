@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Empty, LifoQueue
 from typing import Any
 
 import ladybug
@@ -24,6 +23,7 @@ from memvault.stores.graph.cypher import (
     Transaction,
 )
 from memvault.stores.graph.zeroed_memory import zeroed_memory
+from memvault.stores.readers import Readers
 from memvault.stores.server import CallRecorder
 
 logger = logging.getLogger(__name__)
@@ -58,8 +58,7 @@ class LadybugGraphStore(CypherGraphStore):
         self._path = path
         self.calls = CallRecorder()
         self._write_lock = threading.Lock()
-        self._readers: LifoQueue[ladybug.Connection] = LifoQueue()
-        self._closed = False
+        self._readers = Readers(lambda: ladybug.Connection(self._database))
         path.parent.mkdir(parents=True, exist_ok=True)
         faults.ensure_space(path.parent, 0)
         try:
@@ -77,14 +76,9 @@ class LadybugGraphStore(CypherGraphStore):
 
     def close(self) -> None:
         with self._write_lock, zeroed_memory:
-            if self._closed:
+            if self._readers.closed:
                 return
-            self._closed = True
-            while True:
-                try:
-                    self._readers.get_nowait().close()
-                except Empty:
-                    break
+            self._readers.close()
             self._writer.close()
             self._database.close()
 
@@ -132,7 +126,7 @@ class LadybugGraphStore(CypherGraphStore):
     @contextmanager
     def _transaction(self, size: int) -> Iterator[None]:
         with self._write_lock, zeroed_memory, self.calls.timed(), self._faults():
-            if self._closed:
+            if self._readers.closed:
                 raise faults.closed()
             faults.ensure_space(self._path.parent, size)
             self._writer.execute("BEGIN TRANSACTION")
@@ -145,24 +139,8 @@ class LadybugGraphStore(CypherGraphStore):
                 raise
 
     def _read(self, query: str, **values: Any) -> list[Any]:
-        with self.calls.timed(), self._faults(), self._reader() as connection:
+        with self.calls.timed(), self._faults(), self._readers.borrowed() as connection:
             return _rows(connection, query, values)
-
-    @contextmanager
-    def _reader(self) -> Iterator[ladybug.Connection]:
-        if self._closed:
-            raise faults.closed()
-        try:
-            connection = self._readers.get_nowait()
-        except Empty:
-            connection = ladybug.Connection(self._database)
-        try:
-            yield connection
-        finally:
-            if self._closed:
-                connection.close()
-            else:
-                self._readers.put(connection)
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -171,7 +149,7 @@ class LadybugGraphStore(CypherGraphStore):
         except MemvaultError:
             raise
         except (RuntimeError, OSError) as error:
-            if self._closed:
+            if self._readers.closed:
                 raise faults.closed() from error
             if faults.reports_full_disk(error) or faults.is_disk_full(self._path.parent):
                 raise faults.disk_full() from error
@@ -186,7 +164,7 @@ class LadybugGraphStore(CypherGraphStore):
 def _opened(path: Path) -> ladybug.Database:
     """The database in a file.
 
-    A process that was killed amid a write may leave the end of the log damaged. Only that write,
+    A process that was killed during a write may leave the end of the log damaged. Only that write,
     which has not returned, is left out.
     """
     limits = {

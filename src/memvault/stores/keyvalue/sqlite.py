@@ -8,13 +8,13 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Empty, LifoQueue
 from typing import Any
 
 from memvault.model.batched import batched
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
 from memvault.stores.keyvalue import Rows
+from memvault.stores.readers import Readers
 from memvault.stores.server import CallRecorder
 
 KEYS_PER_QUERY = 500
@@ -48,8 +48,7 @@ class SqliteKeyValueStore:
         self._path = path
         self.calls = CallRecorder()
         self._write_lock = threading.Lock()
-        self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
-        self._closed = False
+        self._readers = Readers(self._connect)
         self._purged = 0.0
         with self._faults():
             self._writer = self._connect()
@@ -186,14 +185,9 @@ class SqliteKeyValueStore:
 
     def close(self) -> None:
         with self._write_lock:
-            if self._closed:
+            if self._readers.closed:
                 return
-            self._closed = True
-            while True:
-                try:
-                    self._readers.get_nowait().close()
-                except Empty:
-                    break
+            self._readers.close()
             self._writer.close()
 
     def _purge(self, connection: sqlite3.Connection) -> None:
@@ -206,7 +200,7 @@ class SqliteKeyValueStore:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._write_lock, self.calls.timed(), self._faults():
-            if self._closed:
+            if self._readers.closed:
                 raise faults.closed()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -218,24 +212,8 @@ class SqliteKeyValueStore:
                 raise
 
     def _read(self, query: str, values: Sequence[object]) -> list[Any]:
-        with self.calls.timed(), self._faults(), self._reader() as connection:
+        with self.calls.timed(), self._faults(), self._readers.borrowed() as connection:
             return connection.execute(query, values).fetchall()
-
-    @contextmanager
-    def _reader(self) -> Iterator[sqlite3.Connection]:
-        if self._closed:
-            raise faults.closed()
-        try:
-            connection = self._readers.get_nowait()
-        except Empty:
-            connection = self._connect()
-        try:
-            yield connection
-        finally:
-            if self._closed:
-                connection.close()
-            else:
-                self._readers.put(connection)
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -250,7 +228,7 @@ class SqliteKeyValueStore:
             return faults.integrity_error()
         if code == sqlite3.SQLITE_FULL or faults.is_disk_full(self._path.parent):
             return faults.disk_full()
-        if self._closed:
+        if self._readers.closed:
             return faults.closed()
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return faults.locked()

@@ -11,7 +11,7 @@ from memvault.vault.conversations.conversation import (
     Conversation,
     Document,
     Malformed,
-    Unreadable,
+    UnreadableEntry,
     conversation_of,
     joined,
     list_of,
@@ -58,10 +58,10 @@ def _message_text(message: dict[str, Any]) -> str:
 
 def project_documents(
     entry: Any, name: str, names: dict[str, str]
-) -> Iterator[Document | Unreadable]:
+) -> Iterator[Document | UnreadableEntry]:
     """A Claude project and its files, as documents; adds the project's name to ``names`` by id."""
     if not isinstance(entry, dict) or not text_of(entry.get("uuid")):
-        yield Unreadable(name, "it is not a project")
+        yield UnreadableEntry(name, "it is not a project")
         return
     if entry.get("is_starter_project"):
         return
@@ -78,7 +78,7 @@ def project_documents(
     for file in list_of(entry.get("docs")):
         text = text_of(file.get("content")) if isinstance(file, dict) else ""
         if not text or not text_of(file.get("uuid")):
-            yield Unreadable(f"{name} ({project})", "one of its files is empty or damaged")
+            yield UnreadableEntry(f"{name} ({project})", "one of its files is empty or damaged")
             continue
         title = PurePosixPath(text_of(file.get("filename"))).stem or f"File of {project}"
         added = time_of(file.get("created_at")) or created
@@ -87,10 +87,10 @@ def project_documents(
 
 def memory_documents(
     entry: Any, name: str, projects: dict[str, str]
-) -> Iterator[Document | Unreadable]:
+) -> Iterator[Document | UnreadableEntry]:
     """Claude's memories of the person and of each project, as documents."""
     if not isinstance(entry, dict):
-        yield Unreadable(name, "it is not a memory")
+        yield UnreadableEntry(name, "it is not a memory")
         return
     account = text_of(entry.get("account_uuid")) or "account"
     if text := text_of(entry.get("conversations_memory")):

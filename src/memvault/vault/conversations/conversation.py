@@ -116,7 +116,7 @@ Exported = Conversation | Document
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableEntry:
     """An entry of the export that cannot be imported, and why."""
 
     name: str

@@ -22,7 +22,7 @@ from memvault.vault.conversations.conversation import (
     Exported,
     Malformed,
     Provider,
-    Unreadable,
+    UnreadableEntry,
 )
 
 _KINDS: dict[Provider, str] = {
@@ -37,7 +37,7 @@ class _NotAnExport(Exception):
     """The file is not an export; the message says why."""
 
 
-def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreadable]:
+def read_export(source: Path, provider: Provider) -> Iterator[Exported | UnreadableEntry]:
     """The entries of an export: the zip file, the unpacked folder, or one of its JSON files.
 
     Raises:
@@ -63,16 +63,16 @@ def _check_provider(entry: Any, provider: Provider, name: str) -> None:
         )
 
 
-def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | Unreadable:
+def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | UnreadableEntry:
     if not isinstance(entry, dict):
-        return Unreadable(name, "it is not a conversation")
+        return UnreadableEntry(name, "it is not a conversation")
     title = entry.get("title") or entry.get("name")
     if isinstance(title, str) and title.strip():
         name = f"{name} ({title_of(title) or title.strip()[:80]})"
     try:
         return {"chatgpt": chatgpt.conversation, "claude": claude.conversation}[provider](entry)
     except Malformed as error:
-        return Unreadable(name, str(error))
+        return UnreadableEntry(name, str(error))
 
 
 def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[Any]]]:

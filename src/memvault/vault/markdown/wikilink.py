@@ -58,7 +58,7 @@ def find_wikilinks(text: str) -> list[Wikilink]:
     return links
 
 
-def plain_text(text: str) -> str:
+def without_wikilinks(text: str) -> str:
     """A plain string with its wikilinks replaced by the text they show."""
     return _INNER.sub(_shown_text, text)
 

@@ -22,7 +22,7 @@ from memvault.verification.immunity.classifier import Classifier
 from memvault.verification.immunity.folding import (
     Folded,
     fold,
-    readable,
+    folded_as_read,
     squeezed,
     unleeted,
     without_links,
@@ -260,7 +260,7 @@ class _Visible:
 
     @classmethod
     def of(cls, text: str) -> _Visible:
-        folded = readable(text)
+        folded = folded_as_read(text)
         talk = [folded.span(*span)[0] for span in wording.talk_of_attacks(folded.text)]
         return cls(text, folded, talk, wording.quotations(text))
 

@@ -52,7 +52,7 @@ class Folded:
         return self.places[start], self.places[max(start, end - 1)] + 1
 
 
-def readable(text: str) -> Folded:
+def folded_as_read(text: str) -> Folded:
     """The folded text as a person sees it: entities of letters and spaces are these characters, a
     word is not repeated, and of a long run of marks and spaces only the two ends are left."""
     unescaped = _replaced(Folded(text, None), _ENTITY, _character) if "&" in text else None

@@ -1,0 +1,57 @@
+"""The keys and values of properties as text, to be shown and to be compared with questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+
+from memvault.stores.vectors import bm25
+from memvault.text.encoders.embedding import Embedder
+from memvault.text.phrase_vectors import PhraseVectors
+from memvault.text.words import STOP_WORDS, composed, some_words
+
+MAX_VALUE_CHARS = 80  # characters of a value
+
+
+class KeysByNearness:
+    """Compares keys with a text by meaning. Thread-safe."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors = PhraseVectors(embedder)
+
+    def __call__(self, text: str, keys: Sequence[str]) -> list[tuple[float, str]]:
+        """The cosine of each key with the text, the nearest first."""
+        if not keys:
+            return []
+        text_vector = self._embedder.embed_query(text)
+        vectors = self._vectors.of(map(words_of_key, keys))
+        cosines = [(float(vectors[words_of_key(key)] @ text_vector), key) for key in keys]
+        return sorted(cosines, key=lambda pair: -pair[0])
+
+
+def words_of_key(key: str) -> str:
+    """The key of a property as words: "minimum order" for ``minimum_order``."""
+    return key.replace("_", " ").replace("-", " ")
+
+
+@lru_cache(maxsize=20_000)
+def terms_of(text: str) -> frozenset[int]:
+    """The terms that keyword search has for the content words, so that "authors" is "author"."""
+    words = set(some_words(composed(text))) - STOP_WORDS
+    return frozenset(bm25.terms(" ".join(words)))
+
+
+def shown_value(value: object) -> str | None:
+    """A short value as text; None for one that is nested, long or empty."""
+    if isinstance(value, list | tuple):
+        items = [shown_value(item) for item in value]
+        text = ", ".join(item_text for item_text in items if item_text) if all(items) else ""
+    elif isinstance(value, Mapping) or value is None:
+        return None
+    elif isinstance(value, date):
+        text = value.isoformat()
+    else:
+        text = " ".join(str(value).split())
+    return text if 0 < len(text) <= MAX_VALUE_CHARS else None
