@@ -69,6 +69,7 @@ def in_english(parts: Meaning) -> str | None:
         kinds.remove("number")
     if word_of.get("which") == "this" and kinds & {"number", "units"}:
         word_of["which"] = "last"
+    word_of["month"] = word_of.get("month", "").capitalize()  # "since march" may be a march
     word_of["part"] = _PARTS.get(word_of.get("part", ""), "")
     word_of["feast"] = FEASTS.get(word_of.get("feast", ""), ("", ""))["bound" not in word_of]
     if kinds in ({"month", "unit"}, {"month", "unit", "year"}) and word_of["unit"] != "month":

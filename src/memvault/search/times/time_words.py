@@ -174,15 +174,18 @@ HAPPENED = {
 }
 # The other words of such questions; in languages without spaces all that remain.
 OCCASIONS = {
-    "german": "steht stehen ansteht anstehen los läuft plan pläne geplant termin termine fällig "
-    "kalender notizen tagebuch",
-    "french": "quelles faire restent reste prévu prévue prévus programme rendez vous agenda "
-    "échéances notes journal",
-    "spanish": "planes plan previsto citas cita agenda notas diario",
-    "italian": "cosa previsto programma impegni appuntamenti agenda scadenze note diario",
-    "portuguese": "planos previsto marcado marcada compromissos compromisso agenda notas diário",
-    "dutch": "plannen gepland programma staat afspraken afspraak agenda notities dagboek",
-    "russian": "какие какой какая план планы запланировано встречи встреча дела заметки дневник",
+    "german": "mache machen steht stehen ansteht anstehen los läuft plan pläne geplant termin "
+    "termine fällig kalender notizen tagebuch",
+    "french": "quelles fais faisons faire restent reste prévu prévue prévus programme rendez vous "
+    "agenda échéances notes journal",
+    "spanish": "hago hacemos planes plan previsto citas cita agenda notas diario",
+    "italian": "cosa faccio facciamo previsto programma impegni appuntamenti agenda scadenze note "
+    "diario",
+    "portuguese": "faço fazemos planos previsto marcado marcada compromissos compromisso agenda "
+    "notas diário",
+    "dutch": "doe doen plannen gepland programma staat afspraken afspraak agenda notities dagboek",
+    "russian": "делаю делаем какие какой какая план планы запланировано встречи встреча дела "
+    "заметки дневник",
     "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
     "chinese": "我 我们 有 安排 计划 日程 约会 会议 要 做 写 什么 哪些 事 的 吗",
 }

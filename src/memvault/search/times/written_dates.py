@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 
+from memvault.model.moments import full_year
 from memvault.model.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 from memvault.search.times.time_patterns import DAYS, NO_MONTHS, PARTS
 from memvault.search.times.time_spans import Calendar, Span, first_of_week, month_span
@@ -31,9 +32,9 @@ def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
 def _date_of(match: re.Match[str], today: date) -> Span | None:
     groups = match.groupdict()
     if written := groups["iso"] or groups["dotted"] or groups["slashed"]:
-        return _in_digits(written)
+        return _in_digits(written, today)
     if groups["numbered_week"]:
-        return _numbered_week(groups["numbered_week"])
+        return numbered_week(groups["numbered_week"], today)
     if groups["iso_month"]:
         return month_span(int(groups["iso_month"][:4]), int(groups["iso_month"][5:]))
     for form in "12":  # "4 March", "March 4"
@@ -102,19 +103,22 @@ def _is_month(groups: Mapping[str, str]) -> bool:
     return not preposition and (name not in MONTHS or groups["which_year"] not in (None, "this"))
 
 
-def _in_digits(written: str) -> Span | None:
+def _in_digits(written: str, today: date) -> Span | None:
     """A day with its year first, or last: then the day precedes the month, except in 12/31/2026.
 
     None for 4/12/2026, which may be in April or in December.
     """
     numbers = [int(number) for number in re.findall(r"\d+", written)]
-    if "-" not in written:
+    is_year_first = numbers[0] > 31
+    if not is_year_first:
         numbers.reverse()
     year, month, day = numbers
-    if "/" in written and month != day and max(month, day) <= 12:
-        return None
-    if "/" in written and month > 12:
-        month, day = day, month
+    if "/" in written and not is_year_first:
+        if month != day and max(month, day) <= 12:
+            return None
+        if month > 12:
+            month, day = day, month
+    year = full_year(year, today)
     return Span(*[date(year, month, day)] * 2)
 
 
@@ -129,10 +133,16 @@ def _quarter(written: str, today: date) -> Span:
     return Span(date(year, first, 1), month_span(year, first + months - 1).last)
 
 
-def _numbered_week(written: str) -> Span:
-    """A week by its number and year, as ISO 8601 counts them."""
-    number, year = sorted(int(digits) for digits in re.findall(r"\d+", written))
-    first = date.fromisocalendar(year, number, 1)
+def numbered_week(written: str, today: date, years_ahead: int = 0) -> Span:
+    """A week by its number and year, as ISO 8601 counts them.
+
+    Args:
+        years_ahead: years after the latest such week that is not in the future, if it has no year.
+    """
+    number, *year = sorted(int(digits) for digits in re.findall(r"\d+", written))
+    this_year, this_week, _ = today.isocalendar()
+    latest_year = this_year - (number > this_week) + years_ahead
+    first = date.fromisocalendar(year[0] if year else latest_year, number, 1)
     return Span(first, first + timedelta(6))
 
 
