@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from memvault.search.times.relative_dates import relative_span, season_span
 from memvault.search.times.time_spans import Calendar, Span
-from memvault.search.times.written_dates import numbered_week, written_span
+from memvault.search.times.written_dates import easter_span, numbered_week, written_span
 
 
 def span_of(match: re.Match[str], calendar: Calendar) -> Span | None:
@@ -37,6 +37,8 @@ def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
     week = match["numbered_week"]
     if week and re.search(r"\d{4}", week) is None:
         return numbered_week(week, today, years_ahead=1)
+    if match["easter"]:
+        return None if match["easter_year"] else easter_span(None, today, years_ahead=1)
     return span.earlier(-1) if names_no_year(match) else None
 
 

@@ -13,6 +13,7 @@ Meaning = tuple[tuple[str, str], ...]  # kinds of words, each with its word in E
 # The day of a feast, and what is meant by "at" it.
 FEASTS = {
     "christmas": ("25 december", "between 24 and 26 december"),
+    "easter": ("easter", "at easter"),
     "new year": ("1 january", "1 january"),
 }
 _PARTS = {"begin": "the beginning of", "middle": "the middle of", "end": "the end of"}

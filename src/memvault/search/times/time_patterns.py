@@ -73,6 +73,8 @@ _POINTS = (
     r"(?P<numbered_week>\d{4}-(?:w|kw ?)\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4}|"
     r"(?:kw|kalenderwoche|calendar week) ?\d{1,2}(?:(?:/| (?:of )?)\d{4})?)\b",
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
+    r"(?P<easter>(?:at|over|around) easter|(?(prep)easter|(?!)))"
+    r"(?: (?:of )?(?P<easter_year>\d{4}|(?:last|this|next) year))?(?=[?.!,]|$)",
     rf"(?:(?:the )?(?P<part>{_PART})[ -])?"
     rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
     rf"(?:(?: del?)? (?P<y3>\d{{4}})|{_WHICH_YEAR.format('of3')})?",

@@ -16,6 +16,8 @@ from memvault.model.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 from memvault.search.times.time_patterns import DAYS, NO_MONTHS, PARTS
 from memvault.search.times.time_spans import Calendar, Span, first_of_week, month_span
 
+_YEARS_AWAY = {"last": -1, "this": 0, "next": 1}
+
 
 def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
     """A written date, or the week or weekend of it; None for a match without one."""
@@ -46,6 +48,8 @@ def _date_of(match: re.Match[str], today: date) -> Span | None:
             number = DAYS.get(written_day) or int(written_day)
             year = _named_year(groups, form, today) or _latest_year(month, number, today)
             return Span(date(year, month, number), date(year, month, number))
+    if groups["easter"]:
+        return easter_span(groups["easter_year"], today)
     if groups["m3"]:
         return _month(groups, today)
     if groups["quarter"]:
@@ -62,7 +66,7 @@ def _named_year(groups: Mapping[str, str], form: str, today: date) -> int | None
         form: the number of the groups of the match, as in "y1".
     """
     if which := groups["of" + form]:
-        return today.year + {"last": -1, "this": 0, "next": 1}[which.lower()]
+        return today.year + _YEARS_AWAY[which.lower()]
     return int(groups["y" + form]) if groups["y" + form] else None
 
 
@@ -131,6 +135,31 @@ def _quarter(written: str, today: date) -> Span:
     first = months * (number - 1) + 1
     year = int(years[0]) if years else _latest_year(first, 1, today)
     return Span(date(year, first, 1), month_span(year, first + months - 1).last)
+
+
+def easter_span(written_year: str | None, today: date, years_ahead: int = 0) -> Span:
+    """Good Friday to Easter Monday of a year.
+
+    Args:
+        years_ahead: years after the latest such days that are not in the future, if it has no year.
+    """
+    which = (written_year or "").lower().removesuffix(" year")
+    if which:
+        return _easter_of(int(which) if which.isdigit() else today.year + _YEARS_AWAY[which])
+    is_past = _easter_of(today.year).first <= today
+    return _easter_of(today.year - (not is_past) + years_ahead)
+
+
+def _easter_of(year: int) -> Span:
+    """Good Friday to Easter Monday (Meeus, *Astronomical Algorithms*, 1991, chapter 8)."""
+    century, rest = divmod(year, 100)
+    moon = (
+        19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15
+    ) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - moon - rest % 4) % 7
+    month_and_day = moon + weekday + 114 - 7 * ((year % 19 + 11 * moon + 22 * weekday) // 451)
+    sunday = date(year, month_and_day // 31, month_and_day % 31 + 1)
+    return Span(sunday - timedelta(2), sunday + timedelta(1))
 
 
 def numbered_week(written: str, today: date, years_ahead: int = 0) -> Span:
