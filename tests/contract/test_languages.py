@@ -178,6 +178,22 @@ def test_a_question_without_function_words_has_the_language_of_its_script(
     assert languages.language_of_query(question, ("german",)) is None
 
 
+def test_a_list_without_function_words_is_found_by_words_of_another_language(
+    vectors: VectorStore,
+) -> None:
+    vectors.replace([
+        short("prices", "Neubespannung Geige: 65 €. Klangholzwechsel: 40 €. Öl: 3 €."),
+        short("ferry", "Die Fähre zur Insel fährt um neun ab und ist am Mittag wieder da."),
+    ])  # fmt: skip
+    for question in (
+        "Was kosten Neubespannungen für Böden?",
+        "Wo ist das Öl?",
+        "Wechsel für Ölige",
+    ):
+        hits = chunk_hits(vectors, vectors.rank_keywords(question, 2))
+        assert hits and hits[0].note_id == id_of("prices"), question
+
+
 @pytest.mark.parametrize("language", languages.LANGUAGES)
 @given(text=st.text(max_size=200))
 def test_every_language_only_adds_to_the_terms_of_all(language: str, text: str) -> None:

@@ -63,6 +63,10 @@ STORED = {
     "lessons/Waltz.md": "We play it slower than marked, at 112, because of Hanne's breath.\n",
     "lessons/Recital.md": "Hanne's recital in the barn is on the 12th.\n",
     "house/Bell.md": "The bell of the tower rings at 18:30, for 40 seconds.\n",
+    "museum/Eintritt.md": "Eintritt für Erwachsene: 9 €. Die Führung beginnt mittwochs um 14:00.\n",
+    "museum/Eintritt 2024.md": "---\nsuperseded_by: '[[Eintritt]]'\n---\n"
+    "Der Eintritt für Erwachsene beträgt 7 €.\n",
+    "musée/Visite.md": "La visite guidée de la tour commence le mardi à 10:00.\n",
     "permanent/Liability cap.md": "Liability cap with Orchard Dental: Tomasz is willing to go to "
     "300k, because the insurance covers that much, not to 500k.\n",
 }
@@ -123,6 +127,26 @@ def test_a_day_of_a_month_is_compared_with_days_only(office):
 def test_what_is_no_longer_so_contradicts_no_note_that_says_the_same_or_is_about_another(office):
     assert contradicted(office, "Anders no longer keeps bees.") == []
     assert contradicted(office, "Ms Falk takes 34 an hour, no longer 31.50.") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("Der Eintritt für Erwachsene beträgt 11 €.", ["museum/Eintritt.md"]),
+        ("Der Eintritt beträgt nicht mehr 9 €, sondern 11 €.", ["museum/Eintritt.md"]),
+        ("Die Führung beginnt am Donnerstag um 14:00.", ["museum/Eintritt.md"]),
+        ("La visite guidée de la tour commence le jeudi à 10:00.", ["musée/Visite.md"]),
+        ("Die Führung beginnt am Mittwoch um 14:00.", []),
+        ("La visite guidée de la tour ne commence pas le jeudi.", []),
+        ("Die Karte für den Turm kostet nicht mehr 9 €.", []),
+    ],
+)
+def test_a_text_in_another_language_contradicts_the_current_note(office, text, paths):
+    assert contradicted(office, text) == paths
+
+
+def test_a_text_does_not_contradict_a_superseded_note(office):
+    assert contradicted(office, "Der Eintritt für Erwachsene beträgt 9 €.") == []
 
 
 def test_a_number_is_no_day_of_a_month_and_a_row_no_sentence(office):

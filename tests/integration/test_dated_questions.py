@@ -225,6 +225,11 @@ def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
         "Which tasks are overdue?": "Late",
         "Which tasks were overdue on 16 November?": "Late",
         "Which felt tasks will be overdue on 5 December 2026?": "Soon",
+        "Welche Aufgaben sind überfällig?": "Late",
+        "Quelles tâches sont en retard ?": "Late",
+        "¿Qué tareas están atrasadas?": "Late",
+        "期限切れのタスクは？": "Late",
+        "哪些任务逾期了？": "Late",
     }.items():
         hits = searcher.search(question).hits
         assert hits[0].memory.title == title, question

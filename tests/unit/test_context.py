@@ -765,6 +765,18 @@ def test_the_persons_sentences_that_name_the_time_that_is_asked_for_come_first(n
         assert ("1871 – Torn down." in context.text) == comes_first
 
 
+def test_a_sentence_under_a_heading_with_a_day_is_of_that_day(notes):
+    entries = [
+        f"## {day}.11.26\n\nThe crew worked on beam {chr(87 + day)}.\n" for day in range(10, 25)
+    ]
+    notes.add("Site log.md", "# Site log\n\n" + "\n".join(entries))
+    query = "What did the crew do yesterday?"
+    time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
+    found = notes.found("Site log.md")
+    context = notes.distiller.distil(query, found, ContextBudget(30), Form.NARRATIVE, time)
+    assert "beam h." in context.text
+
+
 def test_a_budget_that_is_left_has_the_sentences_next_to_those_that_answer(notes):
     others = "\n\n".join(
         f"## Room {n}\n\nShelf {n} holds jars and lids, {n} each." for n in range(40)

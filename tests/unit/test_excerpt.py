@@ -75,6 +75,10 @@ def test_what_names_a_day_of_the_time_asked_for_is_shown(embedder):
     text = FILLER * 6 + "The lamp is cleaned on Tuesday, 24 November 2026. " + FILLER * 6
     assert "24 November" in shelf.shown("What do I have next week?", text, 120).text
     assert "24 November" not in shelf.shown("What did the committee do?", text, 120).text
+    log = "\n\n".join(
+        f"## {day}.11.26\n\n{FILLER * 2}Lamp {chr(87 + day)} went out." for day in range(10, 30)
+    )
+    assert "Lamp h" in shelf.shown("Which lamp went out yesterday?", log, 120).text
 
 
 def test_the_sentence_that_answers_is_shown_wherever_it_is(shelf):

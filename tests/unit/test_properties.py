@@ -121,6 +121,7 @@ def test_the_given_id_wins() -> None:
         ("1.3.2026", datetime(2026, 3, 1)), ("25/12/2026", datetime(2026, 12, 25)), ("12/25/2026", datetime(2026, 12, 25)), ("1 March 2026", datetime(2026, 3, 1)),
         ("March 1st, 2026", datetime(2026, 3, 1)), ("7:38 pm on 20 May, 2023", datetime(2023, 5, 20, 19, 38)), ("12:05 am, 3 Sept 2023", datetime(2023, 9, 3, 0, 5)),
         ("1. März 2026", datetime(2026, 3, 1)), ("1er août 2026", datetime(2026, 8, 1)), ("25 de diciembre de 2026", datetime(2026, 12, 25)), ("3 марта 2026", datetime(2026, 3, 3)),
+        ("1.3.26", datetime(2026, 3, 1)), ("2026年3月1日", datetime(2026, 3, 1)), ("令和８年３月１日 14:00", datetime(2026, 3, 1, 14)),
         ("[[2026-03-01]]", datetime(2026, 3, 1)), ("Sunday, 1 March 2026", datetime(2026, 3, 1)), ("2026-03", datetime(2026, 3, 1)), (["2026-03-01"], datetime(2026, 3, 1)),
     ],
 )  # fmt: skip
@@ -142,6 +143,8 @@ def test_dates_are_read_as_people_write_them(value: object, moment: datetime) ->
         "",
         "May day 2026",
         "ISO/IEC 24760-1",
+        "10.1.1.26",
+        "2.31.26",
         [],
         {},
         "x" * 200,

@@ -31,6 +31,7 @@ def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
         ["i went home.", "then i slept for approx. five hours"],
         ["Visit example.com/a.b now.", "Mail a@b.co."],
         ["Das ist z.B. gut bzw. besser.", "Ende."],
+        ["Es kommt Dr. Berger, vgl. Seite 3.", "Ende."],
         ["Anzahlung bis 15. Januar, Anmeldung bis 5. Februar.", "Kuchen am 28. Nov. backen."],
         ["Sie wohnt im 2. Stock.", "Am Ende waren es 12.", "Ende."],
         ["19.12. Konzert in der Kirche.", "Es beginnt um 16 Uhr."],

@@ -113,6 +113,18 @@ def times(text: str, calendar: Calendar = NOW) -> list[Cut]:
         ("Что было в начале октября?", date(2026, 10, 1), date(2026, 10, 10)),
         ("今朝何をした？", TODAY, TODAY),
         ("最近几天我做了什么？", *LAST_DAYS),
+        ("Was ist seit März passiert?", date(2026, 3, 1), date.max),
+        ("Qu'a-t-on fait depuis mars ?", date(2026, 3, 1), date.max),
+        ("¿Qué hice desde mayo?", date(2026, 5, 1), date.max),
+        ("Was war in KW 14?", date(2026, 3, 30), date(2026, 4, 5)),
+        ("Was war in der KW 53/2026?", date(2026, 12, 28), date(2027, 1, 3)),
+        ("Was war am 12.4.26?", date(2026, 4, 12), date(2026, 4, 12)),
+        ("Was war nach Ostern 2025?", date(2025, 4, 22), date.max),
+        ("Qu'a-t-on fait à Pâques ?", date(2026, 4, 3), date(2026, 4, 6)),
+        ("¿Qué hice en Semana Santa de 2024?", date(2024, 3, 29), date(2024, 4, 1)),
+        ("去年のイースターに何をした？", date(2025, 4, 18), date(2025, 4, 21)),
+        ("令和7年3月5日に何があった？", date(2025, 3, 5), date(2025, 3, 5)),
+        ("２０２５年３月に何があった？", date(2025, 3, 1), date(2025, 3, 31)),
     ],
 )
 def test_a_time_in_another_language_is_the_days_that_people_mean(
@@ -208,6 +220,8 @@ def test_weeks_begin_as_the_person_has_set_it() -> None:
     ("question", "only_time"),
     [
         ("Was habe ich nächste Woche vor?", True),
+        ("Was mache ich diese Woche?", True),
+        ("Qu'est-ce que je fais demain ?", True),
         ("¿Qué tengo mañana?", True),
         ("Что у меня завтра?", True),
         ("Was steht nächste Woche an?", True),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
+from memvault.model.moments import days_of_note
 from memvault.model.search import Hit, Scope
 from memvault.search.times.question_time import QuestionTime, asks_for_newest
 from memvault.search.times.time_expressions import Cut, cut_times, days_named, single_days
@@ -310,6 +311,31 @@ def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[d
     assert list(single_days(text, TODAY)) == days
 
 
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Abgabe 3.2.27, fertig 12.4.26", [date(2026, 4, 12), date(2027, 2, 3)]),
+        ("Version 1.14.20 at 10.1.12.26, Python 3.10.12, chapter 3.2.5", []),
+        ("更新は2026年3月4日", [date(2026, 3, 4)]),
+        ("平成元年１月８日に生まれた", [date(1989, 1, 8)]),
+        ("납부일 2026년 3월 4일", [date(2026, 3, 4)]),
+        ("| 12月5号 | 夜勤 |", [date(2025, 12, 5), date(2026, 12, 5)]),
+        ("第3月曜、13月40日", []),
+        ("2026/3/4, 2026/11/25", [date(2026, 3, 4), date(2026, 11, 25)]),
+    ],
+)
+def test_a_note_names_days_as_they_are_written_elsewhere(text: str, days: list[date]) -> None:
+    assert list(single_days(text, TODAY)) == days
+
+
+def test_a_calendar_week_without_a_year_is_the_last_or_the_next_one() -> None:
+    next_week = Span(date(2027, 4, 5), date(2027, 4, 11))
+    assert days_named("Holidays in calendar week 14", TODAY) == [
+        Span(date(2026, 3, 30), date(2026, 4, 5)),
+        next_week,
+    ]
+
+
 _SAID = ("Friday 13th", "on next Friday", "this weekend", "tomorrow", "in May", "3 May", "2 years ago", "last month",
          "next spring", "31 December", "two days from now", "before March")  # fmt: skip
 
@@ -442,6 +468,7 @@ def test_a_weekly_note_is_of_each_day_of_its_week() -> None:
     other = memory(monday).model_copy(update={"path": "log/2026-W46.md", "date": monday})
     assert day is not None and day.has(weekly) and not day.has(other)
     assert day.all_of_this_time([weekly, other], lambda path: ()) == [weekly]
+    assert len(days_of_note("2026-KW47", TODAY)) == 7
 
 
 def test_what_is_of_the_time_or_names_it_comes_first() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-WEEK_IN_NAME = re.compile(r"(\d{4})-?W(\d{2})(?!\w)")
+WEEK_IN_NAME = re.compile(r"(\d{4})-?K?W ?(\d{2})(?!\w)")  # "2026-KW14" in German
+YEARS_AHEAD = 10  # from today, to which a year of two digits may belong
 
 
 def in_utc(moment: datetime) -> datetime:
@@ -26,6 +27,12 @@ def iso_utc(value: datetime) -> str:
 def day_of(value: datetime) -> date:
     """The day of a moment in local time."""
     return value.astimezone().date()
+
+
+def full_year(year: int, today: date) -> int:
+    """The year that one of two digits means: of the last 90 years, or of the next ten."""
+    latest = today.year + YEARS_AHEAD
+    return year if year > 99 else latest - (latest - year) % 100
 
 
 def days_of_note(name: str, day: date) -> list[date]:

@@ -139,6 +139,8 @@ class Critic:
             earlier = strongest.get(contradiction.memory.id)
             if earlier is None or contradiction.confidence > earlier.confidence:
                 strongest[contradiction.memory.id] = contradiction
+        for key in set() if focal else self._matcher.superseded_by_others(strongest):
+            del strongest[key]  # a value that is known to be old
         ranked = sorted(strongest.values(), key=lambda c: (-c.confidence, c.memory.path))
         return ranked, self._advice(ranked)
 
@@ -173,8 +175,10 @@ class Critic:
         focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
         reasoning = Source("", "", "", kind="session")
         for sentence in statements:
-            hits = focal_hits if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
-            hits = [hit for hit in hits if hit.memory.id != exclude]
+            found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
+            left_out = self._matcher.superseded_by_others([hit.memory.id for hit in found])
+            left_out |= {exclude} if exclude is not None else set()
+            hits = [hit for hit in (*focal_hits, *found) if hit.memory.id not in left_out]
             yield from _still_stated(sentence, hits)
             match = self._matcher.best(sentence, hits)
             if match is None:

@@ -189,13 +189,14 @@ def _with_code(question: str, scores: Scores, outline: Outline) -> list[float]:
 def _with_days(
     time: QuestionTime | None, memory: Memory, outline: Outline, scores: list[float]
 ) -> list[float]:
-    """The scores; sentences that name a day of the time gain the score of the best one."""
+    """The scores; sentences that name a day of the time, or whose headings do, gain the score of
+    the best one."""
     if time is None:
         return scores
     bonus = max(scores) or 1.0
     return [
-        score + bonus * (bool(statement.shown) and time.is_named_in(memory, statement.text))
-        for score, statement in zip(scores, outline.statements, strict=True)
+        score + bonus * bool(one.shown and time.is_named_in(memory, one.with_headings))
+        for score, one in zip(scores, outline.statements, strict=True)
     ]
 
 

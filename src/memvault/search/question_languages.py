@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memvault.model.months import MONTHS
 from memvault.search.times.cldr_times import MONTH_NAMES, WEEKDAY_NAMES, relative_times, table_of
 from memvault.search.times.time_words import ASKING, WORDS
-from memvault.stores.vectors.languages import function_words_by_language
+from memvault.stores.vectors.languages import function_words_by_language, is_function_word
 from memvault.text.words import STOP_WORDS, without_accents
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
@@ -49,6 +49,12 @@ def languages_of(text: str) -> QuestionLanguages:
     possible = [name for name in _LATIN if counts[name] == highest_count]
     recognised = (name for name in possible if not _distinctive_words(name).isdisjoint(words))
     return QuestionLanguages(tuple(recognised), False)
+
+
+def is_function_word_in(text: str, word: str) -> bool:
+    """Whether a word is a function word of the language of a text that is not in English."""
+    names, is_foreign = languages_of(text)
+    return is_foreign and is_function_word(word, names[0])
 
 
 def is_name_in(question: str, word: str) -> bool:

@@ -129,9 +129,9 @@ def test_no_heading_or_word_of_a_client_passes_for_the_persons(
         call("edit_memory", target="Chess.md", operation="replace_text", find=old, content=new,
              rationale=WHY)  # fmt: skip
     for tool in ("recall_memory", "vector_search", "graph_query", "inject_context"):
-        assert "4444" not in json.dumps(call(tool, "other", query="Chess club's bank account"))
+        assert "DE99 4444" not in json.dumps(call(tool, "other", query="Chess club's bank account"))
     prompted = call.prompted("Who gets the cup of the chess club?")
-    assert "4444" not in prompted
+    assert "DE99 4444" not in prompted
     assert "(Written by eve; I have not confirmed this.)\\nThe chess club's cup" in prompted
 
 

@@ -9,16 +9,20 @@ from dataclasses import replace
 
 from memvault.model.search import Hit
 from memvault.search.property_text import shown_value, words_of_key
+from memvault.search.question_languages import is_function_word_in
 from memvault.search.relations.values import sentences
+from memvault.text.words import letter_runs
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts
-from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.claim_stems import stems_among, stems_of
 from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, UPDATES
 from memvault.verification.readable import readable
 
 _PHRASE = r"(?:[^.,;:!?()]|(?<=\d)[.,:](?=\d))+"
 _FORMER = re.compile(
-    rf"\b(?:(?:no longer|instead of|rather than) ({_PHRASE})|"
+    rf"\b(?:(?:no longer|instead of|rather than|nicht mehr|an?statt|statt|au lieu d(?:e|u)|ya no|"
+    rf"en (?:lugar|vez) de|non più|invece di|em vez de|niet meer|in plaats van|больше не|вместо)"
+    rf" ({_PHRASE})|"
     rf"not ({_PHRASE}?) any ?(?:more|longer)\b)",
     re.IGNORECASE,
 )
@@ -29,8 +33,9 @@ def still_stated(sentence: str, hit: Hit) -> str | None:
     if there is none, or if it shares no other word with the memory's title or this statement."""
     for match in _FORMER.finditer(sentence):
         former = (match[1] or match[2]).strip()
-        others = f"{sentence[: match.start()]} {sentence[match.end() :]}".lower()
-        subject = stems_of(UPDATES.sub(" ", f" {others} "))
+        others = f" {sentence[: match.start()]} {sentence[match.end() :]} ".lower()
+        words = letter_runs(UPDATES.sub(" ", others))
+        subject = stems_among(w for w in words if not is_function_word_in(sentence, w))
         titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())
         for text in _statements(hit):
             if subject & (titles | stems_of(text.lower())) and _states(text, former):

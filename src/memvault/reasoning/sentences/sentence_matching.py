@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
+from memvault.model.verification import ConflictKind
+from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.sentences.alignment import Alignment, Relation, align
 from memvault.reasoning.sentences.sentence_words import TOKEN, SentenceWords
 from memvault.reasoning.sentences.word_overlap import Embed
@@ -77,6 +79,12 @@ class SentenceMatcher:
                     if best is None or _rank(alignment) > _rank(best.alignment):
                         best = Match(alignment, hit.memory, sentence.lines, sentence.quoted)
         return best
+
+    def superseded_by_others(self, ids: Collection[str]) -> set[str]:
+        """Those of these memories that others supersede."""
+        stated = stated_conflicts(self._view, ids)
+        superseded = {c.sides[1].node.id for c in stated if c.kind is ConflictKind.SUPERSESSION}
+        return superseded.intersection(ids)
 
     def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
         """The names of the link targets on each line of a note."""

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memvault.search.question_languages import languages_of
+from memvault.search.times.cldr_times import weekday_of
+from memvault.stores.vectors.languages import is_function_word
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amount_words import month_named, number_named
 from memvault.verification.claims.amounts import Amount, AmountKind
@@ -84,7 +87,8 @@ _GROUPED = re.compile(_THOUSANDS)
 _DECIMALS = re.compile(r"[.,](?=\d{1,2}$)")
 _NEGATION = re.compile(
     r"\b(?:not|no longer|no|none of|never|nor|neither|cannot|without|instead of|rather than"
-    r"|gave up|given up|stopped|quit|ceased)\b|\b\w+n['’]t\b",
+    r"|gave up|given up|stopped|quit|ceased|nicht|kein\w{0,2}|niemals|pas|jamais|non(?!-)|não|nunca"
+    r"|niet|geen|nooit|не|нет)\b|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
 _RULE = re.compile(r"\b(?:may|should|if)\b", re.IGNORECASE)  # affirmations, not doubts
@@ -204,6 +208,8 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
     clause = 0
     name_at = {start: (end, key) for start, end, key in spans}
     name_end, is_first = -1, True
+    languages, is_foreign = languages_of(text)
+    language = languages[0] if is_foreign else "english"
     for place, match in enumerate(TOKEN.finditer(text)):
         word, start = match[0], match.start()
         if start < name_end:
@@ -217,9 +223,9 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
             words.append(Word("name", key, text[start:name_end], place, clause, start))
         elif start in periods:
             words.append(Word("period", word.lower(), word, place, clause, start))
-        else:
+        elif language == "english" or not is_function_word(word.lower(), language):
             token = _without_separators(word) if _GROUPED.match(text, start) else word
-            for kind, key in _read(token, is_first=is_first):
+            for kind, key in _read(token, language, is_first=is_first):
                 words.append(Word(kind, key, word, place, clause, start))
         is_first = False
     return words
@@ -231,7 +237,7 @@ def _without_separators(number: str) -> str:
     return ".".join([re.sub(r"\D", "", integer), *decimals])
 
 
-def _read(token: str, *, is_first: bool) -> list[tuple[str, str]]:
+def _read(token: str, language: str, *, is_first: bool) -> list[tuple[str, str]]:
     """The kind and key of a token; none if it is a stop word.
 
     Args:
@@ -244,7 +250,7 @@ def _read(token: str, *, is_first: bool) -> list[tuple[str, str]]:
         return [("ending", lower)]
     if lower[0].isdigit():
         return [("number", lower)]
-    lower = lower.removesuffix("s") if lower.removesuffix("s") in _WEEKDAYS else lower
+    lower = _weekday(lower, language) or lower
     kind = _KIND_OF.get(lower)
     if kind is not None and not (lower == "may" and token != "May"):
         return [(kind, _VALUE_OF.get(lower, lower))]
@@ -252,6 +258,16 @@ def _read(token: str, *, is_first: bool) -> list[tuple[str, str]]:
     if token[0].isupper() and not is_first and len(token) > 1 and stems:
         return [("name", lower.removesuffix("'s").removesuffix("’s"))]
     return stems
+
+
+def _weekday(word: str, language: str) -> str | None:
+    """The English weekday that a word of this language means ("mittwochs"); None for others."""
+    for form in (word, word.removesuffix("s")):
+        if form in _WEEKDAYS:
+            return form
+        if language != "english" and (weekday := weekday_of(form, language)) is not None:
+            return weekday
+    return None
 
 
 def _shortcut(token: str) -> str:

@@ -135,12 +135,12 @@ def _lift_of_time(
     scores_of_notes: Sequence[Scores],
     time: QuestionTime,
 ) -> None:
-    """Raise the scores of sentences that name a day or year of the time, without those that others
-    wrote in the person's note."""
+    """Raise the scores of sentences that name a day or year of the time, or whose headings do,
+    without those that others wrote in the person's note."""
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lift, of_others = greatest_score([scores_of_note]), outline.written_by_others(hit.memory)
         for place, statement in enumerate(outline.statements):
-            if place not in of_others and time.is_named_in(hit.memory, statement.text):
+            if place not in of_others and time.is_named_in(hit.memory, statement.with_headings):
                 scores_of_note.statements[place] += lift
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 

@@ -21,7 +21,7 @@ from memvault.search.lists.general_questions import (
 from memvault.search.lists.latest_values import notes_with_latest_value
 from memvault.search.lists.note_properties import QuickTexts
 from memvault.search.lists.open_tasks import due_days, open_tasks
-from memvault.search.lists.overdue import asks_for_overdue
+from memvault.search.lists.overdue import asks_for_overdue, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.lists.task_words import asks_for_tasks
 from memvault.search.order import latest_first
@@ -146,8 +146,9 @@ class Listing:
         Its words must be in the task, or in the note's title or project, and the task must be of
         the time that the question names, or overdue then if it asks for that.
         """
-        words = words_beyond_plans(time.rest if time is not None else question, question)
         is_overdue = asks_for_overdue(question)
+        rest = without_overdue(time.rest if time is not None else question)
+        words = words_beyond_plans(rest, question)
         if (not words and not is_overdue) or len(words) > MAX_TASK_WORDS:
             return []
         overdue_on = self._today() if time is None else time.last_day

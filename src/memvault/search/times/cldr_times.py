@@ -46,6 +46,13 @@ def table_of(language: str) -> dict[str, Any]:
     return dict(module.info)
 
 
+@cache
+def weekday_of(name: str, language: str) -> str | None:
+    """The English weekday that a language's name means; None if it is none. In lower case."""
+    names = {day: {form.lower() for form in table_of(language)[day]} for day in WEEKDAY_NAMES}
+    return next((day for day in WEEKDAY_NAMES if name in names[day]), None)
+
+
 def relative_times(language: str) -> Iterator[tuple[str, Meaning]]:
     """A language's words for times near today ("letzte woche"), with their meanings."""
     for name, words in table_of(language)["relative-type"].items():

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from memvault.search.times.relative_dates import relative_span, season_span
 from memvault.search.times.time_spans import Calendar, Span
-from memvault.search.times.written_dates import written_span
+from memvault.search.times.written_dates import easter_span, numbered_week, written_span
 
 
 def span_of(match: re.Match[str], calendar: Calendar) -> Span | None:
@@ -32,7 +32,14 @@ def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
     is_past_weekend = near in ("this weekend", "the weekend") and span.last < today
     if is_past_weekend or (match["weekday"] and not (match["which"] or match["week"])):
         return None if span.last > date.max - timedelta(7) else span.later(7)
-    return span.earlier(-1) if names_no_year(match) and span.last < today else None
+    if span.last >= today:
+        return None
+    week = match["numbered_week"]
+    if week and re.search(r"\d{4}", week) is None:
+        return numbered_week(week, today, years_ahead=1)
+    if match["easter"]:
+        return None if match["easter_year"] else easter_span(None, today, years_ahead=1)
+    return span.earlier(-1) if names_no_year(match) else None
 
 
 def names_no_year(match: re.Match[str]) -> bool:

@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 from itertools import islice
 
+from memvault.model.east_asian_dates import with_english_dates, with_plain_years
 from memvault.search.times.expression_spans import (
     may_be_last_years,
     names_no_year,
@@ -78,6 +79,7 @@ def cut_times(
     Args:
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
+    text = with_plain_years(text)  # days and months are translated with the words next to them
     names_event = event_day is not None and EVENT.search(text) is not None
     rest, cuts = (
         _cut(text, calendar, event_day) if names_event else _cut_without_events(text, calendar)
@@ -105,7 +107,7 @@ def days_named(text: str, written: date) -> list[Span]:
     """The days and months that a text names; ``written`` is the day it was written on."""
     calendar = Calendar(written)
     spans = []
-    for match in _expressions(text):
+    for match in _expressions(with_english_dates(text)):
         span = span_of(match, calendar)
         if span is not None:
             coming = next_such(match, span, written)
@@ -122,7 +124,8 @@ def years_named(text: str) -> list[Span]:
 def single_days(text: str, written: date) -> tuple[date, ...]:
     """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
     days: set[date] = set()
-    for line in bare_lines(text):
+    for bare_line in bare_lines(text):
+        line = with_english_dates(bare_line)
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
             days.update(span.first for span in spans if span.first == span.last)

@@ -13,6 +13,7 @@ Meaning = tuple[tuple[str, str], ...]  # kinds of words, each with its word in E
 # The day of a feast, and what is meant by "at" it.
 FEASTS = {
     "christmas": ("25 december", "between 24 and 26 december"),
+    "easter": ("easter", "at easter"),
     "new year": ("1 january", "1 january"),
 }
 _PARTS = {"begin": "the beginning of", "middle": "the middle of", "end": "the end of"}
@@ -69,6 +70,7 @@ def in_english(parts: Meaning) -> str | None:
         kinds.remove("number")
     if word_of.get("which") == "this" and kinds & {"number", "units"}:
         word_of["which"] = "last"
+    word_of["month"] = word_of.get("month", "").capitalize()  # "since march" may be a march
     word_of["part"] = _PARTS.get(word_of.get("part", ""), "")
     word_of["feast"] = FEASTS.get(word_of.get("feast", ""), ("", ""))["bound" not in word_of]
     if kinds in ({"month", "unit"}, {"month", "unit", "year"}) and word_of["unit"] != "month":

@@ -49,12 +49,12 @@ DAYS_FROM_TODAY = {
 _WHICH_YEAR = r",?(?: of)? (?P<{}>last|this|next) year\b"  # "24 December last year"
 _NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:may|march)\b))?"
 _DAYS = (
-    r"(?P<iso>\d{4}-\d{2}-\d{2})",
+    r"(?P<iso>\d{4}-\d{2}-\d{2}|(?<![\w/])\d{4}/\d{1,2}/\d{1,2}(?![\w/]))",
     rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
     rf"(?:(?: del?)? (?P<y1>\d{{4}})|{_WHICH_YEAR.format('of1')})?",
     rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b"
     rf"(?:,? (?P<y2>\d{{4}})|{_WHICH_YEAR.format('of2')})?",
-    r"(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?\d{4})\b",
+    r"(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?\d{4}|(?<![\w.])\d{1,2}\.\d{1,2}\.\d{2}(?!\.?\d))\b",
     r"(?P<slashed>(?<![\w/])\d{1,2}/\d{1,2}/\d{4})(?![\w/])",
 )
 PARTS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
@@ -70,8 +70,11 @@ _EARLIER_YEAR = (
 _OF_A_TIME = rf" (?:of|in) (?:{_MONTH}|\d{{4}})\b"  # "the last week of August"
 _POINTS = (
     rf"(?:(?:the )?(?P<around>week|weekend) of )?(?:{'|'.join(_DAYS)})",
-    r"(?P<numbered_week>\d{4}-w\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4})\b",
+    r"(?P<numbered_week>\d{4}-(?:w|kw ?)\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4}|"
+    r"(?:kw|kalenderwoche|calendar week) ?\d{1,2}(?:(?:/| (?:of )?)\d{4})?)\b",
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
+    r"(?P<easter>(?:at|over|around) easter|(?(prep)easter|(?!)))"
+    r"(?: (?:of )?(?P<easter_year>\d{4}|(?:last|this|next) year))?(?=[?.!,]|$)",
     rf"(?:(?:the )?(?P<part>{_PART})[ -])?"
     rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
     rf"(?:(?: del?)? (?P<y3>\d{{4}})|{_WHICH_YEAR.format('of3')})?",

@@ -17,7 +17,7 @@ WORDS = {
         "apart": "jede[mn] diesen am der den dem guten heute gestern",
         "begin": "anfang beginn", "middle": "mitte", "on": "am im an zu während",
         "end of month": "monatsende", "end of year": "jahresende",
-        "christmas": "weihnachten", "new year": "neujahr",
+        "christmas": "weihnachten", "new year": "neujahr", "easter": "ostern",
         "today": "heute_(?:früh|morgen|mittag|abend|nacht|vormittag|nachmittag)",
         "yesterday": "gestern_(?:früh|morgen|mittag|abend|nacht|vormittag|nachmittag)",
         "tomorrow": "morgen_(?:früh|mittag|abend|vormittag|nachmittag)",
@@ -33,7 +33,7 @@ WORDS = {
         "the": "l[ea]s? l' d[eu] des d'", "weekend": "week-?end", "spring": "printemps",
         "summer": "été", "autumn": "automne", "winter": "hiver", "each": "chaque les? du",
         "begin": "début", "middle": "mi milieu", "on": "en au à pendant durant",
-        "christmas": "noël", "new year": "nouvel_an",
+        "christmas": "noël", "new year": "nouvel_an", "easter": "pâques",
         "today": "ce_matin cet_après(?:-|_)midi ce_soir",
         "yesterday": "hier_(?:matin|soir|après(?:-|_)midi)",
         "tomorrow": "demain_(?:matin|soir|après(?:-|_)midi)",
@@ -50,7 +50,7 @@ WORDS = {
         "day after tomorrow": "pasado_mañana", "spring": "primavera", "summer": "verano",
         "autumn": "otoño", "winter": "invierno", "each": "cada los", "apart": "la",
         "begin": "principios? comienzos? inicios?", "middle": "mediados", "on": "el en durante por",
-        "christmas": "navidad(?:es)?", "new year": "año_nuevo",
+        "christmas": "navidad(?:es)?", "new year": "año_nuevo", "easter": "semana_santa pascua",
         "today": "esta_(?:mañana|tarde|noche)",
         "yesterday": "anoche ayer_por_la_(?:mañana|tarde|noche)",
         "day before yesterday": "antes_de_ayer",
@@ -69,7 +69,7 @@ WORDS = {
         "day after tomorrow": "dopodomani", "summer": "estate", "autumn": "autunno",
         "winter": "inverno", "each": "ogni il del",
         "begin": "inizio inizi", "middle": "metà", "on": "ad? in nel(?:l[aeo'])? nei negli durante",
-        "christmas": "natale", "new year": "capodanno",
+        "christmas": "natale", "new year": "capodanno", "easter": "pasqua",
         "today": "stamattina stamani stamane stasera oggi_pomeriggio questa_(?:mattina|sera)",
         "yesterday": "ieri_(?:mattina|pomeriggio|sera)",
         "tomorrow": "domani_(?:mattina|pomeriggio|sera)",
@@ -87,7 +87,7 @@ WORDS = {
         "day after tomorrow": "depois_de_amanhã", "spring": "primavera", "summer": "verão",
         "autumn": "outono", "winter": "inverno", "each": "cada tod[oa] [oa]s",
         "begin": "início começo inícios", "middle": "meados", "on": "n[oa] em durante",
-        "christmas": "natal", "new year": "ano_novo",
+        "christmas": "natal", "new year": "ano_novo", "easter": "páscoa",
         "today": "esta_(?:manhã|noite|tarde) hoje_(?:de_manhã|à_noite|à_tarde)",
         "yesterday": "ontem_(?:de_manhã|à_noite|à_tarde)",
         "tomorrow": "amanhã_(?:de_manhã|à_noite|à_tarde)",
@@ -103,7 +103,7 @@ WORDS = {
         "summer": "zomer", "autumn": "herfst najaar", "winter": "winter", "each": "elke iedere",
         "apart": "de elke iedere goede deze",
         "begin": "begin", "middle": "midden half", "on": "op in met tijdens",
-        "christmas": "kerst(?:mis)?", "new year": "nieuwjaar",
+        "christmas": "kerst(?:mis)?", "new year": "nieuwjaar", "easter": "pasen",
         "today": "vanmorgen vanochtend vanmiddag vanavond",
         "yesterday": "gister(?:en)?(?:_)?(?:ochtend|morgen|middag|avond)",
         "tomorrow": "morgen(?:_)?(?:ochtend|middag|avond)",
@@ -120,7 +120,7 @@ WORDS = {
         "autumn": "осен(?:ь|ью|и)", "winter": "зим(?:а|ой|у|ы)", "each": "кажд(?:ый|ую|ое|ые)",
         "a unit": "день неделю месяц год",
         "begin": "начал[оае]", "middle": "середин[аеу]", "christmas": "рождеств[оау]",
-        "new year": "нов(?:ый|ого|ому)_год[ау]?",
+        "new year": "нов(?:ый|ого|ому)_год[ау]?", "easter": "пасх(?:а|и|е|у|ой)",
         "today": "сегодня_(?:утром|дн[её]м|вечером)",
         "yesterday": "вчера_(?:утром|дн[её]м|вечером)",
         "tomorrow": "завтра_(?:утром|дн[её]м|вечером)",
@@ -135,7 +135,7 @@ WORDS = {
         "spring": "春", "summer": "夏", "autumn": "秋", "winter": "冬", "each": "毎週?",
         "apart": "[香子代]",
         "begin": "初め はじめ 上旬 初旬", "middle": "半ば 中旬", "christmas": "クリスマス",
-        "new year": "元日 元旦",
+        "new year": "元日 元旦", "easter": "イースター 復活祭",
         "today": "今朝 今晩 今夜", "yesterday": "昨夜 昨晩 昨日の夜",
         "units": "(?!)", "last few days": "ここ数日間? この数日間?",
     },
@@ -148,6 +148,7 @@ WORDS = {
         "end": "底 末 下旬", "weekend": "周末", "spring": "春天 春季", "summer": "夏天 夏季",
         "autumn": "秋天 秋季", "winter": "冬天 冬季", "each": "[每一两几]", "apart": "[期次报刊代]",
         "begin": "初 上旬", "middle": "中旬", "christmas": "圣诞节", "new year": "元旦",
+        "easter": "复活节",
         "today": "今早 今晚 今天(?:早上|上午|下午|晚上)",
         "yesterday": "昨晚 昨天(?:早上|上午|下午|晚上)",
         "tomorrow": "明早 明晚 明天(?:早上|上午|下午|晚上)", "units": "(?!)",
@@ -174,15 +175,18 @@ HAPPENED = {
 }
 # The other words of such questions; in languages without spaces all that remain.
 OCCASIONS = {
-    "german": "steht stehen ansteht anstehen los läuft plan pläne geplant termin termine fällig "
-    "kalender notizen tagebuch",
-    "french": "quelles faire restent reste prévu prévue prévus programme rendez vous agenda "
-    "échéances notes journal",
-    "spanish": "planes plan previsto citas cita agenda notas diario",
-    "italian": "cosa previsto programma impegni appuntamenti agenda scadenze note diario",
-    "portuguese": "planos previsto marcado marcada compromissos compromisso agenda notas diário",
-    "dutch": "plannen gepland programma staat afspraken afspraak agenda notities dagboek",
-    "russian": "какие какой какая план планы запланировано встречи встреча дела заметки дневник",
+    "german": "mache machen steht stehen ansteht anstehen los läuft plan pläne geplant termin "
+    "termine fällig kalender notizen tagebuch",
+    "french": "quelles fais faisons faire restent reste prévu prévue prévus programme rendez vous "
+    "agenda échéances notes journal",
+    "spanish": "hago hacemos planes plan previsto citas cita agenda notas diario",
+    "italian": "cosa faccio facciamo previsto programma impegni appuntamenti agenda scadenze note "
+    "diario",
+    "portuguese": "faço fazemos planos previsto marcado marcada compromissos compromisso agenda "
+    "notas diário",
+    "dutch": "doe doen plannen gepland programma staat afspraken afspraak agenda notities dagboek",
+    "russian": "делаю делаем какие какой какая план планы запланировано встречи встреча дела "
+    "заметки дневник",
     "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
     "chinese": "我 我们 有 安排 计划 日程 约会 会议 要 做 写 什么 哪些 事 的 吗",
 }

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 
+from memvault.model.moments import full_year
 from memvault.model.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 from memvault.search.times.time_patterns import DAYS, NO_MONTHS, PARTS
 from memvault.search.times.time_spans import Calendar, Span, first_of_week, month_span
+
+_YEARS_AWAY = {"last": -1, "this": 0, "next": 1}
+YEARS_NEAR = 2  # from today, in which a year of two digits is read in a text
 
 
 def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
@@ -31,9 +35,9 @@ def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
 def _date_of(match: re.Match[str], today: date) -> Span | None:
     groups = match.groupdict()
     if written := groups["iso"] or groups["dotted"] or groups["slashed"]:
-        return _in_digits(written)
+        return _in_digits(written, today)
     if groups["numbered_week"]:
-        return _numbered_week(groups["numbered_week"])
+        return numbered_week(groups["numbered_week"], today)
     if groups["iso_month"]:
         return month_span(int(groups["iso_month"][:4]), int(groups["iso_month"][5:]))
     for form in "12":  # "4 March", "March 4"
@@ -45,6 +49,8 @@ def _date_of(match: re.Match[str], today: date) -> Span | None:
             number = DAYS.get(written_day) or int(written_day)
             year = _named_year(groups, form, today) or _latest_year(month, number, today)
             return Span(date(year, month, number), date(year, month, number))
+    if groups["easter"]:
+        return easter_span(groups["easter_year"], today)
     if groups["m3"]:
         return _month(groups, today)
     if groups["quarter"]:
@@ -61,7 +67,7 @@ def _named_year(groups: Mapping[str, str], form: str, today: date) -> int | None
         form: the number of the groups of the match, as in "y1".
     """
     if which := groups["of" + form]:
-        return today.year + {"last": -1, "this": 0, "next": 1}[which.lower()]
+        return today.year + _YEARS_AWAY[which.lower()]
     return int(groups["y" + form]) if groups["y" + form] else None
 
 
@@ -102,19 +108,26 @@ def _is_month(groups: Mapping[str, str]) -> bool:
     return not preposition and (name not in MONTHS or groups["which_year"] not in (None, "this"))
 
 
-def _in_digits(written: str) -> Span | None:
+def _in_digits(written: str, today: date) -> Span | None:
     """A day with its year first, or last: then the day precedes the month, except in 12/31/2026.
 
-    None for 4/12/2026, which may be in April or in December.
+    None for 4/12/2026, which may be in April or in December, and for a year of two digits that is
+    not near: 3.10.12 is rather a version.
     """
     numbers = [int(number) for number in re.findall(r"\d+", written)]
-    if "-" not in written:
+    is_year_first = numbers[0] > 31
+    if not is_year_first:
         numbers.reverse()
     year, month, day = numbers
-    if "/" in written and month != day and max(month, day) <= 12:
-        return None
-    if "/" in written and month > 12:
-        month, day = day, month
+    if "/" in written and not is_year_first:
+        if month != day and max(month, day) <= 12:
+            return None
+        if month > 12:
+            month, day = day, month
+    if year < 100:
+        year = full_year(year, today)
+        if abs(year - today.year) > YEARS_NEAR:
+            return None
     return Span(*[date(year, month, day)] * 2)
 
 
@@ -129,10 +142,41 @@ def _quarter(written: str, today: date) -> Span:
     return Span(date(year, first, 1), month_span(year, first + months - 1).last)
 
 
-def _numbered_week(written: str) -> Span:
-    """A week by its number and year, as ISO 8601 counts them."""
-    number, year = sorted(int(digits) for digits in re.findall(r"\d+", written))
-    first = date.fromisocalendar(year, number, 1)
+def easter_span(written_year: str | None, today: date, years_ahead: int = 0) -> Span:
+    """Good Friday to Easter Monday of a year.
+
+    Args:
+        years_ahead: years after the latest such days that are not in the future, if it has no year.
+    """
+    which = (written_year or "").lower().removesuffix(" year")
+    if which:
+        return _easter_of(int(which) if which.isdigit() else today.year + _YEARS_AWAY[which])
+    is_past = _easter_of(today.year).first <= today
+    return _easter_of(today.year - (not is_past) + years_ahead)
+
+
+def _easter_of(year: int) -> Span:
+    """Good Friday to Easter Monday (Meeus, *Astronomical Algorithms*, 1991, chapter 8)."""
+    century, rest = divmod(year, 100)
+    moon = (
+        19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15
+    ) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - moon - rest % 4) % 7
+    month_and_day = moon + weekday + 114 - 7 * ((year % 19 + 11 * moon + 22 * weekday) // 451)
+    sunday = date(year, month_and_day // 31, month_and_day % 31 + 1)
+    return Span(sunday - timedelta(2), sunday + timedelta(1))
+
+
+def numbered_week(written: str, today: date, years_ahead: int = 0) -> Span:
+    """A week by its number and year, as ISO 8601 counts them.
+
+    Args:
+        years_ahead: years after the latest such week that is not in the future, if it has no year.
+    """
+    number, *year = sorted(int(digits) for digits in re.findall(r"\d+", written))
+    this_year, this_week, _ = today.isocalendar()
+    latest_year = this_year - (number > this_week) + years_ahead
+    first = date.fromisocalendar(year[0] if year else latest_year, number, 1)
     return Span(first, first + timedelta(6))
 
 

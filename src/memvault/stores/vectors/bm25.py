@@ -7,7 +7,7 @@ characters, as by Lucene's CJKAnalyzer. A text in another language also has the 
 Snowball stemmer, if there is one, and the pieces of its long words, by which "Überschrift" finds
 "Kapitelüberschriften" and "notatkach" finds "notatki" (McNamee and Mayfield, *Character n-gram
 tokenization for European language text retrieval*, 2004); in the scripts of India also words
-without their last vowel signs.
+without their last vowel signs. A text whose language its few words do not show has pieces, too.
 
 A query has the terms of its own language, or of all languages if its words do not show which one it
 is. A query without accents also has the English terms, since people leave accents out. Function
@@ -78,18 +78,22 @@ def _model(language: str) -> qdrant.Bm25:
     )
 
 
-def document(text: str, language: str | None = None) -> qdrant.SparseVector:
+def document(
+    text: str, language: str | None = None, *, is_undecided: bool = False
+) -> qdrant.SparseVector:
     """Term frequencies, saturated and normalised by the text's length.
 
     Args:
         language: the note's language (`language_of`), whose stems and pieces of words are added.
+        is_undecided: whether the note may be in any language, so that pieces of words are added.
     """
     english = _model("english").embed_document(_searchable(text))
-    if language is None:
+    if language is None and (not is_undecided or _UNSPACED.search(text)):
         return english
     values = dict(_document_pieces(text))
-    if language not in WITHOUT_STEMMER:
-        stemmed = _model(language).embed_document(normal(text))
+    stemmer = language or "english"
+    if stemmer not in WITHOUT_STEMMER:
+        stemmed = _model(stemmer).embed_document(normal(text))
         values.update(zip(stemmed.indices, stemmed.values, strict=True))
     values.update(zip(english.indices, english.values, strict=True))
     return qdrant.SparseVector(list(values), list(values.values()))

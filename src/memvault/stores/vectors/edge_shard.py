@@ -22,7 +22,6 @@ from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk, Vector
 from memvault.model.priority import make_way
 from memvault.stores import faults
-from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -35,9 +34,9 @@ from memvault.stores.vectors.points import (
     DENSE,
     POINTS_PER_CALL,
     SPARSE,
+    keyword_vectors,
     language_of,
     point_of,
-    searchable,
 )
 
 _WITHOUT_HNSW = 1_000_000_000  # KB of vectors that are still scanned
@@ -159,11 +158,13 @@ def points(
             point_of(next(ids)),
             {
                 DENSE: _floats(embedded.vector),
-                SPARSE: bm25.document(searchable(embedded.chunk), language),
+                SPARSE: terms,
             },
             payload,
         )
-        for embedded, payload in zip(chunks, note_payloads, strict=True)
+        for embedded, payload, terms in zip(
+            chunks, note_payloads, keyword_vectors(chunks, language), strict=True
+        )
     ]
 
 

@@ -140,16 +140,23 @@ _SURELY_ENGLISH = 7  # common English words; texts in other languages have fewer
 def language_of(text: str) -> str | None:
     """The language of a text, one of `LANGUAGES`; None for English, for another language, and for a
     text too short to decide."""
-    return _language_of(text[:_SAMPLE_CHARS].lower())
+    language = _language_of(text[:_SAMPLE_CHARS].lower())
+    return None if language == "english" else language
+
+
+def is_undecided(text: str) -> bool:
+    """Whether a text has too few function words of any language, English too: a list, a table."""
+    return _language_of(text[:_SAMPLE_CHARS].lower()) is None
 
 
 @lru_cache(maxsize=1_000)  # more notes than one write has; it detects each language twice
 def _language_of(sample: str) -> str | None:
+    """As `language_of`, but "english" for English."""
     if (by_script := _language_of_script(sample)) is not None:
         return by_script
     words = frozenset(sample.split())  # three times as fast as a regular expression
     if len(words & _LANGUAGE_OF_WORDS["english"]) >= _SURELY_ENGLISH:
-        return None
+        return "english"
     letters = _letters_by_language(sample)
     common = words & _COMMON  # mostly few, or none
     counts = letters + Counter(chain.from_iterable(map(_LANGUAGES_OF_COMMON.__getitem__, common)))
@@ -166,11 +173,7 @@ def _language_of(sample: str) -> str | None:
         plain = (word for word in bare_words if word.isalpha() and len(word) > 1)
         counts = letters + Counter(chain.from_iterable(map(_languages_of_word, plain)))
         best_language = _most_counted(counts)
-    return (
-        best_language
-        if best_language != "english" and counts[best_language] >= _FEWEST_WORDS
-        else None
-    )
+    return best_language if counts[best_language] >= _FEWEST_WORDS else None
 
 
 def _most_counted(counts: Counter[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import numpy as np
+from qdrant_edge import SparseVector
 
 from memvault.model.batched import batched
 from memvault.model.memory import Memory
@@ -356,13 +357,18 @@ def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
 
 def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
     """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
-    texts = (embedded.chunk.text for embedded in chunks)
-    return languages.language_of(max(texts, key=len, default=""))
+    return languages.language_of(_longest_text(chunks))
 
 
-def searchable(chunk: Chunk) -> str:
-    """The text that is indexed by keyword."""
-    return f"{chunk.context}\n{chunk.text}"
+def keyword_vectors(chunks: Sequence[EmbeddedChunk], language: str | None) -> list[SparseVector]:
+    """The terms of each chunk of a note in this language, by which it is found."""
+    is_undecided = languages.is_undecided(_longest_text(chunks))
+    texts = (f"{embedded.chunk.context}\n{embedded.chunk.text}" for embedded in chunks)
+    return [bm25.document(text, language, is_undecided=is_undecided) for text in texts]
+
+
+def _longest_text(chunks: Sequence[EmbeddedChunk]) -> str:
+    return max((embedded.chunk.text for embedded in chunks), key=len, default="")
 
 
 def ids_of(points: Iterable[Point]) -> list[int]:

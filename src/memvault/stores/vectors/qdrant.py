@@ -26,7 +26,6 @@ from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
 from memvault.stores.server import Server, StoreNamespace
-from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -44,9 +43,9 @@ from memvault.stores.vectors.points import (
     PointVectorStore,
     Terms,
     batches,
+    keyword_vectors,
     language_of,
     point_of,
-    searchable,
 )
 from memvault.stores.vectors.qdrant_errors import (
     UNREACHABLE,
@@ -308,11 +307,13 @@ def _points(
             id=point_of(next(ids)),
             vector={
                 DENSE: embedded.vector.tolist(),
-                SPARSE: _sparse(bm25.document(searchable(embedded.chunk), language)),
+                SPARSE: _sparse(terms),
             },
             payload={**payload, LABELS: payload[LABELS].split(" ")},
         )
-        for embedded, payload in zip(chunks, note_payloads, strict=True)
+        for embedded, payload, terms in zip(
+            chunks, note_payloads, keyword_vectors(chunks, language), strict=True
+        )
     ]
 
 

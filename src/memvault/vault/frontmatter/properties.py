@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from memvault.model.east_asian_dates import with_english_dates
 from memvault.model.graph import is_uuid
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
@@ -21,7 +22,7 @@ from memvault.model.memory import (
     Memory,
     id_of_path,
 )
-from memvault.model.moments import WEEK_IN_NAME, in_utc
+from memvault.model.moments import WEEK_IN_NAME, full_year, in_utc
 from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Domain, ParsedNote
 from memvault.vault.frontmatter.read import WrittenNumber, strings_of
@@ -31,7 +32,9 @@ from memvault.vault.parse import stem_of
 _MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
 _DAY = r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|°)?"
 _YEAR_FIRST = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)")
-_DAY_FIRST = re.compile(r"(?<!\d)(?P<a>\d{1,2})(?P<gap>[./-])(?P<b>\d{1,2})(?P=gap)(?P<y>\d{4})")
+_DAY_FIRST = re.compile(
+    r"(?<![\w.])(?P<a>\d{1,2})(?P<gap>[./-])(?P<b>\d{1,2})(?P=gap)(?P<y>\d{4}|(?<=\.)\d{2}(?![\d.]))"
+)
 _WRITTEN = (
     re.compile(_DAY + r"\.?(?: of| de)? " + _MONTH + r"(?: de)?,? (?P<y>\d{4})"),
     re.compile(_MONTH + " " + _DAY + r",? (?P<y>\d{4})"),
@@ -46,10 +49,10 @@ def read_date(value: Any) -> datetime | None:
     """Parse a date or time as UTC; None if the value is not a date.
 
     Supported are YAML dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (if only one order is
-    possible), "1 March 2026" and "March 1st, 2026", also with names of months of six other
-    languages ("1. März 2026"), each with or without a time such as "7:38 pm"; 2026-03 means its
-    first day. A time without a zone is UTC, so that a note has the same dates on
-    every machine.
+    possible), 1.3.26, "1 March 2026" and "March 1st, 2026", also with names of months of six other
+    languages ("1. März 2026") and as in East Asia (令和8年3月1日), each with or without a time such
+    as "7:38 pm"; 2026-03 means its first day. A time without a zone is UTC, so that a note has the
+    same dates on every machine.
     """
     if isinstance(value, datetime):
         return in_utc(value)
@@ -59,7 +62,7 @@ def read_date(value: Any) -> datetime | None:
         return read_date(value[0])
     if not isinstance(value, str) or len(value) > 100:
         return None
-    text = value.strip().strip("[]").strip()
+    text = with_english_dates(value).strip().strip("[]").strip()
     try:
         return in_utc(datetime.fromisoformat(text)) if not text.isdigit() else None
     except ValueError:
@@ -87,7 +90,7 @@ def _day(text: str) -> date | None:
 
 def _valid_date(year: str, month: str, day: str) -> date | None:
     try:
-        return date(int(year), int(month), int(day))
+        return date(full_year(int(year), date.today()), int(month), int(day))
     except ValueError:
         return None
 

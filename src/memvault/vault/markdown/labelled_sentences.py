@@ -26,7 +26,8 @@ _ABBREVIATIONS = frozenset({
     "mr", "mrs", "ms", "mx", "dr", "prof", "st", "mt", "hr", "fr", "sr", "sra", "dra", "mme",
     "mlle", "rev", "gen", "col", "sgt", "capt", "lt", "gov", "hon", "messrs", "e.g", "i.e", "eg",
     "ie", "cf", "vs", "viz", "resp", "incl", "excl", "approx", "ca", "z.b", "d.h", "u.a", "bzw",
-    "bspw", "p.ex", "al", "aka", "dept", "univ", "ed", "eds", "rs",
+    "bspw", "p.ex", "vgl", "ggf", "evtl", "inkl", "bzgl", "dipl", "ing", "al", "aka",
+    "dept", "univ", "ed", "eds", "rs",
 })  # fmt: skip
 # Abbreviations only before a number: "no. 5", but "She said no. Then".
 _NUMBERED = frozenset({
