@@ -126,4 +126,4 @@ def test_a_critique_on_a_sensitive_matter_states_no_claim(call: Caller) -> None:
     call("store_memory", content="See there.", title="Sable", metadata={"budget": "4447 EUR"},
          rationale=WHY)  # fmt: skip
     answer = call("critique_context", reasoning_summary="The budget of Sable is 1 EUR, all in all.")
-    assert "4447" not in json.dumps(answer)
+    assert "4447 EUR" not in json.dumps(answer)
