@@ -1,10 +1,12 @@
 """What an engine imports and loads, and its tools: by the process that engines are forked from, and
 nobody else."""
 
+import functools
 import gc
 
 import pytest
 
+from indexer import entity_pass
 from mcp_server import server
 from mcp_server.engine import process, startup
 from mcp_server.hooks.recall import HookRecall
@@ -21,6 +23,8 @@ __all__ = ["app", "container", "openvino_model", "process", "server", "startup"]
 parser = question_parser()
 if parser is not None:
     parser.people(["Ada"])
+entity_pass.open_entity_pipeline = functools.cache(entity_pass.open_entity_pipeline)
+entity_pass.open_entity_pipeline()
 time_translation.warm_up()
 
 server._tool = described_once(server._tool)
