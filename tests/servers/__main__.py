@@ -61,6 +61,8 @@ def main() -> None:
         problem = problem_of()
         if problem is not None:
             print(f"the tests with {name} will be skipped: {problem}", file=sys.stderr)
+        elif name == "Neo4j":
+            neo4j.archive_classes()
     if "QDRANT_URL" not in os.environ:
         print("Qdrant is tried in its client's local mode; set QDRANT_URL to try a server too")
 

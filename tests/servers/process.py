@@ -69,6 +69,13 @@ class ServerProcess:
             self._process.wait()
             self._process = None
 
+    def stop(self) -> None:
+        """Let it end by itself."""
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait()
+        self._process = None
+
     def pause(self) -> None:
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGSTOP)
