@@ -7,6 +7,8 @@ import os
 import shutil
 import tempfile
 from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,3 +73,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load what tests share, but not into a process that has all tests run by others."""
     if config.getoption("dist", "no") == "no":
         config.pluginmanager.import_plugin("tests.fixtures")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import the modules of tests, in each process from another one on: all in the same order would
+    rewrite the assertions of each module at the same time, before one of them has cached it."""
+    folders = [Path(given).resolve() for given in session.config.args]
+    modules = sorted(
+        ".".join(file.relative_to(session.config.rootpath).with_suffix("").parts)
+        for folder in folders
+        for file in folder.rglob("test_*.py")
+    )
+    process, processes = (
+        int(os.environ.get(f"PYTEST_XDIST_{name}", "").removeprefix("gw") or 0)
+        for name in ("WORKER", "WORKER_COUNT")
+    )
+    if processes:
+        first = len(modules) * process // processes
+        for module in modules[first:] + modules[:first]:
+            with suppress(Exception):  # pytest reports it
+                import_module(module)

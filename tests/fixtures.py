@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from fastmcp.client.transports import FastMCPTransport
 
+from indexer import entity_pass
 from mcp_server import server
 from mcp_server.runtime import generations, indexing_service
 from mcp_server.runtime.worker import give_back_memory
@@ -46,6 +47,8 @@ def made_once() -> Iterator[None]:
         patch.setattr(model, "encode", known.encode(model.encode))
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
         patch.setattr(embedding, "TokenCounter", functools.cache(TokenCounter))
+        open_once = functools.cache(entity_pass.open_entity_pipeline)
+        patch.setattr(entity_pass, "open_entity_pipeline", open_once)
         patch.setattr(server, "_tool", described_once(server._tool))
         connect = _with_known_schemas(FastMCPTransport.connect_session)
         patch.setattr(FastMCPTransport, "connect_session", connect)

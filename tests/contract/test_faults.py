@@ -22,7 +22,7 @@ from tests.contract.conftest import DIMENSION
 from tests.contract.store_child import NOTES, write
 from tests.contract.test_vectors import id_of
 
-ROUNDS = 3
+ROUNDS = 2
 FILLED = 20
 PADDING = 100_000
 

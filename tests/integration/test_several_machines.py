@@ -17,6 +17,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.stores.vectors import qdrant
 from tests.integration.caller import Caller
+from tests.integration.forked_engine import engine_forks
 from tests.integration.searching import found_paths
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.servers.qdrant import LocalQdrant
@@ -58,7 +59,7 @@ def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_save
     tmp_path: Path,
 ) -> None:
     write("Boats.md", "The [[Heron]] is varnished.\n")
-    indexer = multiprocessing.get_context("spawn").Process(
+    indexer = engine_forks().Process(
         target=index_until_killed, args=(shared, vault_folder, tmp_path / "elsewhere"), daemon=True
     )
     indexer.start()

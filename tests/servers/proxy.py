@@ -1,4 +1,4 @@
-"""A way to a server that a test may make slow, as a bad network would."""
+"""A way to a server that a test may make slow or interrupt, as a bad network would."""
 
 from __future__ import annotations
 
@@ -7,30 +7,42 @@ import threading
 import time
 from contextlib import suppress
 
+from tests.servers.process import free_port
 
-class SlowProxy:
+
+class Proxy:
     """Passes bytes on; those that the server says, after ``delay`` seconds."""
 
     def __init__(self, port: int) -> None:
         self.delay = 0.0
         self._server = ("127.0.0.1", port)
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=32)
-        self.port: int = self._listener.getsockname()[1]
         self._open: set[socket.socket] = set()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.port = free_port()
+        self.start()
+
+    def start(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", self.port), backlog=32)
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
     def close(self) -> None:
+        """Nobody listens from now on, and what was connected is cut off."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # ends `accept`, too
         self._listener.close()
         for each in list(self._open):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
             each.close()
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):
             while True:
-                client, _ = self._listener.accept()
-                server = socket.create_connection(self._server)
+                client, _ = listener.accept()
+                try:
+                    server = socket.create_connection(self._server)
+                except OSError:  # the server is down
+                    client.close()
+                    continue
                 self._open |= {client, server}
                 for source, target, slow in ((client, server, False), (server, client, True)):
                     threading.Thread(

@@ -33,12 +33,11 @@ ON_PAGES = {"titled", "property_set", "imported", "merged_with_person", "quoted_
 def test_no_attempt_makes_a_clients_claim_verified(
     call: Caller, container: Container, attempt: Any, tmp_path: Path
 ) -> None:
-    place = ATTEMPTS.index(attempt)  # two claims each; `bench_trust` tries all with all
-    for k in (place, place + 2):
-        query, subject, sentence, value = filled(CLAIMS[k % len(CLAIMS)], 10 * place + k)
-        attempt(call, container, subject, sentence, tmp_path)
-        shown = container if k == 0 and attempt.__name__ in ON_PAGES else None
-        assert not unmarked(call, query, value, shown, subject)
+    place = ATTEMPTS.index(attempt)  # one claim each; `bench_trust` tries all with all
+    query, subject, sentence, value = filled(CLAIMS[place % len(CLAIMS)], 11 * place)
+    attempt(call, container, subject, sentence, tmp_path)
+    shown = container if attempt.__name__ in ON_PAGES else None
+    assert not unmarked(call, query, value, shown, subject)
     assert not [m for m in container.live.catalogue.all() if m.verified]
 
 
@@ -119,7 +118,7 @@ def test_no_flood_of_claims_crowds_out_what_the_person_wrote(
 ) -> None:
     (container.vault.root / "Will.md").write_text("# Will\n\nThe house goes to Ada.\n")
     container.indexing.index_written(["Will.md"])
-    for k in range(8):
+    for k in range(5):
         call("store_memory", content=f"The house goes to Tom, version {k}.", title="Will",
              rationale=WHY)  # fmt: skip
         call("store_memory", content=f"supersedes:: [[Will]]\n\nThe house goes to Eva{k}.",
