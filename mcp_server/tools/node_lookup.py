@@ -57,11 +57,10 @@ class NodeLookup:
             AmbiguousTarget: several notes have this name; the message has their paths.
             NoteQuarantined: the note is in quarantine.
         """
-        path_or_name = name.strip().lstrip("/")
         try:
-            return resolve_note(path_or_name, self._container().live.indexer.catalogue)
+            return resolve_note(name, self._container().live.indexer.catalogue)
         except NoteNotFound:
-            self.raise_if_quarantined(path_or_name)
+            self.raise_if_quarantined(name.strip().lstrip("/"))
             raise
 
     def memory_on_disk(self, path: str) -> Memory:
