@@ -15,7 +15,7 @@ from memvault.search.claimed_properties import lines_with_writers
 from memvault.search.context.number_questions import is_answered_with_digits
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
-from memvault.search.context.scoring import Scores, scores
+from memvault.search.context.scoring import Scores, are_of_time, scores
 from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
@@ -193,10 +193,10 @@ def _with_days(
     the best one."""
     if time is None:
         return scores
-    bonus = max(scores) or 1.0
+    bonus, of_time = max(scores) or 1.0, are_of_time(time, memory, outline)
     return [
-        score + bonus * bool(one.shown and time.is_named_in(memory, one.with_headings))
-        for score, one in zip(scores, outline.statements, strict=True)
+        score + bonus * (is_of_time and bool(statement.shown))
+        for score, is_of_time, statement in zip(scores, of_time, outline.statements, strict=True)
     ]
 
 

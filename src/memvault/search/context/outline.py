@@ -64,11 +64,6 @@ class Statement(NamedTuple):
     content_words: int
 
     @property
-    def with_headings(self) -> str:
-        """``text`` with the headings above it, which may name its day."""
-        return ". ".join((*self.heading, self.text))
-
-    @property
     def quoted(self) -> str:
         """``shown`` without the bullet of a list, for text that has bullets of its own or none."""
         return _BULLET.sub("", self.shown)

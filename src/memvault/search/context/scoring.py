@@ -35,6 +35,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from memvault.model.memory import Memory
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
 from memvault.search.context.outline import Code, Outline, Statement
@@ -139,10 +140,20 @@ def _lift_of_time(
     without those that others wrote in the person's note."""
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lift, of_others = greatest_score([scores_of_note]), outline.written_by_others(hit.memory)
-        for place, statement in enumerate(outline.statements):
-            if place not in of_others and time.is_named_in(hit.memory, statement.with_headings):
+        for place, is_of_time in enumerate(are_of_time(time, hit.memory, outline)):
+            if is_of_time and place not in of_others:
                 scores_of_note.statements[place] += lift
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
+
+
+def are_of_time(time: QuestionTime, memory: Memory, outline: Outline) -> list[bool]:
+    """Whether each sentence, or a heading above it, names a day or year of the time."""
+    headings = {statement.heading for statement in outline.statements}
+    of_time = {each for each in headings if time.is_named_in(memory, ". ".join(each))}
+    return [
+        statement.heading in of_time or time.is_named_in(memory, statement.text)
+        for statement in outline.statements
+    ]
 
 
 def greatest_score(scores_of_notes: Sequence[Scores]) -> float:
