@@ -20,7 +20,8 @@ from memvault.model.priority import make_way
 from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import Vault
-from memvault.vault.frontmatter.properties import memory_of, read_date
+from memvault.vault.frontmatter.dates import read_date
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import name_of, parse_note
 from memvault.vault.walk import NoteStat
 from memvault.verification.claims.claim_sources import is_own_day

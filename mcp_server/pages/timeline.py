@@ -19,7 +19,7 @@ from mcp_server.pages.site import Site
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 
 _OF_A_DAY = re.compile(r"\d{4}\D\d+\D\d|\b\d{1,2}(?!\d).*\d{4}")
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory, id_of_path
-from memvault.vault.frontmatter.properties import memory_of, read_date, read_importance
+from memvault.vault.frontmatter.dates import read_date
+from memvault.vault.frontmatter.properties import memory_of, read_importance
 from memvault.vault.parse import parse_note
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

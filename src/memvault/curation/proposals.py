@@ -17,7 +17,7 @@ from typing import Any
 from memvault.model.change import Actor, TaskAction
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.journal import Journal, JournalEntry
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"

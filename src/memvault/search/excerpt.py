@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,13 +16,13 @@ from memvault.search.context.number_questions import is_answered_with_digits
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, are_of_time, scores
+from memvault.search.excerpt_text import CUT, cut_at_word, text_of_excerpt
 from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 
 _ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
-CUT = "…"
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
 # Code that plugins of Obsidian replace by query results: the code itself says nothing.
@@ -220,9 +220,9 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
         chosen += _following(statements, chosen, room)
     best_sentence = statements[chosen[0]]
     if len(chosen) == 1 and _byte_count(best_sentence) > _MAX_LENGTH_FACTOR * limit:
-        text = f"{_cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
+        text = f"{cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
     else:
-        text = _text_of_excerpt(memory.title, statements, sorted(chosen), code)
+        text = text_of_excerpt(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
     first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
     has_foreign = not of_others.isdisjoint(chosen) or not all(
@@ -348,53 +348,3 @@ def _is_mere_query(code: Code, outline: Outline) -> bool:
     if code.block.language not in _QUERIES:
         return False
     return code.lead is None or not outline.statements[code.lead].text.endswith(":")
-
-
-def _text_of_excerpt(
-    title: str, statements: Sequence[Statement], chosen: Sequence[int], code: Mapping[Code, int]
-) -> str:
-    """The chosen sentences as they follow each other in the note."""
-    headings = {statements[place].heading for place in chosen}
-    text = CUT + " " if any(statement.shown for statement in statements[: chosen[0]]) else ""
-    for position, place in enumerate(chosen):
-        statement = statements[place]
-        previous = statements[chosen[position - 1]] if position else None
-        if len(headings) > 1 and (previous is None or previous.heading != statement.heading):
-            text = f"{text.rstrip()}\n{_heading(title, statement.heading)}\n".lstrip("\n")
-        pieces = sorted(
-            (piece for piece, piece_place in code.items() if piece_place == place),
-            key=lambda piece: piece.lines,
-        )
-        for piece in pieces:
-            if piece.lead != place:
-                text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
-        text += statement.shown
-        for piece in pieces:
-            if piece.lead == place:
-                text += f"\n{piece.fenced}"
-        text += _gap(
-            statements, place, chosen[position + 1] if position + 1 < len(chosen) else None
-        )
-    return text.strip()
-
-
-def _heading(title: str, heading: Sequence[str]) -> str:
-    path = heading[1:] if heading and heading[0].casefold() == title.casefold() else heading
-    return f"[{' > '.join(path) or title}]"
-
-
-def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
-    """The text between a sentence and the next one that is shown."""
-    skipped = any(statement.shown for statement in statements[place + 1 : following])
-    mark = f" {CUT}" if skipped else ""
-    if following is None:
-        return mark
-    is_new_line = statements[following].lines.first > statements[place].lines.last
-    return mark + ("\n" if is_new_line else " ")
-
-
-def _cut_at_word(text: str, limit: int) -> str:
-    """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
-    head = text.strip().encode()[:limit].decode(errors="ignore")
-    word = max(head.rfind(" "), head.rfind("\n"))
-    return (head[:word] if word >= len(head) // 2 else head).rstrip()

@@ -15,7 +15,7 @@ from memvault.model.note import ParsedNote, Sentence
 from memvault.model.priority import make_way
 from memvault.text.spacy_pipeline import load_trained_pipeline
 from memvault.text.words import STOP_WORDS, composed, words
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 
 BATCH = 8  # passages per run of the pipeline (some 25 ms); questions go first between runs
 # Other labels (numbers, nationalities, languages) are ignored.

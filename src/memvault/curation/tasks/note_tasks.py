@@ -18,7 +18,8 @@ from memvault.text.names import kind_of
 from memvault.text.relations import EMBED_WEIGHT
 from memvault.vault.compose import title_of
 from memvault.vault.documents import is_document
-from memvault.vault.frontmatter.properties import ARCHIVE, is_archived, read_date
+from memvault.vault.frontmatter.dates import read_date
+from memvault.vault.frontmatter.properties import ARCHIVE, is_archived
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
 from memvault.vault.parse import stem_of

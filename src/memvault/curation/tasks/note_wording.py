@@ -11,8 +11,8 @@ from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.text.names import kind_of
 from memvault.text.words import composed, name_key, words
+from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.frontmatter.fences import split_frontmatter
-from memvault.vault.frontmatter.properties import read_date
 
 # A note of such a kind describes one entity, so another name means another subject.
 _ENTITY_KINDS = frozenset(

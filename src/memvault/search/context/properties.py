@@ -12,7 +12,7 @@ from memvault.search.lists.comparisons import compares_numbers, first_number
 from memvault.search.property_text import KeysByNearness, shown_value, terms_of
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 MAX_PROPERTIES = 6  # properties that are shown

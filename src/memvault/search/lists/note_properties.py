@@ -14,7 +14,7 @@ from memvault.search.property_text import shown_value, terms_of, words_of_key
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 
 _YEARLY_KEY = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"

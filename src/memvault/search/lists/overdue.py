@@ -9,7 +9,7 @@ from datetime import date
 
 from memvault.search.property_text import words_of_key
 from memvault.text.words import composed, some_words
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 
 _OVERDUE = re.compile(
     r"\b(?:overdue|past due|überfällig\w*|en retard|échue?s?|vencid[oa]s?|atrasad[oa]s?|"

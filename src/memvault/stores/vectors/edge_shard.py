@@ -22,6 +22,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk, Vector
 from memvault.model.priority import make_way
 from memvault.stores import faults
+from memvault.stores.vectors.note_terms import keyword_vectors, language_of
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -34,8 +35,6 @@ from memvault.stores.vectors.points import (
     DENSE,
     POINTS_PER_CALL,
     SPARSE,
-    keyword_vectors,
-    language_of,
     point_of,
 )
 

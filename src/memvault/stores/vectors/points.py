@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import numpy as np
-from qdrant_edge import SparseVector
 
 from memvault.model.batched import batched
 from memvault.model.memory import Memory
@@ -19,6 +18,7 @@ from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector, chunk_i
 from memvault.model.priority import make_way
 from memvault.model.search import Ranking, Scope
 from memvault.stores.vectors import bm25, languages
+from memvault.stores.vectors.note_terms import language_of
 from memvault.stores.vectors.payload import (
     BODY,
     LABELS,
@@ -353,22 +353,6 @@ def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
         size += len(note[1])
     if batch:
         yield batch
-
-
-def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
-    """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
-    return languages.language_of(_longest_text(chunks))
-
-
-def keyword_vectors(chunks: Sequence[EmbeddedChunk], language: str | None) -> list[SparseVector]:
-    """The terms of each chunk of a note in this language, by which it is found."""
-    is_undecided = languages.is_undecided(_longest_text(chunks))
-    texts = (f"{embedded.chunk.context}\n{embedded.chunk.text}" for embedded in chunks)
-    return [bm25.document(text, language, is_undecided=is_undecided) for text in texts]
-
-
-def _longest_text(chunks: Sequence[EmbeddedChunk]) -> str:
-    return max((embedded.chunk.text for embedded in chunks), key=len, default="")
 
 
 def ids_of(points: Iterable[Point]) -> list[int]:

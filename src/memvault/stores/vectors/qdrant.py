@@ -26,6 +26,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
 from memvault.stores.server import Server, StoreNamespace
+from memvault.stores.vectors.note_terms import keyword_vectors, language_of
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -43,8 +44,6 @@ from memvault.stores.vectors.points import (
     PointVectorStore,
     Terms,
     batches,
-    keyword_vectors,
-    language_of,
     point_of,
 )
 from memvault.stores.vectors.qdrant_errors import (

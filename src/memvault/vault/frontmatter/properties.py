@@ -6,13 +6,12 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from memvault.model.east_asian_dates import with_english_dates
 from memvault.model.graph import is_uuid
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
@@ -22,91 +21,12 @@ from memvault.model.memory import (
     Memory,
     id_of_path,
 )
-from memvault.model.moments import WEEK_IN_NAME, full_year, in_utc
-from memvault.model.months import NAMED_MONTHS
+from memvault.model.moments import WEEK_IN_NAME
 from memvault.model.note import Domain, ParsedNote
+from memvault.vault.frontmatter.dates import date_of_title, read_date
 from memvault.vault.frontmatter.read import WrittenNumber, strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
 from memvault.vault.parse import stem_of
-
-_MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
-_DAY = r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|°)?"
-_YEAR_FIRST = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)")
-_DAY_FIRST = re.compile(
-    r"(?<![\w.])(?P<a>\d{1,2})(?P<gap>[./-])(?P<b>\d{1,2})(?P=gap)(?P<y>\d{4}|(?<=\.)\d{2}(?![\d.]))"
-)
-_WRITTEN = (
-    re.compile(_DAY + r"\.?(?: of| de)? " + _MONTH + r"(?: de)?,? (?P<y>\d{4})"),
-    re.compile(_MONTH + " " + _DAY + r",? (?P<y>\d{4})"),
-)
-_TIME = re.compile(
-    r"(?<![\d:.])(?P<h>\d{1,2}):(?P<min>\d{2})(?::(?P<s>\d{2}))?\s*(?P<half>[ap]\.?m\.?)?",
-    re.IGNORECASE,
-)
-
-
-def read_date(value: Any) -> datetime | None:
-    """Parse a date or time as UTC; None if the value is not a date.
-
-    Supported are YAML dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (if only one order is
-    possible), 1.3.26, "1 March 2026" and "March 1st, 2026", also with names of months of six other
-    languages ("1. März 2026") and as in East Asia (令和8年3月1日), each with or without a time such
-    as "7:38 pm"; 2026-03 means its first day. A time without a zone is UTC, so that a note has the
-    same dates on every machine.
-    """
-    if isinstance(value, datetime):
-        return in_utc(value)
-    if isinstance(value, date):
-        return datetime.combine(value, time.min, UTC)
-    if isinstance(value, list) and len(value) == 1:
-        return read_date(value[0])
-    if not isinstance(value, str) or len(value) > 100:
-        return None
-    text = with_english_dates(value).strip().strip("[]").strip()
-    try:
-        return in_utc(datetime.fromisoformat(text)) if not text.isdigit() else None
-    except ValueError:
-        pass
-    day = _day(text)
-    if day is None:
-        return None
-    return datetime.combine(day, _time(text), UTC)
-
-
-def _day(text: str) -> date | None:
-    if match := _YEAR_FIRST.search(text):
-        return _valid_date(match["y"], match["m"], match["d"] or "1")
-    if match := _DAY_FIRST.search(text):
-        first, second = match["a"], match["b"]
-        if match["gap"] == "." or int(first) > 12 or first == second:
-            return _valid_date(match["y"], second, first)
-        return _valid_date(match["y"], first, second) if int(second) > 12 else None
-    for pattern in _WRITTEN:
-        if match := pattern.search(text):
-            month = NAMED_MONTHS.get(match["month"].lower())
-            return _valid_date(match["y"], str(month), match["d"]) if month else None
-    return None
-
-
-def _valid_date(year: str, month: str, day: str) -> date | None:
-    try:
-        return date(full_year(int(year), date.today()), int(month), int(day))
-    except ValueError:
-        return None
-
-
-def _time(text: str) -> time:
-    match = _TIME.search(text)
-    if match is None:
-        return time.min
-    hour = int(match["h"])
-    if match["half"]:
-        hour = hour % 12 + (12 if match["half"].lower().startswith("p") else 0)
-    try:
-        return time(hour, int(match["min"]), int(match["s"] or 0))
-    except ValueError:
-        return time.min
-
 
 ARCHIVE = "archive/projects"  # holds the folders of finished projects
 CREATED_KEYS = (
@@ -127,7 +47,6 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
-_WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
 
 
@@ -293,7 +212,7 @@ def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
             candidates.append(field.value)
     stated = next((day for value in candidates if (day := read_date(value))), None)
     return (
-        stated or _date_of_path(note.path) or _date_of_title(note.title) or _day_it_took_place(note)
+        stated or _date_of_path(note.path) or date_of_title(note.title) or _day_it_took_place(note)
     )
 
 
@@ -326,12 +245,6 @@ def _date_of_path(path: str) -> datetime | None:
     in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
     match = _STEM_DATE.match(parts[1]) if in_session else None
     return read_date(match[0].replace("_", "-")) if match else None
-
-
-def _date_of_title(title: str) -> datetime | None:
-    """The full date in a title ("Walk of 8 May 2023"); a month alone is none."""
-    days = [match[0] for pattern in (_WHOLE_DAY, *_WRITTEN) if (match := pattern.search(title))]
-    return next((day for text in days if (day := read_date(text))), None)
 
 
 def _text(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, plain_words
 from memvault.model.search import Conflict
 from memvault.model.verification import ConflictKind
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.dates import read_date
 from memvault.verification.claims.claims import Claim, Source
 
 _DAY = re.compile(r"\A\d{4} \d\d \d\d ")  # in front of an annotation, as `plain_words` leaves it
