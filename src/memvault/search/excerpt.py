@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.claimed_properties import lines_with_writers
 from memvault.search.context.number_questions import is_answered_with_digits
-from memvault.search.context.outline import Code, Outline, Outlines, Statement
+from memvault.search.context.outline import Code, Floats, Outline, Outlines
 from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
 from memvault.search.context.scoring import Scores, are_of_time, scores
+from memvault.search.context.sentence_arrays import Layout
 from memvault.search.excerpt_text import CUT, cut_at_word, text_of_excerpt
 from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 
-_ByQuestion = Sequence[Sequence[float]]  # the scores of the sentences, for each question
+_ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
 # Code that plugins of Obsidian replace by query results: the code itself says nothing.
@@ -37,6 +39,7 @@ _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
 _HAS_NUMBER = re.compile(r"\d")
 _NUMBER_BONUS = 0.25  # share that a sentence with a number gains if a number is asked for
+_NOT_SHOWN = 2.0  # more than any score; taken off those of sentences that are not shown
 
 
 class Excerpt(NamedTuple):
@@ -167,59 +170,53 @@ def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     return Excerpt(text, excerpt.heading, LineRange(1, excerpt.lines.last))
 
 
-def _with_code(question: str, scores: Scores, outline: Outline) -> list[float]:
-    """The score of each sentence for a question, 0 for a sentence that is not shown.
+def _with_code(question: str, scores: Scores, outline: Outline) -> Floats:
+    """(n,) the score of each sentence for a question, 0 for a sentence that is not shown.
 
     Code raises the score of the sentence that introduces it to its own, else of the one after it.
     """
-    wants_digits = is_answered_with_digits(question)
-    with_code = [
-        score * (1.0 + _NUMBER_BONUS * (wants_digits and bool(_HAS_NUMBER.search(statement.text))))
-        if statement.shown
-        else 0.0
-        for score, statement in zip(scores.statements.tolist(), outline.statements, strict=True)
-    ]
-    for code, score in zip(outline.code, scores.code.tolist(), strict=True):
+    is_shown = outline.layout.byte_counts > 0
+    with_code = scores.statements * is_shown
+    if is_answered_with_digits(question):
+        has_number = [bool(_HAS_NUMBER.search(each.text)) for each in outline.statements]
+        with_code *= 1.0 + _NUMBER_BONUS * np.array(has_number, np.bool_)
+    for code, score in zip(outline.code, scores.code, strict=True):
         place = code.lead if code.lead is not None else code.follower
-        if place is not None and outline.statements[place].shown:
+        if place is not None and is_shown[place]:
             with_code[place] = max(with_code[place], score)
     return with_code
 
 
 def _with_days(
-    time: QuestionTime | None, memory: Memory, outline: Outline, scores: list[float]
-) -> list[float]:
+    time: QuestionTime | None, memory: Memory, outline: Outline, scores: Floats
+) -> Floats:
     """The scores; sentences that name a day of the time, or whose headings do, gain the score of
     the best one."""
     if time is None:
         return scores
-    bonus, of_time = max(scores) or 1.0, are_of_time(time, memory, outline)
-    return [
-        score + bonus * (is_of_time and bool(statement.shown))
-        for score, is_of_time, statement in zip(scores, of_time, outline.statements, strict=True)
-    ]
+    of_time = np.array(are_of_time(time, memory, outline), np.bool_)
+    return scores + (scores.max() or 1.0) * (of_time & (outline.layout.byte_counts > 0))
 
 
 def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
     provenance, of_others = memory.provenance, outline.written_by_others(memory)
     outline = outline.of_best_author(memory, scores)
-    statements = outline.statements
-    chosen = _best_places(statements, scores, limit)
-    room = limit - sum(_byte_count(statements[place]) for place in chosen)
+    statements, sizes = outline.statements, outline.layout.byte_counts.tolist()
+    chosen = _best_places(outline, scores, limit)
+    room = limit - sum(sizes[place] for place in chosen)
     code: dict[Code, int] = {}
     room -= _add_code(code, outline, chosen, room)
-    neighbours = _neighbours(statements, chosen, room)
+    neighbours = _neighbours(outline.layout, chosen, room)
     chosen += neighbours
-    room -= sum(_byte_count(statements[place]) for place in neighbours)
+    room -= sum(sizes[place] for place in neighbours)
     room -= _add_code(code, outline, chosen, room)
-    unchosen = [k for k, s in enumerate(statements) if k not in chosen and _byte_count(s)]
-    if sum(_byte_count(statements[place]) for place in unchosen) <= room:
-        chosen += unchosen
+    if sum(sizes) - sum(sizes[place] for place in chosen) <= room:
+        chosen += [place for place, size in enumerate(sizes) if size and place not in chosen]
     elif room > limit // 2:
-        chosen += _following(statements, chosen, room)
+        chosen += _following(sizes, chosen, room)
     best_sentence = statements[chosen[0]]
-    if len(chosen) == 1 and _byte_count(best_sentence) > _MAX_LENGTH_FACTOR * limit:
+    if len(chosen) == 1 and sizes[chosen[0]] > _MAX_LENGTH_FACTOR * limit:
         text = f"{cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
     else:
         text = text_of_excerpt(memory.title, statements, sorted(chosen), code)
@@ -232,23 +229,18 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
     return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first, last), own_only)
 
 
-def _with_neighbours(statements: Sequence[Statement], scores: Sequence[float]) -> list[float]:
-    """The scores, increased by a share of the neighbours' scores; -1 for a sentence not shown."""
-    worth = list(scores)
-    for place, (statement, following) in enumerate(pairwise(statements)):
-        if statement.heading == following.heading:
-            share_after = _AFTER_LABEL if _is_label(statement.text) else _AFTER
-            worth[place + 1] += share_after * scores[place]
-            worth[place] += _BEFORE * scores[place + 1]
-    return [
-        value if statement.shown else -1.0
-        for value, statement in zip(worth, statements, strict=True)
-    ]
-
-
-def _relative_to_best(worth: Sequence[float]) -> list[float]:
-    greatest = max(worth)
-    return [value / greatest for value in worth] if greatest > 0.0 else list(worth)
+def _worth(outline: Outline, scores: Floats) -> Floats:
+    """(n,) the scores, increased by a share of the neighbours' scores and relative to the best; -1
+    for a sentence not shown."""
+    numbers = outline.layout.heading_numbers
+    adjacent = numbers[1:] == numbers[:-1]  # (n - 1,) whether a sentence and the next are
+    is_label = np.array([_is_label(each.text) for each in outline.statements[:-1]], np.bool_)
+    worth = scores.copy()
+    worth[1:] += adjacent * np.where(is_label, _AFTER_LABEL, _AFTER) * scores[:-1]
+    worth[:-1] += adjacent * _BEFORE * scores[1:]
+    worth[outline.layout.byte_counts == 0] = -1.0
+    greatest = worth.max()
+    return worth / greatest if greatest > 0.0 else worth
 
 
 @lru_cache(maxsize=20_000)
@@ -258,39 +250,37 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _best_places(statements: Sequence[Statement], scores: _ByQuestion, limit: int) -> list[int]:
+def _best_places(outline: Outline, scores: _ByQuestion, limit: int) -> list[int]:
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
-    by_question = [
-        _relative_to_best(_with_neighbours(statements, of_question)) for of_question in scores
+    sizes = outline.layout.byte_counts
+    worth = np.max([_worth(outline, of_question) for of_question in scores], axis=0)
+    order = np.argsort(-worth, kind="stable")
+    best_by_question = [
+        int(np.where(sizes > 0, of_question, of_question - _NOT_SHOWN).argmax())
+        for of_question in scores
     ]
-    worth = [max(values) for values in zip(*by_question, strict=True)]
-    order = sorted(range(len(worth)), key=worth.__getitem__, reverse=True)
-    best_by_question = []
-    for of_question in scores:
-        ranks = [(bool(s.shown), score) for s, score in zip(statements, of_question, strict=True)]
-        best_by_question.append(ranks.index(max(ranks)))
     chosen = best_by_question[:1]
-    room = limit - _byte_count(statements[best_by_question[0]])
-    for place in (*best_by_question, *(place for place in order if worth[place] >= _MIN_SHARE)):
-        size = _byte_count(statements[place])
+    room = limit - int(sizes[chosen[0]])
+    for place in (*best_by_question, *order[worth[order] >= _MIN_SHARE].tolist()):
+        size = int(sizes[place])
         if 0 < size <= room and place not in chosen:
             chosen.append(place)
             room -= size
     return chosen
 
 
-def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], room: int) -> list[int]:
+def _neighbours(layout: Layout, chosen: Sequence[int], room: int) -> list[int]:
     """The sentences next to the chosen ones in their sections that fit into so many bytes."""
     neighbours: list[int] = []
     used_places = set(chosen)
+    sizes, headings = layout.byte_counts.tolist(), layout.heading_numbers.tolist()
     for place in chosen:
-        heading = statements[place].heading
         for step in (1, -1):
             neighbour = place + step
-            while 0 <= neighbour < len(statements) and statements[neighbour].heading == heading:
+            while 0 <= neighbour < len(sizes) and headings[neighbour] == headings[place]:
                 if neighbour not in used_places:
-                    size = _byte_count(statements[neighbour])
+                    size = sizes[neighbour]
                     if size > room:
                         break
                     if size:
@@ -301,21 +291,21 @@ def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], room: in
     return neighbours
 
 
-def _following(statements: Sequence[Statement], chosen: Sequence[int], room: int) -> list[int]:
+def _following(sizes: Sequence[int], chosen: Sequence[int], room: int) -> list[int]:
     """The sentences after the best one, across sections, as many as fit into so many bytes: for a
-    best sentence in a short section."""
+    best sentence in a short section.
+
+    Args:
+        sizes: of all sentences, in bytes.
+    """
     following: list[int] = []
-    for place in range(chosen[0] + 1, len(statements)):
-        if place not in chosen and (size := _byte_count(statements[place])):
-            if size > room:
+    for place in range(chosen[0] + 1, len(sizes)):
+        if place not in chosen and sizes[place]:
+            if sizes[place] > room:
                 break
             following.append(place)
-            room -= size
+            room -= sizes[place]
     return following
-
-
-def _byte_count(statement: Statement) -> int:
-    return len(statement.shown.encode())
 
 
 def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], room: int) -> int:

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import accumulate, chain, pairwise
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +23,11 @@ from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import FIRST_LINE, Hit
 from memvault.search.context.note_text import MAX_BYTES, NoteText, with_token_counts, without_tokens
-from memvault.stores.vectors import bm25
+from memvault.search.context.sentence_arrays import Layout, SentenceWords, terms_in
 from memvault.text.chunking import NAME_WEIGHT, section_name
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.units import Unit, join, joins
-from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.text.words import composed, some_words
 from memvault.vault.compose import fenced
 from memvault.vault.markdown.labelled_sentences import sentences_in
 from memvault.vault.parse import parse_note
@@ -41,6 +41,7 @@ _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
 _Key = tuple[str, str, bool, bool, str]
 Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros if unknown
+Floats = npt.NDArray[np.float64]
 
 
 class Statement(NamedTuple):
@@ -48,9 +49,7 @@ class Statement(NamedTuple):
 
     ``shown`` is the text with its list marker or task box, its kind of callout, or the heads of its
     table; empty for a table's head. ``unit`` is the row of the outline's vectors that it was
-    embedded in, together with its short neighbours; ``terms`` are its words as BM25 knows them,
-    ``content_words`` is their number without function words. ``tokens`` are the model's own, of
-    ``shown``.
+    embedded in, together with its short neighbours. ``tokens`` are the model's own, of ``shown``.
     A named tuple is fast to make, and an answer makes a hundred.
     """
 
@@ -60,8 +59,6 @@ class Statement(NamedTuple):
     heading: tuple[str, ...]
     tokens: int
     unit: int
-    terms: tuple[int, ...]
-    content_words: int
 
     @property
     def quoted(self) -> str:
@@ -91,7 +88,7 @@ class Code:
         return f"{code}\n{self.mark}" if self.mark else code
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
     """A note's sentences and code, with their ``tokens`` in all; ``vectors`` are those of its
     units with the title and headings above them, weighted as in a chunk, ``bare`` those without."""
@@ -101,6 +98,20 @@ class Outline:
     vectors: Vectors
     bare: Vectors
     tokens: int
+
+    @cached_property
+    def words(self) -> SentenceWords:
+        return SentenceWords.of(statement.text for statement in self.statements)
+
+    @cached_property
+    def layout(self) -> Layout:
+        number_of: dict[tuple[str, ...], int] = {}
+        rows = [
+            (s.unit, number_of.setdefault(s.heading, len(number_of)), len(s.shown.encode()))
+            for s in self.statements
+        ]
+        units, heading_numbers, byte_counts = np.array(rows, np.intp).reshape(-1, 3).T
+        return Layout(units, tuple(number_of), heading_numbers, byte_counts)
 
     def written_by_others(self, memory: Memory) -> frozenset[int]:
         """The places of the sentences that others wrote in the person's note."""
@@ -113,13 +124,13 @@ class Outline:
             if not provenance.of_sentence(statement.text, statement.lines).is_person
         )
 
-    def of_best_author(self, memory: Memory, scores: Sequence[Sequence[float]]) -> Outline:
+    def of_best_author(self, memory: Memory, scores: Sequence[Floats]) -> Outline:
         """The outline without the text of others, unless they wrote clearly better sentences.
 
         So nobody can put a sentence next to the person's to take its mark away.
 
         Args:
-            scores: of the sentences, for each question.
+            scores: (n,) of the sentences, for each question.
         """
         of_others = self.written_by_others(memory)
         if not of_others:
@@ -297,20 +308,7 @@ def _outline(
 
 
 def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
-    words = some_words(composed(piece.text))
-    content_words = len(words) - sum(map(STOP_WORDS.__contains__, words))
-    return Statement(
-        piece.text, as_shown, piece.lines, piece.heading, size, unit, terms_in(words), content_words
-    )
-
-
-def terms_in(words: Sequence[str]) -> tuple[int, ...]:
-    return tuple(set(chain.from_iterable(map(_terms_of, words))))
-
-
-@lru_cache(maxsize=20_000)
-def _terms_of(word: str) -> tuple[int, ...]:
-    return tuple(bm25.terms(word))
+    return Statement(piece.text, as_shown, piece.lines, piece.heading, size, unit)
 
 
 def _size(outline: Outline) -> int:

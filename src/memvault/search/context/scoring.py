@@ -38,7 +38,7 @@ import numpy.typing as npt
 from memvault.model.memory import Memory
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
-from memvault.search.context.outline import Code, Outline, Statement
+from memvault.search.context.outline import Code, Floats, Outline
 from memvault.search.lists.task_words import asks_for_tasks
 from memvault.search.times.question_time import QuestionTime, says_its_day
 from memvault.stores.vectors import bm25
@@ -58,8 +58,6 @@ FULL_WEIGHT_WORDS = 4  # content words from which on a sentence's cosine counts 
 _OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[ \]")
 _TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
 _DIGIT = re.compile(r"\d")
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def scores(
         if hit.found_by is FoundBy.LIST
         else _scores_of_dated(place, outline)
         if past is not None and says_its_day(hit.memory) and past.has(hit.memory)
-        else _Scorer(vector, weights, hit, outline).scores()
+        else _scores_of(hit, outline, vector, weights)
         for place, (hit, outline) in enumerate(zip(hits, outlines, strict=True))
     ]
     _lift_stated_relations(hits, outlines, scores_of_notes)
@@ -179,22 +177,23 @@ def _scores_of_dated(place: int, outline: Outline) -> Scores:
 
 def _counts_shown(outline: Outline) -> npt.NDArray[np.int64]:
     """How many sentences are shown up to each one, itself included."""
-    return np.cumsum([bool(statement.shown) for statement in outline.statements])
+    return np.cumsum(outline.layout.byte_counts > 0)
 
 
 def _word_weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
     """The question's words and their weights, which sum to 1."""
     query_vector = bm25.query(query)
-    query_terms = frozenset(query_vector.indices)
-    texts = [sentence.terms for outline in outlines for sentence in outline.statements]
-    texts += [code.terms for outline in outlines for code in outline.code]
-    counts = Counter(term for terms in texts for term in query_terms.intersection(terms))
+    counts = Counter(term for outline in outlines for code in outline.code for term in code.terms)
+    for outline in outlines:
+        places = outline.words.places
+        counts.update({t: len(places[t]) for t in query_vector.indices if t in places})
+    total = sum(len(outline.statements) + len(outline.code) for outline in outlines)
     weights = {
-        term: weight * math.log(1.0 + (len(texts) - counts[term] + 0.5) / (counts[term] + 0.5))
+        term: weight * math.log(1.0 + (total - counts[term] + 0.5) / (counts[term] + 0.5))
         for term, weight in zip(query_vector.indices, query_vector.values, strict=True)
     }
-    total = sum(weights.values())
-    return {term: weight / total for term, weight in weights.items()} if total > 0.0 else {}
+    sum_of_weights = sum(weights.values())
+    return {term: w / sum_of_weights for term, w in weights.items()} if sum_of_weights > 0.0 else {}
 
 
 def _lift_stated_relations(
@@ -224,94 +223,70 @@ def _lift_stated_relations(
 
 
 @lru_cache(maxsize=5_000)
-def _terms_above(name: str) -> frozenset[int]:
-    """The terms of a title or of headings."""
-    return frozenset(bm25.terms(name))
+def _terms_above(title: str, heading: tuple[str, ...]) -> frozenset[int]:
+    """The terms of a title and of headings."""
+    return frozenset(bm25.terms(" ".join((title, *heading))))
 
 
 # The weight of a sentence's cosine, by its number of content words.
-_COSINE_WEIGHTS = [
-    0.25 + 0.75 * min(1.0, words / FULL_WEIGHT_WORDS) for words in range(FULL_WEIGHT_WORDS + 1)
-]
+_COSINE_WEIGHTS = np.array(
+    [0.25 + 0.75 * min(1.0, words / FULL_WEIGHT_WORDS) for words in range(FULL_WEIGHT_WORDS + 1)]
+)
 
 
-class _Scorer:
-    """Scores one memory."""
-
-    def __init__(
-        self,
-        vector: Vector,
-        weights: Mapping[int, float],
-        hit: Hit,
-        outline: Outline,
-    ) -> None:
-        self._word_weights = weights
-        self._question_terms = frozenset(weights)
-        self._relevance = (
-            hit.relevance
-            * (CLAIM_WEIGHT if hit.memory.is_claim else 1.0)
-            * (SUPERSEDED_WEIGHT if hit.verification.superseded_by is not None else 1.0)
+def _scores_of(hit: Hit, outline: Outline, vector: Vector, weights: Mapping[int, float]) -> Scores:
+    """The scores of one memory."""
+    relevance = (
+        hit.relevance
+        * (CLAIM_WEIGHT if hit.memory.is_claim else 1.0)
+        * (SUPERSEDED_WEIGHT if hit.verification.superseded_by is not None else 1.0)
+    )
+    alone, with_headings = (
+        rows.astype(np.float32) @ vector for rows in (outline.bare, outline.vectors)
+    )
+    content_counts = np.minimum(outline.words.content_counts, FULL_WEIGHT_WORDS)
+    cosines = np.clip(np.maximum(alone, with_headings), 0.0, 1.0)[outline.layout.units]
+    words = _word_shares(hit.memory.title, outline, weights)
+    statements = relevance * (
+        COSINE_WEIGHT * cosines * _COSINE_WEIGHTS[content_counts] + (1.0 - COSINE_WEIGHT) * words
+    )
+    code = [
+        max(
+            relevance * (1.0 - COSINE_WEIGHT) * _word_share(hit.memory.title, piece, weights),
+            float(statements[piece.lead]) if piece.lead is not None else 0.0,
         )
-        self._outline = outline
-        self._title_terms = _terms_above(hit.memory.title) & self._question_terms
-        self._heading_terms: dict[tuple[str, ...], frozenset[int]] = {}
-        self._word_shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
-        alone, with_headings = (
-            rows.astype(np.float32) @ vector for rows in (outline.bare, outline.vectors)
-        )
-        self._cosines: list[float] = np.clip(np.maximum(alone, with_headings), 0.0, 1.0).tolist()
-        self._statement_terms = [
-            self._question_terms.intersection(statement.terms) for statement in outline.statements
-        ]
-        self._unit_terms: dict[int, frozenset[int]] = {}
-        for statement, terms in zip(outline.statements, self._statement_terms, strict=True):
-            unit_terms = self._unit_terms.get(statement.unit)
-            self._unit_terms[statement.unit] = terms if unit_terms is None else unit_terms | terms
+        for piece in outline.code
+    ]
+    return Scores(statements, np.array(code))
 
-    def scores(self) -> Scores:
-        statements = np.array(
-            [
-                self._statement_score(statement, terms)
-                for statement, terms in zip(
-                    self._outline.statements, self._statement_terms, strict=True
-                )
-            ],
-            np.float64,
-        )
-        code = np.array([self._code_score(piece, statements) for piece in self._outline.code])
-        return Scores(statements, code)
 
-    def _code_score(self, code: Code, statements: Floats) -> float:
-        """The score of code by its own words, or that of the sentence before it if higher."""
-        words = self._word_share(self._question_terms.intersection(code.terms), code.block.heading)
-        lead = float(statements[code.lead]) if code.lead is not None else 0.0
-        return max(self._relevance * (1.0 - COSINE_WEIGHT) * words, lead)
+def _word_shares(title: str, outline: Outline, weights: Mapping[int, float]) -> Floats:
+    """(n,) the weight of the question's words in each sentence and above it, and in the short
+    neighbours that were embedded with it."""
+    layout = outline.layout
+    own, of_unit = np.zeros((2, len(layout.units)))
+    terms_above = [_terms_above(title, heading) for heading in layout.headings]
+    for term, weight in weights.items():
+        places = outline.words.places.get(term)
+        is_above = [term in terms for terms in terms_above]
+        if places is None and not any(is_above):
+            continue
+        share = HEADING_WORD_WEIGHT * np.array(is_above)[layout.heading_numbers]
+        share_of_unit = share.copy()
+        if places is not None:
+            share[places] = 1.0
+            has_term = np.zeros(len(outline.vectors), np.bool_)
+            has_term[layout.units[places]] = True
+            share_of_unit[has_term[layout.units]] = 1.0
+        own += weight * share
+        of_unit += weight * share_of_unit
+    return (1.0 - NEIGHBOUR_WEIGHT) * own + NEIGHBOUR_WEIGHT * of_unit
 
-    def _statement_score(self, statement: Statement, terms: frozenset[int]) -> float:
-        """The score of a sentence that has these words of the question."""
-        own_share = self._word_share(terms, statement.heading)
-        unit_terms = self._unit_terms[statement.unit]
-        unit_share = (
-            own_share if unit_terms is terms else self._word_share(unit_terms, statement.heading)
-        )
-        words = (1.0 - NEIGHBOUR_WEIGHT) * own_share + NEIGHBOUR_WEIGHT * unit_share
-        cosine = (
-            _COSINE_WEIGHTS[min(statement.content_words, FULL_WEIGHT_WORDS)]
-            * self._cosines[statement.unit]
-        )
-        return self._relevance * (COSINE_WEIGHT * cosine + (1.0 - COSINE_WEIGHT) * words)
 
-    def _word_share(self, terms: frozenset[int], heading: tuple[str, ...]) -> float:
-        """The weight of the question's words in a text, and of others in its title and headings."""
-        share = self._word_shares.get((terms, heading))
-        if share is None:
-            if heading not in self._heading_terms:
-                heading_terms = _terms_above(" ".join(heading))
-                self._heading_terms[heading] = (
-                    heading_terms & self._question_terms
-                ) | self._title_terms
-            terms_above = self._heading_terms[heading] - terms
-            share = sum(self._word_weights[term] for term in terms)
-            share += HEADING_WORD_WEIGHT * sum(self._word_weights[term] for term in terms_above)
-            self._word_shares[terms, heading] = share
-        return share
+def _word_share(title: str, code: Code, weights: Mapping[int, float]) -> float:
+    """The weight of the question's words in code and above it."""
+    terms, terms_above = set(code.terms), _terms_above(title, code.block.heading)
+    return sum(
+        weight * (1.0 if term in terms else HEADING_WORD_WEIGHT if term in terms_above else 0.0)
+        for term, weight in weights.items()
+    )

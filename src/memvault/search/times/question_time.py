@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
@@ -57,7 +57,7 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
     return memory.date.date() if memory is not None and memory.date is not None else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionTime:
     """The time that a question of ``today`` is about.
 
@@ -99,7 +99,7 @@ class QuestionTime:
     def asks_for_notes(self) -> bool:
         """Whether the question asks for any notes of that time; for a time that is limited by a day
         before all notes, texts that name it are meant."""
-        limits = (day for span in self._meant_spans() for day in (span.first, span.last))
+        limits = (day for span in self._meant for day in (span.first, span.last))
         return self.only_time and not any(date.min < day < FIRST_NOTES for day in limits)
 
     def subject_words(self, question: str) -> set[str]:
@@ -239,7 +239,7 @@ class QuestionTime:
         Args:
             every_year: the day recurs, so that it may be of this time in another year.
         """
-        meant_spans = self._meant_spans()
+        meant_spans = self._meant
         spans = [span for span in meant_spans if span.last >= self.today] or meant_spans
         years = range(self.today.year - 1, self.today.year + 2) if every_year else (day.year,)
         days = (_in_year(day, year) for year in years)
@@ -249,7 +249,7 @@ class QuestionTime:
     def last_day(self) -> date:
         """The last day of this time; today if it has no end. "On Friday" is the coming one, unless
         the question is for what is past."""
-        spans = self._meant_spans()
+        spans = self._meant
         return max((span.last for span in spans if span.last < date.max), default=self.today)
 
     def days_meant(self) -> Callable[[date], bool]:
@@ -259,12 +259,12 @@ class QuestionTime:
 
     def has(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
-        spans = self._meant_spans()
+        spans = self._meant
         return any(_is_in_any(spans, day) for day in memory.days)
 
     def is_named_in(self, memory: Memory, text: str) -> bool:
         """Whether a text of the memory names a day or a year of this time."""
-        spans = self._meant_spans()
+        spans = self._meant
         if any(_is_in_any(spans, day) for day in single_days(text, memory.day)):
             return True
         years = years_named(text)
@@ -278,9 +278,13 @@ class QuestionTime:
     def _is_to_come(self) -> bool:
         """Whether part of that time is to come; "since March" is a time that is past."""
         return any(
-            self.today < span.last < date.max or self.today <= span.first
-            for span in self._meant_spans()
+            self.today < span.last < date.max or self.today <= span.first for span in self._meant
         )
+
+    @cached_property
+    def _meant(self) -> list[Span]:
+        """`_meant_spans` in the years that are named; read for each sentence of many notes."""
+        return self._meant_spans()
 
     def _meant_spans(self, years_back: int = 0) -> list[Span]:
         """The times that are named, and the next such ones if the question may mean them."""
