@@ -262,6 +262,7 @@ def test_questions_are_answered_while_much_is_embedded(model: OpenVinoModel) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads share the niceness of their process")
+@pytest.mark.skipif(os.nice(0) >= 10, reason="the tests themselves give way as much")
 def test_a_batch_is_computed_by_threads_that_give_way_to_questions(model: OpenVinoModel) -> None:
     Embedder(model, "model").embed([f"The {number}. mast broke." for number in range(40)])
     nicer = 0
