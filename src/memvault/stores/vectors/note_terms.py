@@ -12,15 +12,11 @@ from memvault.stores.vectors import bm25, languages
 
 def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
     """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
-    return languages.language_of(_longest_text(chunks))
+    longest_text = max((embedded.chunk.text for embedded in chunks), key=len, default="")
+    return languages.language_of(longest_text)
 
 
 def keyword_vectors(chunks: Sequence[EmbeddedChunk], language: str | None) -> list[SparseVector]:
     """The terms of each chunk of a note in this language, by which it is found."""
-    is_undecided = languages.is_undecided(_longest_text(chunks))
     texts = (f"{embedded.chunk.context}\n{embedded.chunk.text}" for embedded in chunks)
-    return [bm25.document(text, language, is_undecided=is_undecided) for text in texts]
-
-
-def _longest_text(chunks: Sequence[EmbeddedChunk]) -> str:
-    return max((embedded.chunk.text for embedded in chunks), key=len, default="")
+    return [bm25.document(text, language) for text in texts]
