@@ -15,7 +15,7 @@ from starlette.routing import Mount
 from mcp_server.engine.bridge import ONCE
 from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.engine_metrics import EngineCollector
-from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
+from mcp_server.hooks.summaries import SamplingClients, TrackSamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
 from mcp_server.middleware.client_identity import (
@@ -190,7 +190,7 @@ def _middleware(
         RateLimits(lambda: startup.now().settings.limits),
         EarlyEmbedding(begin),
         TrackSessions(lambda: startup.now().sessions),
-        NoteSamplingClients(sampling),
+        TrackSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
         QuarantineGuard(startup.now, readers),
