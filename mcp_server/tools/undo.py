@@ -17,8 +17,7 @@ from mcp_server.answers.changes import (
     done_shape,
 )
 from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChanged
-from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools
+from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.changes.undo import undoable
 from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams

@@ -118,7 +118,7 @@ class GuardedVault(Vault):
         Raises:
             NoteQuarantined: nothing was changed.
         """
-        for edit in plan.edits if why.kind == "client" else ():
+        for edit in plan.edits if why.by_client else ():
             if edit.before is None or edit.after is None:
                 continue
             provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
