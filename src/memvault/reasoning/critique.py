@@ -22,9 +22,9 @@ from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentences.sentence_matching import Match, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
-from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.vault.compose import bare_lines
+from memvault.vault.readable import readable, sentences
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.claim_extraction import claims_of
@@ -33,7 +33,6 @@ from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.claims import Claim, Source
 from memvault.verification.claims.clause_words import HEDGED
-from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier
 

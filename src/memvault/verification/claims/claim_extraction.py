@@ -11,8 +11,8 @@ from itertools import zip_longest
 
 from cachetools import LRUCache
 
-from memvault.search.relations.values import sentences
 from memvault.text.words import letter_runs, name_key
+from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import may_state_amount
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.attribute_words import attribute_words
@@ -28,7 +28,6 @@ from memvault.verification.claims.clause_words import (
     RETRACTION,
 )
 from memvault.verification.doubt import is_doubtful
-from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames
 
 MAX_KEY_WORDS = 4

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memvault.search.relations.edge_templates import literals
 from memvault.text.words import name_key
+from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amount_words import STOPS, is_unit
 from memvault.verification.claims.amounts import Amount, AmountKind
@@ -23,7 +24,6 @@ from memvault.verification.claims.clause_words import (
     OCCASION_TYPES,
     UPDATES,
 )
-from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames, Span
 
 # Signs before the days of a task (due, done, …), which are no values.
