@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -56,7 +55,7 @@ class MemoriesPage:
             find=find,
             query=urlencode({"find": find}) + "&" if find else "",
             part=part,
-            rows=[(record.memory, _saved(record)) for record in part.rows],
+            rows=[(record.memory, record.changed_at) for record in part.rows],
         )
 
 
@@ -69,10 +68,6 @@ def _matches(memory: Memory, find: str) -> bool:
             for tag in memory.tags
         )
     return any(find in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
-
-
-def _saved(record: NoteRecord) -> datetime:
-    return datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
 
 
 MAX_LINKS = 30  # that are listed in either direction

@@ -154,10 +154,7 @@ class TodayPage:
                 container.curator.history.changes(kinds=RECENT_KINDS, limit=MAX_CHANGES),
                 lines=False,
             ),
-            saved=[
-                (record.memory, datetime.fromtimestamp(record.mtime_ns / 1e9, UTC))
-                for record in saved
-            ],
+            saved=[(record.memory, record.changed_at) for record in saved],
             behind=indexing.lag_seconds if indexing else None,
             dreamt=[
                 (

@@ -183,8 +183,7 @@ class Dreaming:
             wanted_idle = min(wanted_idle, AFTER_SESSION_SECONDS)
         if container.requests.idle_seconds() < wanted_idle:
             return ()
-        indexing = container.indexing
-        if indexing.scanning is not None or indexing.watching() == "elsewhere":
+        if not container.indexing.is_settled:
             return ()  # the indexes are changing, or another process dreams
         reports = self.record.reports()
         if not reports:
@@ -192,8 +191,8 @@ class Dreaming:
         last = reports[-1].at
         if container.now() - last <= timedelta(hours=settings.every_hours):
             return (DreamPhase.REM,) if reports[-1].phase is DreamPhase.NREM else ()
-        last_saved = max((note.mtime_ns for note in container.live.catalogue.records()), default=0)
-        is_due = last_saved / 1e9 > last.timestamp() and len(self.waiting()) < MAX_WAITING
+        has_changed = any(note.changed_at > last for note in container.live.catalogue.records())
+        is_due = has_changed and len(self.waiting()) < MAX_WAITING
         return tuple(DreamPhase) if is_due else ()
 
     # -- running --------------------------------------------------------------------------------
@@ -351,7 +350,7 @@ class Dreaming:
         Runs a full search only if a search by meaning finds a new memory.
         """
         records = live.catalogue.records()
-        new = {note.memory.id for note in records if note.mtime_ns / 1e9 > since.timestamp()}
+        new = {note.memory.id for note in records if note.changed_at > since}
         if not any(answer.memory.id in new for answer in ask(question)):
             return None
         result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
@@ -370,6 +369,6 @@ class Dreaming:
             activity = used.get(record.memory.id)
             accessed = activity.last_accessed if activity is not None else None
             last_use[record.memory.id] = max(
-                record.mtime_ns / 1e9, accessed.timestamp() if accessed else 0.0
+                record.changed_at.timestamp(), accessed.timestamp() if accessed else 0.0
             )
         return sorted(last_use, key=lambda key: (-last_use[key], key))[:limit]

@@ -220,6 +220,11 @@ class IndexingService:
         if self._watcher is None:
             return "no"
         return "polling" if self._watcher.polling else "events"
+    @property
+    def is_settled(self) -> bool:
+        """Whether this process keeps the indexes, and no scan runs."""
+        return self.scanning is None and not self._follows
+
 
     def wind_down(self) -> None:
         """Stop scans, rebuilds and the entity pass after the current batch; returns at once.
