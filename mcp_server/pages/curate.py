@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.memory import obsidian_address, resolver
+from mcp_server.pages.memory import resolver
 from mcp_server.pages.note_text import compared, note_html
 from mcp_server.pages.page_actions import (
     ACTOR,
@@ -38,6 +38,7 @@ from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_header
+from memvault.vault.links import obsidian_address
 from memvault.vault.parse import parse_note
 
 MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once

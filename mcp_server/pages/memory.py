@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -28,6 +28,7 @@ from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
 from memvault.vault.frontmatter.read import read_header, strings_of
+from memvault.vault.links import obsidian_address
 from memvault.vault.parse import content_hash
 
 if TYPE_CHECKING:
@@ -185,10 +186,6 @@ def resolver(site: Site, source: str) -> Resolve:
         return f"/memory/{memory.id}" if memory else None
 
     return resolve
-
-
-def obsidian_address(vault: str, path: str) -> str:
-    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path, safe='')}"
 
 
 MAX_DIRECT, MAX_NODES = 14, 24  # nodes one relation away, and in all
