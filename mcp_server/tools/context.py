@@ -16,9 +16,9 @@ from mcp_server.answers.context import (
     ExpansionShape,
     NeighbourShape,
 )
-from mcp_server.runtime.context_service import ContextRequest, ContextService
-from mcp_server.runtime.context_summary import with_summary
 from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
+from mcp_server.tools.context_service import ContextRequest, ContextService
+from mcp_server.tools.context_summary import with_summary
 from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.model.errors import (
     GraphQueryError,
