@@ -11,13 +11,12 @@ from datetime import datetime
 from indexer.doctor import Finding, examine, known_problems
 from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
-from indexer.progress import Progress, Report, ScanReport, report_nothing
+from indexer.progress import IndexCounters, Progress, Report, ScanReport, report_nothing
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
 from mcp_server.runtime.entity_jobs import EntityJobs
 from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
-from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker, settle
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
