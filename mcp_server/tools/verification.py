@@ -13,7 +13,7 @@ from mcp_server.answers.reasoning import (
     ContradictionShape,
     CritiqueAnswer,
 )
-from mcp_server.tools.arguments import READS, MemoryId, SessionId
+from mcp_server.tools.arguments import FULL, READS, MemoryId, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS
@@ -48,7 +48,7 @@ Threshold = Annotated[
 class VerificationTools(Tools):
     """Tools over `Critic`."""
 
-    @tool(annotations=READS, tags={"full"}, title="Critique reasoning")
+    @tool(annotations=READS, tags=FULL, title="Critique reasoning")
     def critique_context(
         self,
         reasoning_summary: Reasoning,
@@ -88,7 +88,7 @@ class VerificationTools(Tools):
 class ImmunityTools(Tools):
     """Tools over `Immunity`."""
 
-    @tool(annotations=READS, tags={"full"}, title="Check a text for orders")
+    @tool(annotations=READS, tags=FULL, title="Check a text for orders")
     def check_adversarial(
         self,
         content: Checked = None,
