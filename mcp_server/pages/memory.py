@@ -32,7 +32,7 @@ from memvault.vault.links import obsidian_address
 from memvault.vault.parse import content_hash
 
 if TYPE_CHECKING:
-    from indexer.catalogue import NoteRecord
+    pass
 
 
 class MemoriesPage:

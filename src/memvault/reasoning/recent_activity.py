@@ -14,7 +14,7 @@ Happening = Literal["created", "changed", "accessed"]
 
 
 class SavedNote(Protocol):
-    """A note and its file's modification time, in nanoseconds since 1970."""
+    """A note, and when its file was last saved."""
 
     @property
     def memory(self) -> Memory: ...
