@@ -29,7 +29,7 @@ from mcp_server.pages.page_actions import (
 )
 from mcp_server.pages.seen_notes import versions_of
 from mcp_server.pages.site import Site
-from mcp_server.pages.task_answers import Answer, answers_to
+from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from memvault.curation.changes.change_text import summary
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
@@ -114,7 +114,7 @@ class CuratePage:
                     "note": note,
                     "seen": seen,
                     "text": self._text_html(note) if note and proposal.call is None else None,
-                    "page": Answer("", "", (merge,)).preview if merge else None,
+                    "page": TaskAnswer("", "", (merge,)).preview if merge else None,
                 }
             )
         return shown

@@ -21,12 +21,12 @@ from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
-from memvault.consolidation.dreams.phase import Chain, FoundAnswer, Phase, TimeOver
+from memvault.consolidation.dreams.phase import FoundAnswer, Phase, TimeOver, WalkedChain
 from memvault.consolidation.dreams.record import (
+    CitedSentence,
     Discovery,
     DreamPhase,
     DreamRecord,
-    Evidence,
     PhaseReport,
 )
 from memvault.consolidation.dreams.rem import Rem
@@ -285,16 +285,16 @@ class Dreaming:
         read = container.guarded.read
         leads, embed = LeadSentences(read), self._embed(go_on)
 
-        def lead(memory: Memory) -> Evidence | None:
+        def lead(memory: Memory) -> CitedSentence | None:
             lead_sentence = leads.of(memory)
             if lead_sentence is None:
                 return None
             sentence, line = lead_sentence
-            return Evidence(path=memory.path, line=line, sentence=sentence)
+            return CitedSentence(path=memory.path, line=line, sentence=sentence)
 
-        def key_sentences(memories: Sequence[Memory], limit: int) -> list[Evidence]:
+        def key_sentences(memories: Sequence[Memory], limit: int) -> list[CitedSentence]:
             return [
-                Evidence(path=fact.memory.path, line=fact.line, sentence=fact.text)
+                CitedSentence(path=fact.memory.path, line=fact.line, sentence=fact.text)
                 for fact in key_facts(memories, read, embed, limit)
             ]
 
@@ -323,7 +323,7 @@ class Dreaming:
             recent=self._recent,
             together=[(first, second) for first, second, _ in learnt.together()],
             chains=[
-                Chain(nodes, use.times, use.utility(now.toordinal()))
+                WalkedChain(nodes, use.times, use.utility(now.toordinal()))
                 for nodes, use in learnt.chains()
             ],
             strengths=lambda key: self.record.strengths(key, now),
@@ -359,7 +359,7 @@ class Dreaming:
             return None
         (excerpt,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
         memory = hits[0].memory
-        evidence = Evidence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
+        evidence = CitedSentence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
         return FoundAnswer(memory, hits[0].relevance, evidence)
 
     def _recent(self, limit: int) -> list[str]:

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from mcp_server.answers.changes import (
     MAX_LINES,
-    ConflictShape,
     MovedShape,
+    UndoConflictShape,
     UndoneAnswer,
     done_shape,
 )
@@ -66,7 +66,7 @@ class UndoTools(Tools):
             notice=notice,
             undone=[done_shape(change) for change in undone.undone] if is_shown else [],
             conflicts=[
-                ConflictShape.of(conflict, lines=conflict.lines[:MAX_LINES])
+                UndoConflictShape.of(conflict, lines=conflict.lines[:MAX_LINES])
                 for conflict in undone.conflicts
             ],
             moved=[MovedShape(path=path, to=new_path) for path, new_path in moves[:MAX_MOVES]]

@@ -109,15 +109,15 @@ class ImmunityTools(Tools):
         if node_id is not None:
             place, title = self._place(node_id)
             content = container.vault.read(place).decode("utf-8", "replace")
-        finding = container.immunity.check(content or "", title)
+        assessment = container.immunity.check(content or "", title)
         return AdversarialAnswer(
-            adversarial=finding.adversarial,
-            kinds=list(finding.kinds) if finding.adversarial else [],
-            evidence=[AdversarialEvidence.of(evidence) for evidence in finding.evidence]
-            if finding.adversarial
+            adversarial=assessment.adversarial,
+            kinds=list(assessment.kinds) if assessment.adversarial else [],
+            evidence=[AdversarialEvidence.of(excerpt) for excerpt in assessment.evidence]
+            if assessment.adversarial
             else [],
-            action=finding.action,
-            score=finding.score,
+            action=assessment.action,
+            score=assessment.score,
             pulse=self._box.meter.of_vault(),
         )
 
