@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -30,9 +30,6 @@ from memvault.stores.graph_view import GraphView
 from memvault.vault.frontmatter.read import read_header, strings_of
 from memvault.vault.links import obsidian_address
 from memvault.vault.parse import content_hash
-
-if TYPE_CHECKING:
-    pass
 
 
 class MemoriesPage:
