@@ -67,7 +67,7 @@ class Verifier:
         self._passages = Passages(find_names, names_state)
         self._stated_conflicts = stated_conflicts
 
-    def matter_of(self, query: str) -> str | None:
+    def topic_of(self, query: str) -> str | None:
         """The sensitive topic of a question, or None."""
         return sensitive_topic_of(query)
 
