@@ -12,7 +12,7 @@ from memvault.vault.leftovers import leftovers, own_leftovers
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Problem:
     """A problem; ``severity`` is error (answers may be wrong) or note (for the person)."""
 
     severity: str
@@ -22,7 +22,7 @@ class Finding:
     repaired_by_scan: bool = False
 
 
-def examine(indexer: Indexer, *, indexing: bool = False) -> list[Finding]:
+def examine(indexer: Indexer, *, indexing: bool = False) -> list[Problem]:
     """Compare the vault, the catalogue and the stores; change nothing.
 
     Args:
@@ -31,10 +31,10 @@ def examine(indexer: Indexer, *, indexing: bool = False) -> list[Finding]:
     if indexer.vault.is_missing():
         missing = vault_missing(indexer.vault.root).message
         return [
-            Finding("error", missing, "nothing is lost; the index is kept until the folder is back")
+            Problem("error", missing, "nothing is lost; the index is kept until the folder is back")
         ]
     journal = _journal(indexer)
-    if any(finding.severity == "error" for finding in journal):
+    if any(problem.severity == "error" for problem in journal):
         return journal  # notes are compared with what the journal says of them
     differing = _waiting(indexer) if indexing else [*_unindexed(indexer), *_mismatched(indexer)]
     return [
@@ -49,28 +49,28 @@ def known_problems(indexer: Indexer) -> list[str]:
     """The problems of notes and journal, one line each, without comparing the indexes (slow)."""
     if indexer.vault.is_missing():
         return [vault_missing(indexer.vault.root).message]
-    findings = [*_troubled_notes(indexer), *_journal(indexer)]
+    problems = [*_troubled_notes(indexer), *_journal(indexer)]
     return [
-        f"{finding.path}: {finding.what}" if finding.path else finding.what for finding in findings
+        f"{problem.path}: {problem.what}" if problem.path else problem.what for problem in problems
     ]
 
 
-def _error(problem: str, path: str | None = None) -> Finding:
+def _error(problem: str, path: str | None = None) -> Problem:
     advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
-    return Finding("error", problem, advice, path, repaired_by_scan=True)
+    return Problem("error", problem, advice, path, repaired_by_scan=True)
 
 
-def _waiting(indexer: Indexer) -> list[Finding]:
+def _waiting(indexer: Indexer) -> list[Problem]:
     count = len(indexer.comparison.differing().changed)
     problem = f"{count:,} notes are not indexed yet"
     advice = "`memvault status` shows how far indexing is"
-    return [Finding("note", problem, advice)] if count else []
+    return [Problem("note", problem, advice)] if count else []
 
 
-def _unindexed(indexer: Indexer) -> list[Finding]:
+def _unindexed(indexer: Indexer) -> list[Problem]:
     waiting = indexer.comparison.differing()
     restamped = waiting.changed.keys() & indexer.comparison.restamped()
-    findings = [
+    problems = [
         _error(
             "the journal says something new of its authors since it was indexed"
             if path in restamped and indexer.comparison.is_same_file(waiting.changed[path])
@@ -79,12 +79,12 @@ def _unindexed(indexer: Indexer) -> list[Finding]:
         )
         for path in sorted(waiting.changed)
     ]
-    return findings + [
+    return problems + [
         _error("indexed, but deleted from the vault", p) for p in sorted(waiting.deleted)
     ]
 
 
-def _mismatched(indexer: Indexer) -> list[Finding]:
+def _mismatched(indexer: Indexer) -> list[Problem]:
     mismatch = indexer.comparison.mismatch()
     strays = {"graph": mismatch.stray_nodes, "vector index": mismatch.stray_chunks}
     lacks_chunks = "missing from the vector index, in whole or in part"
@@ -99,15 +99,15 @@ def _mismatched(indexer: Indexer) -> list[Finding]:
     ]
 
 
-def _troubled_notes(indexer: Indexer) -> list[Finding]:
-    findings = []
+def _troubled_notes(indexer: Indexer) -> list[Problem]:
+    problems = []
     for record in indexer.catalogue.records():
         path = record.memory.path
         holder = indexer.catalogue.by_id(record.claimed_id) if record.claimed_id else None
         is_stated = not record.memory.provenance.stamp.endswith(f"@{record.claimed_id}")
         if holder is not None and holder.path != path and is_stated:
-            findings.append(
-                Finding(
+            problems.append(
+                Problem(
                     "note",
                     f"same id as {holder.path}",
                     "if it is a copy, delete it or its id; a tool that is given the id finds the "
@@ -116,40 +116,40 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
                 )
             )
         if record.frontmatter_problem:
-            findings.append(
-                Finding(
+            problems.append(
+                Problem(
                     "note",
                     f"part of the frontmatter cannot be read ({record.frontmatter_problem})",
                     "correct the YAML in your editor; until then memvault will not write to it",
                     path,
                 )
             )
-        findings += [
-            Finding("note", warning, "look at the file in your editor", path)
+        problems += [
+            Problem("note", warning, "look at the file in your editor", path)
             for warning in record.warnings
         ]
-    return findings + [
-        Finding("note", why, "it is read once that is corrected", path)
+    return problems + [
+        Problem("note", why, "it is read once that is corrected", path)
         for path, why in indexer.problems.items()
     ]
 
 
-def _journal(indexer: Indexer) -> list[Finding]:
+def _journal(indexer: Indexer) -> list[Problem]:
     try:
         torn_lines = Journal(indexer.vault).torn_lines()
     except StorageError as error:
-        return [Finding("error", error.message, "until then no note is read or changed")]
+        return [Problem("error", error.message, "until then no note is read or changed")]
     return [
-        Finding("note", f"journal: {torn}", "all other entries are readable") for torn in torn_lines
+        Problem("note", f"journal: {torn}", "all other entries are readable") for torn in torn_lines
     ]
 
 
-def _leftovers(indexer: Indexer) -> list[Finding]:
+def _leftovers(indexer: Indexer) -> list[Problem]:
     advice = "compare it with the notes in its folder; delete it if it contains nothing of yours"
     advice_by_path = [(path, advice) for path in leftovers(indexer.vault)]
     own_advice = "memvault removes it about a minute after its engine starts"
     advice_by_path += [(path, own_advice) for path in own_leftovers(indexer.vault)]
     return [
-        Finding("note", "an interrupted write left this file", how, path)
+        Problem("note", "an interrupted write left this file", how, path)
         for path, how in advice_by_path
     ]

@@ -1,7 +1,8 @@
-"""How far indexing is, and what a scan did."""
+"""How far indexing is, what a scan did, and how many notes were indexed."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -32,3 +33,22 @@ class ScanReport:
     removed: int = 0
     unchanged: int = 0
     problems: dict[str, str] = field(default_factory=dict)  # by path: why it was not read
+
+
+class IndexCounters:
+    """Counts indexed notes and the time spent. Thread-safe.
+
+    Attributes:
+        notes: number indexed since the engine started; a note indexed twice counts twice.
+        seconds: time spent on them, a rebuild's included.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.notes = 0
+        self.seconds = 0.0
+
+    def add(self, notes: int, seconds: float) -> None:
+        with self._lock:
+            self.notes += notes
+            self.seconds += seconds

@@ -15,7 +15,7 @@ from starlette.routing import Mount
 from mcp_server.engine.bridge import ONCE
 from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.engine_metrics import EngineCollector
-from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
+from mcp_server.hooks.summaries import SamplingClients, TrackSamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
 from mcp_server.middleware.client_identity import (
@@ -39,11 +39,12 @@ from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.running_requests import CountRequests
 from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
-from mcp_server.tools.curation import CurationTools, ManifestTools
 from mcp_server.tools.dreams import DreamTools
+from mcp_server.tools.forgetting import ForgettingTools
 from mcp_server.tools.history import HistoryTools
 from mcp_server.tools.learning import LearningTools
 from mcp_server.tools.listing import ListTools
+from mcp_server.tools.manifest import ManifestTools
 from mcp_server.tools.moving import MoveTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools, QuestionTools
@@ -95,7 +96,7 @@ GROUPS = (
     PreferenceTools,
     NoteTools,
     ConnectorTools,
-    CurationTools,
+    ForgettingTools,
     OperationTools,
     MoveTools,
     UndoTools,
@@ -190,7 +191,7 @@ def _middleware(
         RateLimits(lambda: startup.now().settings.limits),
         EarlyEmbedding(begin),
         TrackSessions(lambda: startup.now().sessions),
-        NoteSamplingClients(sampling),
+        TrackSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
         QuarantineGuard(startup.now, readers),

@@ -18,7 +18,7 @@ from mcp_server.answers.base import (
 from memvault.curation.changes.change_text import description
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.undo import UndoResult
-from memvault.curation.manifest.reading import Action
+from memvault.curation.manifest.reading import ManifestAction
 from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.state import CognitivePulse
@@ -158,7 +158,7 @@ class DoneShape(Shape):
     paths: list[str]
 
 
-class ConflictShape(Shape):
+class UndoConflictShape(Shape):
     """A change that was not undone, since its note was edited later: ``lines`` are where the note
     differs from what undoing would restore. Both versions are kept."""
 
@@ -180,7 +180,7 @@ class UndoneAnswer(Operated):
     moved: list[MovedShape] | None = optional()
     more_moved: int | None = optional()
     undone: list[DoneShape]
-    conflicts: list[ConflictShape]
+    conflicts: list[UndoConflictShape]
 
 
 class LineageEntry(Shape):
@@ -282,7 +282,7 @@ class ManifestChangeShape(Shape):
     """``line`` is of the manifest, left out for a line that was deleted; ``says`` what else
     there is to know, such as that a concept means several notes, or none."""
 
-    action: Action
+    action: ManifestAction
     target_concepts: list[str] = read_from("concepts")
     resolved_node_ids: list[str] = read_from("node_ids")
     notes: list[TouchedShape]

@@ -71,7 +71,7 @@ class ContextAnswer(Answer):
     summary: str | None = optional()
 
 
-class NeighbourShape(Shape):
+class LinkedMemoryShape(Shape):
     """A memory one relation away."""
 
     id: str = read_from("node.id")
@@ -95,7 +95,7 @@ class ExpansionShape(Shape):
     importance: float | None = optional()
     created_at: Moment | None = optional()
     agent_id: str | None = optional()
-    neighbors: list[NeighbourShape] | None = optional()
+    neighbors: list[LinkedMemoryShape] | None = optional()
 
 
 class CitationsAnswer(Answer):

@@ -58,7 +58,7 @@ class StateShape(Shape):
     coherence: Rounded
 
 
-class EvidenceShape(Named):
+class CounterEvidenceShape(Named):
     """A sentence of another note that contradicts a memory; ``said`` is the value it states. On
     sensitive topics neither is shown if only a client or an import says so."""
 
@@ -77,7 +77,7 @@ class VerificationShape(Shape):
     status: Status
     score: Rounded
     confirmed_by: Filled[list[str]] = optional(description="Paths of the notes that say the same.")
-    contradicted_by: Filled[list[EvidenceShape]] = optional()
+    contradicted_by: Filled[list[CounterEvidenceShape]] = optional()
     withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
 
 

@@ -38,7 +38,7 @@ class CausalShape(Shape):
     sentence: Brief = optional("source.sentence")
 
 
-class RelatedShape(Shape):
+class ConeNodeShape(Shape):
     """Without ``path`` it has no note."""
 
     name: str = read_from("node.name")
@@ -50,8 +50,8 @@ class ConeShape(Shape):
     """What is more general, and what more special, than the memory ``id``."""
 
     id: str = read_from("memory_id")
-    more_general: Filled[list[RelatedShape]] = optional("general")
-    more_special: Filled[list[RelatedShape]] = optional("special")
+    more_general: Filled[list[ConeNodeShape]] = optional("general")
+    more_special: Filled[list[ConeNodeShape]] = optional("special")
 
 
 class NearShape(Shape):
@@ -183,7 +183,7 @@ class NodeNameShape(Shape):
     path: str | None = optional()
 
 
-class LinkShape(Shape):
+class InfluenceShape(Shape):
     """One step; the note at ``path`` states it in ``line``."""
 
     cause: str
@@ -207,7 +207,7 @@ class ConsequenceShape(Shape):
     depth: int
     probability: Chance = read_from("after")
     otherwise: Chance = read_from("before")
-    chain: list[LinkShape] | None = optional()
+    chain: list[InfluenceShape] | None = optional()
 
 
 class CausalAnswer(Answer):
@@ -224,7 +224,7 @@ class ChainShape(Shape):
     things: list[str]
     strength: Rounded
     raises: bool
-    links: list[LinkShape] | None = optional()
+    links: list[InfluenceShape] | None = optional()
 
 
 class ChainsAnswer(Answer):

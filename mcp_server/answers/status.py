@@ -234,7 +234,7 @@ class StatusAnswer(Answer):
     stores: dict[str, str]
 
 
-class EvidenceShape(Shape):
+class CitedSentenceShape(Shape):
     path: str
     line: int
     sentence: Brief
@@ -247,7 +247,7 @@ class ProposalShape(Shape):
     title: Filled[str] = optional()
     paths: list[str]
     reason: str
-    evidence: list[EvidenceShape]
+    evidence: list[CitedSentenceShape]
 
 
 class DreamPhaseShape(Shape):

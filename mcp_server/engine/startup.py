@@ -18,7 +18,7 @@ from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 
-from indexer.doctor import Finding
+from indexer.doctor import Problem
 from mcp_server.metrics import Metrics
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
@@ -207,14 +207,14 @@ class Startup:
 
     def doctor(self, *, fix: bool) -> Sequence[Any]:
         container = self.wait()
-        findings, last_upkeep = container.indexing.doctor(fix=fix), container.upkeep.last
+        problems, last_upkeep = container.indexing.doctor(fix=fix), container.upkeep.last
         if last_upkeep is not None and last_upkeep.removed_any:
-            findings = [*findings, Finding("note", str(last_upkeep), "nothing to do")]
+            problems = [*problems, Problem("note", str(last_upkeep), "nothing to do")]
         if low_disk := container.upkeep.low_disk():
-            findings = [*findings, Finding("note", low_disk, "free some space on that disk")]
+            problems = [*problems, Problem("note", low_disk, "free some space on that disk")]
         if problem := language_problem(container.live.searcher.hybrid):
-            findings = [*findings, Finding("note", problem, MULTILINGUAL)]
-        return findings
+            problems = [*problems, Problem("note", problem, MULTILINGUAL)]
+        return problems
 
     def rebuild(self, report: Report) -> object:
         return self.wait().indexing.rebuild(report)

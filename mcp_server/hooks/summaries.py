@@ -95,7 +95,7 @@ class SamplingClients:
         return text if isinstance(text, str) else None
 
 
-class NoteSamplingClients(Middleware):
+class TrackSamplingClients(Middleware):
     """Reports the connection of each request to `SamplingClients`."""
 
     def __init__(self, clients: SamplingClients) -> None:

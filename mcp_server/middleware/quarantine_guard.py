@@ -75,7 +75,7 @@ class _Withholding:
         self._long = [line for line in self._hidden if len(line.split()) >= _MIN_WORDS]
 
     def _compare(self, path: str) -> None:
-        """Take in which lines of a note are shown to clients, and which are hidden."""
+        """Record which lines of a note clients see, and which are hidden."""
         try:
             lines = _lines(self._container.vault.read(path))
             try:

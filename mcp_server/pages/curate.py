@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.memory import obsidian_address, resolver
+from mcp_server.pages.memory import resolver
 from mcp_server.pages.note_text import compared, note_html
 from mcp_server.pages.page_actions import (
     ACTOR,
@@ -29,7 +29,7 @@ from mcp_server.pages.page_actions import (
 )
 from mcp_server.pages.seen_notes import versions_of
 from mcp_server.pages.site import Site
-from mcp_server.pages.task_answers import Answer, answers_to
+from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from memvault.curation.changes.change_text import summary
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
@@ -38,6 +38,7 @@ from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_header
+from memvault.vault.links import obsidian_address
 from memvault.vault.parse import parse_note
 
 MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once
@@ -113,7 +114,7 @@ class CuratePage:
                     "note": note,
                     "seen": seen,
                     "text": self._text_html(note) if note and proposal.call is None else None,
-                    "page": Answer("", "", (merge,)).preview if merge else None,
+                    "page": TaskAnswer("", "", (merge,)).preview if merge else None,
                 }
             )
         return shown

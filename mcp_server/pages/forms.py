@@ -80,7 +80,7 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Generic[Row]):
+class PageOfRows(Generic[Row]):
     """The rows of page ``number`` of ``last``, of ``total`` rows in all."""
 
     rows: Sequence[Row]
@@ -89,10 +89,10 @@ class Part(Generic[Row]):
     total: int
 
 
-def paged(rows: Sequence[Row], requested: str) -> Part[Row]:
+def paged(rows: Sequence[Row], requested: str) -> PageOfRows[Row]:
     """The rows of the requested page, or of the nearest one; of the first for invalid numbers."""
     last = max(1, -(-len(rows) // PAGE_SIZE))
     number = min(
         max(1, int(requested) if requested.isdecimal() and len(requested) < 9 else 1), last
     )
-    return Part(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))
+    return PageOfRows(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -29,10 +28,8 @@ from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
 from memvault.vault.frontmatter.read import read_header, strings_of
+from memvault.vault.links import obsidian_address
 from memvault.vault.parse import content_hash
-
-if TYPE_CHECKING:
-    from indexer.catalogue import NoteRecord
 
 
 class MemoriesPage:
@@ -56,7 +53,7 @@ class MemoriesPage:
             find=find,
             query=urlencode({"find": find}) + "&" if find else "",
             part=part,
-            rows=[(record.memory, _saved(record)) for record in part.rows],
+            rows=[(record.memory, record.changed_at) for record in part.rows],
         )
 
 
@@ -69,10 +66,6 @@ def _matches(memory: Memory, find: str) -> bool:
             for tag in memory.tags
         )
     return any(find in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
-
-
-def _saved(record: NoteRecord) -> datetime:
-    return datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
 
 
 MAX_LINKS = 30  # that are listed in either direction
@@ -190,10 +183,6 @@ def resolver(site: Site, source: str) -> Resolve:
         return f"/memory/{memory.id}" if memory else None
 
     return resolve
-
-
-def obsidian_address(vault: str, path: str) -> str:
-    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path, safe='')}"
 
 
 MAX_DIRECT, MAX_NODES = 14, 24  # nodes one relation away, and in all

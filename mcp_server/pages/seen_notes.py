@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from memvault.curation.changes.apply import check_seen
+from memvault.curation.changes.file_edits import check_seen
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound
 from memvault.model.memory import Memory
 from memvault.vault.parse import content_hash

@@ -12,7 +12,7 @@ FIRST_SECOND = ("the first", "the second")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TaskAnswer:
     """An answer to a task; pressing ``key`` makes the ``calls``, one change each."""
 
     key: str
@@ -35,7 +35,7 @@ class Answer:
         )
 
 
-def answers_to(task: CurationTask) -> list[Answer]:
+def answers_to(task: CurationTask) -> list[TaskAnswer]:
     """The answers to a task, the likeliest first. Any task can also be skipped or dismissed."""
     of_type = _OF_TYPE.get(task.task_type)
     return of_type(task) if of_type is not None else []
@@ -49,16 +49,16 @@ def _forget(target: str, reason: str) -> TaskAction:
     return TaskAction.by("forget_concept", target=target, reason=reason)
 
 
-def _forgets(task: CurationTask, reason: str) -> list[Answer]:
+def _forgets(task: CurationTask, reason: str) -> list[TaskAnswer]:
     return [
-        Answer(key, f"Forget {side}", (_forget(target, reason),), danger=True)
+        TaskAnswer(key, f"Forget {side}", (_forget(target, reason),), danger=True)
         for key, side, target in zip("34", FIRST_SECOND, task.target_nodes, strict=False)
     ]
 
 
-def _merges(nodes: Sequence[str], keys: str) -> list[Answer]:
+def _merges(nodes: Sequence[str], keys: str) -> list[TaskAnswer]:
     return [
-        Answer(
+        TaskAnswer(
             key,
             f"Merge into {side}",
             (TaskAction.by("merge_concepts", sources=list(nodes), target=target),),
@@ -67,58 +67,59 @@ def _merges(nodes: Sequence[str], keys: str) -> list[Answer]:
     ]
 
 
-def _duplicates(task: CurationTask) -> list[Answer]:
+def _duplicates(task: CurationTask) -> list[TaskAnswer]:
     return [*_merges(task.target_nodes, "12"), *_forgets(task, "duplicate")]
 
 
-def _conflict(task: CurationTask) -> list[Answer]:
+def _conflict(task: CurationTask) -> list[TaskAnswer]:
     holds = [
-        Answer(key, f"{side.capitalize()} is right: verify it", (_verify(target),))
+        TaskAnswer(key, f"{side.capitalize()} is right: verify it", (_verify(target),))
         for key, side, target in zip("12", FIRST_SECOND, task.target_nodes, strict=False)
     ]
     return [*holds, *_forgets(task, "outdated"), *_merges(task.target_nodes, "56")]
 
 
-def _fact(task: CurationTask) -> list[Answer]:
+def _fact(task: CurationTask) -> list[TaskAnswer]:
     target = task.target_nodes[0]
     stale = task.task_type is TaskType.STALE_FACT
     return [
-        Answer("1", "Still true: verify it" if stale else "True: verify it",
-               (_verify(target),)),
-        Answer("3", "Forget it", (_forget(target, "outdated" if stale else "wrong"),), danger=True),
+        TaskAnswer("1", "Still true: verify it" if stale else "True: verify it",
+                   (_verify(target),)),
+        TaskAnswer("3", "Forget it", (_forget(target, "outdated" if stale else "wrong"),),
+                   danger=True),
     ]  # fmt: skip
 
 
-def _older(task: CurationTask) -> list[Answer]:
+def _older(task: CurationTask) -> list[TaskAnswer]:
     return _remark_or_forget(task, "Add a note to the older one", "Forget the older one")
 
 
-def _orphan(task: CurationTask) -> list[Answer]:
+def _orphan(task: CurationTask) -> list[TaskAnswer]:
     return _remark_or_forget(task, "Link it to the most similar note", "Forget it")
 
 
-def _remark_or_forget(task: CurationTask, remark: str, forget: str) -> list[Answer]:
+def _remark_or_forget(task: CurationTask, remark: str, forget: str) -> list[TaskAnswer]:
     remarks = [call for call in task.settled_by if call.tool == "annotate_node"][:1]
     forgetting = _forget(task.target_nodes[0], "outdated")
     return [
-        *(Answer("1", remark, (call,)) for call in remarks),
-        Answer("3", forget, (forgetting,), danger=True),
+        *(TaskAnswer("1", remark, (call,)) for call in remarks),
+        TaskAnswer("3", forget, (forgetting,), danger=True),
     ]
 
 
-def _promotion(task: CurationTask) -> list[Answer]:
+def _promotion(task: CurationTask) -> list[TaskAnswer]:
     return [
-        Answer(key, f"Keep: {call.arguments['title']}", (call,))
+        TaskAnswer(key, f"Keep: {call.arguments['title']}", (call,))
         for key, call in zip("123", task.settled_by, strict=False)
     ]
 
 
-def _only(label: str, *, danger: bool = False) -> Callable[[CurationTask], list[Answer]]:
+def _only(label: str, *, danger: bool = False) -> Callable[[CurationTask], list[TaskAnswer]]:
     """One answer, which makes all calls that settle the task."""
-    return lambda task: [Answer("1", label, task.settled_by, danger)]
+    return lambda task: [TaskAnswer("1", label, task.settled_by, danger)]
 
 
-_OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
+_OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[TaskAnswer]]] = {
     TaskType.CLIENT_ACTIVITY: _only("Undo all its changes of that day", danger=True),
     TaskType.NEAR_DUPLICATES: _duplicates,
     TaskType.CONFLICTING_FACTS: _conflict,

@@ -90,7 +90,7 @@ class PulseHistory:
         """Record the current pulse; returns the seconds until the next measurement."""
         notes = len(self._box.container.live.catalogue)
         if notes:
-            self._log().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
+            self._log().record(self._box.meter.of_vault(), notes, datetime.now(UTC))
         return EVERY_SECONDS
 
     def _log(self) -> PulseLog:
@@ -154,10 +154,7 @@ class TodayPage:
                 container.curator.history.changes(kinds=RECENT_KINDS, limit=MAX_CHANGES),
                 lines=False,
             ),
-            saved=[
-                (record.memory, datetime.fromtimestamp(record.mtime_ns / 1e9, UTC))
-                for record in saved
-            ],
+            saved=[(record.memory, record.changed_at) for record in saved],
             behind=indexing.lag_seconds if indexing else None,
             dreamt=[
                 (

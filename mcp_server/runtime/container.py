@@ -14,7 +14,7 @@ from typing import Any
 from indexer.entity_cache import open_entity_cache
 from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
-from indexer.progress import Report, ScanReport, report_nothing
+from indexer.progress import IndexCounters, Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
@@ -27,7 +27,6 @@ from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
-from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memvault.consolidation.dreams.record import Discovery
@@ -242,5 +242,4 @@ class CurationTasks:
 
 
 def _facts_of(record: NoteRecord) -> NoteFacts:
-    saved = datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
-    return NoteFacts(record.memory, saved, record.frontmatter_problem, record.warnings)
+    return NoteFacts(record.memory, record.changed_at, record.frontmatter_problem, record.warnings)

@@ -21,12 +21,12 @@ from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
-from memvault.consolidation.dreams.phase import Chain, FoundAnswer, Phase, TimeOver
+from memvault.consolidation.dreams.phase import FoundAnswer, Phase, TimeOver, WalkedChain
 from memvault.consolidation.dreams.record import (
+    CitedSentence,
     Discovery,
     DreamPhase,
     DreamRecord,
-    Evidence,
     PhaseReport,
 )
 from memvault.consolidation.dreams.rem import Rem
@@ -183,8 +183,7 @@ class Dreaming:
             wanted_idle = min(wanted_idle, AFTER_SESSION_SECONDS)
         if container.requests.idle_seconds() < wanted_idle:
             return ()
-        indexing = container.indexing
-        if indexing.scanning is not None or indexing.watching() == "elsewhere":
+        if not container.indexing.is_settled:
             return ()  # the indexes are changing, or another process dreams
         reports = self.record.reports()
         if not reports:
@@ -192,8 +191,8 @@ class Dreaming:
         last = reports[-1].at
         if container.now() - last <= timedelta(hours=settings.every_hours):
             return (DreamPhase.REM,) if reports[-1].phase is DreamPhase.NREM else ()
-        last_saved = max((note.mtime_ns for note in container.live.catalogue.records()), default=0)
-        is_due = last_saved / 1e9 > last.timestamp() and len(self.waiting()) < MAX_WAITING
+        has_changed = any(note.changed_at > last for note in container.live.catalogue.records())
+        is_due = has_changed and len(self.waiting()) < MAX_WAITING
         return tuple(DreamPhase) if is_due else ()
 
     # -- running --------------------------------------------------------------------------------
@@ -286,16 +285,16 @@ class Dreaming:
         read = container.guarded.read
         leads, embed = LeadSentences(read), self._embed(go_on)
 
-        def lead(memory: Memory) -> Evidence | None:
+        def lead(memory: Memory) -> CitedSentence | None:
             lead_sentence = leads.of(memory)
             if lead_sentence is None:
                 return None
             sentence, line = lead_sentence
-            return Evidence(path=memory.path, line=line, sentence=sentence)
+            return CitedSentence(path=memory.path, line=line, sentence=sentence)
 
-        def key_sentences(memories: Sequence[Memory], limit: int) -> list[Evidence]:
+        def key_sentences(memories: Sequence[Memory], limit: int) -> list[CitedSentence]:
             return [
-                Evidence(path=fact.memory.path, line=fact.line, sentence=fact.text)
+                CitedSentence(path=fact.memory.path, line=fact.line, sentence=fact.text)
                 for fact in key_facts(memories, read, embed, limit)
             ]
 
@@ -324,7 +323,7 @@ class Dreaming:
             recent=self._recent,
             together=[(first, second) for first, second, _ in learnt.together()],
             chains=[
-                Chain(nodes, use.times, use.utility(now.toordinal()))
+                WalkedChain(nodes, use.times, use.utility(now.toordinal()))
                 for nodes, use in learnt.chains()
             ],
             strengths=lambda key: self.record.strengths(key, now),
@@ -351,7 +350,7 @@ class Dreaming:
         Runs a full search only if a search by meaning finds a new memory.
         """
         records = live.catalogue.records()
-        new = {note.memory.id for note in records if note.mtime_ns / 1e9 > since.timestamp()}
+        new = {note.memory.id for note in records if note.changed_at > since}
         if not any(answer.memory.id in new for answer in ask(question)):
             return None
         result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
@@ -360,7 +359,7 @@ class Dreaming:
             return None
         (excerpt,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
         memory = hits[0].memory
-        evidence = Evidence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
+        evidence = CitedSentence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
         return FoundAnswer(memory, hits[0].relevance, evidence)
 
     def _recent(self, limit: int) -> list[str]:
@@ -370,6 +369,6 @@ class Dreaming:
             activity = used.get(record.memory.id)
             accessed = activity.last_accessed if activity is not None else None
             last_use[record.memory.id] = max(
-                record.mtime_ns / 1e9, accessed.timestamp() if accessed else 0.0
+                record.changed_at.timestamp(), accessed.timestamp() if accessed else 0.0
             )
         return sorted(last_use, key=lambda key: (-last_use[key], key))[:limit]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memvault.consolidation.faded_text import (
@@ -147,9 +147,8 @@ class FadingService:
         Returns the seconds until the next step.
         """
         container = self._container
-        indexing = container.indexing
-        if not self.is_on or indexing.scanning is not None or indexing.watching() == "elsewhere":
-            return EVERY_SECONDS  # off, or another process keeps the indexes
+        if not (self.is_on and container.indexing.is_settled):
+            return EVERY_SECONDS
         self.announce()
         due = self.due()
         rarity = self.rarity() if due else None
@@ -206,7 +205,7 @@ class FadingService:
 
     def _aging(self, record: NoteRecord, last: Change | None, *, links: bool) -> Aging:
         memory = record.memory
-        saved = datetime.fromtimestamp(record.mtime_ns / 1e9, UTC)
+        saved = record.changed_at
         counted = counted_from(last, memory, saved)
         last_read = self._container.activity.of(memory.id).last_accessed
         return Aging(

@@ -8,16 +8,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 
-from indexer.doctor import Finding, examine, known_problems
+from indexer.doctor import Problem, examine, known_problems
 from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
-from indexer.progress import Progress, Report, ScanReport, report_nothing
+from indexer.progress import IndexCounters, Progress, Report, ScanReport, report_nothing
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
 from mcp_server.runtime.entity_jobs import EntityJobs
 from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
-from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker, settle
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
@@ -172,21 +171,21 @@ class IndexingService:
         last = self.last_scan
         return last[1] if last is not None else None
 
-    def doctor(self, *, fix: bool = False) -> list[Finding]:
+    def doctor(self, *, fix: bool = False) -> list[Problem]:
         """Problems and how to repair them; with `fix`, repairs those that can be without loss.
 
         Notes that a running scan has yet to index are no problem.
         """
-        findings = examine(self._live.indexer, indexing=self._is_indexing())
-        if fix and any(finding.repaired_by_scan for finding in findings):
+        problems = examine(self._live.indexer, indexing=self._is_indexing())
+        if fix and any(problem.repaired_by_scan for problem in problems):
             self.scan()
-            findings = examine(self._live.indexer)
-            if any(finding.repaired_by_scan for finding in findings):
+            problems = examine(self._live.indexer)
+            if any(problem.repaired_by_scan for problem in problems):
                 self.rebuild()
-                findings = examine(self._live.indexer)
+                problems = examine(self._live.indexer)
         if self._failure:
-            findings.insert(0, Finding("error", self._failure, START_AGAIN))
-        return findings
+            problems.insert(0, Problem("error", self._failure, START_AGAIN))
+        return problems
 
     def problems(self) -> list[str]:
         """Problems that keep notes from being indexed or changed, one line each."""
@@ -220,6 +219,11 @@ class IndexingService:
         if self._watcher is None:
             return "no"
         return "polling" if self._watcher.polling else "events"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether this process keeps the indexes, and no scan runs."""
+        return self.scanning is None and not self._follows
 
     def wind_down(self) -> None:
         """Stop scans, rebuilds and the entity pass after the current batch; returns at once.

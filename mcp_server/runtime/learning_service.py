@@ -129,7 +129,7 @@ class LearningService:
 
         Questions on sensitive topics, with filters, or with orders to a model are not kept.
         """
-        if not self.is_on or result.matter is not None or scope.filters is not None:
+        if not self.is_on or result.topic is not None or scope.filters is not None:
             return
         text, now = shortened(question), datetime.now(UTC)
         recorded = self.learnt.state.questions.get(text)

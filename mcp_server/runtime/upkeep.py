@@ -65,12 +65,10 @@ class Upkeep:
 
     def _run_if_due(self) -> float:
         container = self._container
-        indexing = container.indexing
-        is_free = indexing.scanning is None and indexing.watching() != "elsewhere"
         interval = INTERVAL_WHEN_FULL if self.low_disk() else INTERVAL
         is_due = self.last is None or container.now() - self.last.at > interval
         idle = container.requests.idle_seconds()
-        if is_free and is_due and idle >= self._settings.idle_minutes * 60:
+        if container.indexing.is_settled and is_due and idle >= self._settings.idle_minutes * 60:
             with suppress(Interrupted):  # the next run does the rest
                 self.run()
         return CHECK_SECONDS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable
 from itertools import groupby
@@ -17,25 +16,6 @@ from memvault.model.memory import Memory
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
     from mcp_server.runtime.container import Container
-
-
-class IndexCounters:
-    """Counts indexed notes and the time spent. Thread-safe.
-
-    Attributes:
-        notes: number indexed since the engine started; a note indexed twice counts twice.
-        seconds: time spent on them, a rebuild's included.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.notes = 0
-        self.seconds = 0.0
-
-    def add(self, notes: int, seconds: float) -> None:
-        with self._lock:
-            self.notes += notes
-            self.seconds += seconds
 
 
 TOP = 5

@@ -14,11 +14,11 @@ from mcp_server.answers.context import (
     CitationsAnswer,
     ContextAnswer,
     ExpansionShape,
-    NeighbourShape,
+    LinkedMemoryShape,
 )
-from mcp_server.runtime.context_service import ContextRequest, ContextService
-from mcp_server.runtime.context_summary import with_summary
 from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
+from mcp_server.tools.context_service import ContextRequest, ContextService
+from mcp_server.tools.context_summary import with_summary
 from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.model.errors import (
     GraphQueryError,
@@ -166,13 +166,13 @@ class CitationTools(Tools):
             update={"raw_content": text, "lines": [1, last_line], "more": is_cut}
         )
 
-    def _neighbours(self, memory: Memory) -> list[NeighbourShape] | None:
+    def _neighbours(self, memory: Memory) -> list[LinkedMemoryShape] | None:
         try:
             neighborhood = self._box.presenter.insights([memory.id], NEAR).neighborhood
         except (StoreUnavailable, GraphQueryError):
             return None
         return [
-            NeighbourShape.of(neighbour)
+            LinkedMemoryShape.of(neighbour)
             for neighbour in neighborhood.get(memory.id, ())
             if neighbour.node.path is not None and neighbour.distance == 1
         ]

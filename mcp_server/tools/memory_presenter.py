@@ -92,7 +92,7 @@ class MemoryPresenter:
         """The answer; at the highest level with conclusions from its memories."""
         if level is not VerbosityLevel.FULL_INSIGHTS:
             return answer
-        if result.matter is not None and result.claims:
+        if result.topic is not None and result.claims:
             return answer  # conclusions may quote claims, too
         container, ids = self._container(), [hit.memory.id for hit in result.hits]
         try:

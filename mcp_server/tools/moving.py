@@ -9,8 +9,7 @@ from pydantic import Field
 
 from mcp_server.answers.changes import ArchivedAnswer, FolderMovedAnswer, MovedAnswer
 from mcp_server.tools.arguments import FULL, SETS, Preview, SessionId, TargetName, WhyChanged
-from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools
+from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.move import Move

@@ -29,8 +29,7 @@ from mcp_server.tools.arguments import (
     TargetName,
     WhyChanged,
 )
-from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools
+from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path

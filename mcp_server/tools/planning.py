@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from cachetools import LRUCache
 from fastmcp.tools import tool
 from pydantic import Field
 
@@ -38,9 +38,6 @@ from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 
-if TYPE_CHECKING:
-    from indexer.indexer import Indexer
-
 SESSIONS = 200  # for which the last question is remembered
 PATIENCE_SECONDS = 5.0  # for the search for tasks after the answer was stored
 
@@ -50,7 +47,7 @@ class QuestionTools(Tools):
 
     def __init__(self, box: Toolbox) -> None:
         super().__init__(box)
-        self._last_questions: OrderedDict[str, OpenQuestion] = OrderedDict()
+        self._last_questions: LRUCache[str, OpenQuestion] = LRUCache(SESSIONS)
         self._hierarchy: Hierarchy | None = None
         self._lock = threading.Lock()
 
@@ -76,8 +73,6 @@ class QuestionTools(Tools):
         if question is not None:
             with self._lock:
                 self._last_questions[session.id] = question
-                while len(self._last_questions) > SESSIONS:
-                    self._last_questions.popitem(last=False)
         return EpistemicAnswer(
             question=question.text if question else None,
             reason=question.reason if question else None,
@@ -167,10 +162,6 @@ class _EntropyMeter:
 class PlanningTools(Tools):
     """reflect_on_memory and generate_search_plan."""
 
-    def __init__(self, box: Toolbox) -> None:
-        super().__init__(box)
-        self._types_cache: tuple[tuple[Indexer, int], frozenset[str]] | None = None
-
     @tool(annotations=READS, tags=FULL, title="Plan calls for a goal")
     def reflect_on_memory(
         self, goal: Goal, session_id: SessionId = None, max_steps: Steps = 3
@@ -248,17 +239,9 @@ class PlanningTools(Tools):
             container.live.indexer.names,
             catalogue.by_id,
             lambda name: bool(catalogue.in_project(name)),
-            self._types,
+            catalogue.types,
             project,
         )
-
-    def _types(self) -> frozenset[str]:
-        """The types of all notes, computed once per state of the index."""
-        indexer = self._box.container.live.indexer
-        now = (indexer, indexer.version)
-        if self._types_cache is None or self._types_cache[0] != now:
-            self._types_cache = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
-        return self._types_cache[1]
 
     def _recalled(self, query: str, top_k: int, project: str | None) -> list[Hit]:
         return self._box.container.live.searcher.find(query, top_k, Scope(None, project))

@@ -17,7 +17,7 @@ from mcp_server.answers.reasoning import (
     ConsequenceShape,
     EvidenceShape,
     InferenceAnswer,
-    LinkShape,
+    InfluenceShape,
     NodeNameShape,
     PredictionShape,
     ProbabilityAnswer,
@@ -290,16 +290,18 @@ class ReasoningTools(Tools):
     def _is_note(self, key: str) -> bool:
         return self._box.container.live.catalogue.by_id(key) is not None
 
-    def _links(self, links: Iterable[Influence], level: VerbosityLevel) -> list[LinkShape] | None:
+    def _links(
+        self, links: Iterable[Influence], level: VerbosityLevel
+    ) -> list[InfluenceShape] | None:
         if level is VerbosityLevel.RAW_ONLY:
             return None
         return [self._link(influence, level) for influence in links]
 
-    def _link(self, influence: Influence, level: VerbosityLevel) -> LinkShape:
+    def _link(self, influence: Influence, level: VerbosityLevel) -> InfluenceShape:
         stated, name_of = influence.stated[0], self._box.container.live.reasoner.name_of
         memory = self._box.container.live.catalogue.by_id(stated.memory_id)
         full = level is VerbosityLevel.FULL_INSIGHTS
-        return LinkShape.of(
+        return InfluenceShape.of(
             influence,
             cause=name_of(influence.cause),
             effect=name_of(influence.effect),

@@ -7,7 +7,6 @@ ChatGPT's connectors require ``search`` and ``fetch`` (https://developers.openai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote
 
 from fastmcp.tools import tool
 
@@ -51,6 +50,7 @@ from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
 from memvault.search.request import Fitting
 from memvault.search.scope import widened
 from memvault.text.names import NameRank
+from memvault.vault.links import obsidian_address
 
 
 class NoteTools(Tools):
@@ -148,9 +148,7 @@ class ConnectorTools(Tools):
         )
 
     def _url(self, path: str) -> str:
-        """The address that opens the note in Obsidian (https://help.obsidian.md/uri)."""
-        vault = quote(self._box.container.vault.root.name, safe="")
-        return f"obsidian://open?vault={vault}&file={quote(path, safe='')}"
+        return obsidian_address(self._box.container.vault.root.name, path)
 
 
 def _metadata(memory: Memory) -> dict[str, str]:

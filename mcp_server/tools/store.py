@@ -26,8 +26,7 @@ from mcp_server.tools.arguments import (
     SessionId,
     WhyKept,
 )
-from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools
+from mcp_server.tools.toolbox import Tools, why_of
 from memvault.cognition.learning_state import LearnedMemory, learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution

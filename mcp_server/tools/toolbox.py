@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence, Set
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_server.answers.changes import operated
 from mcp_server.engine.startup import Startup
+from mcp_server.middleware.call_keys import call_key
 from mcp_server.middleware.client_identity import (
     ToolSet,
     client_name,
     connection_id,
+    is_person,
     requested_tools,
 )
 from mcp_server.runtime.learning_service import UNNAMED
@@ -23,6 +25,7 @@ from memvault.cognition.sessions import Session
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.undo import UndoResult
+from memvault.curation.operations.draft import check_rationale
 from memvault.curation.proposals import NeededApproval
 from memvault.model.change import TaskAction, TaskType
 from memvault.model.errors import (
@@ -36,6 +39,7 @@ from memvault.model.memory import Memory, MemoryNode
 from memvault.model.search import Filters, Hit, Scope, SearchResult
 from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.reasoning.critique import Contradiction
+from memvault.text.secrets import without_secrets
 from memvault.vault.links import wikilink_from_all
 
 if TYPE_CHECKING:
@@ -235,3 +239,19 @@ class Tools:
     def _operated(self, done: ChangeResult[Any] | UndoResult, preview: bool) -> dict[str, Any]:
         """The fields that answers about changes share."""
         return operated(done, self._box.meter.of_vault(), preview=preview)
+
+
+def why_of(rationale: str, reason: str | None = None) -> Attribution:
+    """The provenance of a change: the calling client and its rationale, with secrets masked, since
+    the journal keeps it.
+
+    Raises:
+        InvalidParams: the rationale is too short or too long.
+    """
+    try:
+        checked = without_secrets(check_rationale(rationale))
+    except ValueError as error:
+        raise InvalidParams(str(error)) from error
+    name = client_name() or ""
+    kind: Literal["client", "person"] = "person" if is_person() else "client"
+    return Attribution(name, checked, reason, kind, call=call_key())

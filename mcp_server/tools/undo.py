@@ -11,14 +11,13 @@ from pydantic import Field
 
 from mcp_server.answers.changes import (
     MAX_LINES,
-    ConflictShape,
     MovedShape,
+    UndoConflictShape,
     UndoneAnswer,
     done_shape,
 )
 from mcp_server.tools.arguments import CORE, SETS, Preview, SessionId, WhyChanged
-from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Tools
+from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.changes.undo import undoable
 from memvault.model.change import ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams
@@ -67,7 +66,7 @@ class UndoTools(Tools):
             notice=notice,
             undone=[done_shape(change) for change in undone.undone] if is_shown else [],
             conflicts=[
-                ConflictShape.of(conflict, lines=conflict.lines[:MAX_LINES])
+                UndoConflictShape.of(conflict, lines=conflict.lines[:MAX_LINES])
                 for conflict in undone.conflicts
             ],
             moved=[MovedShape(path=path, to=new_path) for path, new_path in moves[:MAX_MOVES]]

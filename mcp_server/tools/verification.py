@@ -13,7 +13,7 @@ from mcp_server.answers.reasoning import (
     ContradictionShape,
     CritiqueAnswer,
 )
-from mcp_server.tools.arguments import READS, MemoryId, SessionId
+from mcp_server.tools.arguments import FULL, READS, MemoryId, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS
@@ -48,7 +48,7 @@ Threshold = Annotated[
 class VerificationTools(Tools):
     """Tools over `Critic`."""
 
-    @tool(annotations=READS, tags={"full"}, title="Critique reasoning")
+    @tool(annotations=READS, tags=FULL, title="Critique reasoning")
     def critique_context(
         self,
         reasoning_summary: Reasoning,
@@ -88,7 +88,7 @@ class VerificationTools(Tools):
 class ImmunityTools(Tools):
     """Tools over `Immunity`."""
 
-    @tool(annotations=READS, tags={"full"}, title="Check a text for orders")
+    @tool(annotations=READS, tags=FULL, title="Check a text for orders")
     def check_adversarial(
         self,
         content: Checked = None,
@@ -109,15 +109,15 @@ class ImmunityTools(Tools):
         if node_id is not None:
             place, title = self._place(node_id)
             content = container.vault.read(place).decode("utf-8", "replace")
-        finding = container.immunity.check(content or "", title)
+        assessment = container.immunity.check(content or "", title)
         return AdversarialAnswer(
-            adversarial=finding.adversarial,
-            kinds=list(finding.kinds) if finding.adversarial else [],
-            evidence=[AdversarialEvidence.of(evidence) for evidence in finding.evidence]
-            if finding.adversarial
+            adversarial=assessment.adversarial,
+            kinds=list(assessment.kinds) if assessment.adversarial else [],
+            evidence=[AdversarialEvidence.of(excerpt) for excerpt in assessment.evidence]
+            if assessment.adversarial
             else [],
-            action=finding.action,
-            score=finding.score,
+            action=assessment.action,
+            score=assessment.score,
             pulse=self._box.meter.of_vault(),
         )
 

@@ -229,7 +229,9 @@ def test_deleting_a_copy_for_good_keeps_the_versions_of_the_original(tmp_path: P
 
 def removed(container: Container, path: str) -> str:
     target = container.actions.target(path)
-    return container.actions.forget([target], by_person("forgotten on the page")).reversal_hash
+    change = container.actions.forget([target], by_person("forgotten on the page")).change
+    assert change is not None
+    return change.reversal_hash
 
 
 def test_what_the_person_forgot_no_client_restores(

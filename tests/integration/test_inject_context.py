@@ -13,8 +13,8 @@ import pytest
 from fastmcp import Client, FastMCP
 
 from mcp_server.runtime.container import Container
-from mcp_server.runtime.context_service import HIGH_ENTROPY, NARROWING_TOOLS
 from mcp_server.server import build_server
+from mcp_server.tools.context_service import HIGH_ENTROPY, NARROWING_TOOLS
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.vault.parse import parse_note

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from memvault.curation.changes import apply as apply_module
+from memvault.curation.changes import file_edits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Edit
 from memvault.vault.files import Vault
@@ -331,7 +331,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
     written(mill)
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
          "[NOTE: Runa Holt] mended the sluice\n")  # fmt: skip
-    before, make = tree(mill), apply_module.make_edit
+    before, make = tree(mill), file_edits.make_edit
     keeper, steps = mill.container.manifest(), 0
     for last in range(20):
         steps = 0
@@ -343,12 +343,12 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
             steps += 1
             make(vault, change)
 
-        monkeypatch.setattr(apply_module, "make_edit", cut_off)
+        monkeypatch.setattr(file_edits, "make_edit", cut_off)
         try:
             keeper.apply(Attribution("", "applied in a test", kind="person"))
             break
         except Killed:
-            monkeypatch.setattr(apply_module, "make_edit", make)
+            monkeypatch.setattr(file_edits, "make_edit", make)
             journal = Journal(mill.container.vault)
             fresh = Curator(mill.container.vault, journal)
             assert len(fresh.recover()) == 1

@@ -352,6 +352,8 @@ def desk(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         "Gravel path": "type: ruling\nstatus: superseded",
         "Canon": "hardness: 5\ntongue: Latin",
         "Rondo": "hardness: 2\ntongue: Latin",
+        "Loom": "type: appliance\nversion: 1.3.26",
+        "Kiln": "type: appliance\nbought: 12.3.26",
     }
     for title, properties in notes.items():
         write(f"desk/{title}.md", f"---\n{properties}\n---\nKept in the second drawer.\n")
@@ -383,6 +385,12 @@ def test_what_was_overdue_on_a_day_was_due_before_it_and_paid_later(desk: Search
     assert "3 notes have" in str(found.notice)
     found = desk.search(f"Which bills were overdue on {earlier:%-d %B %Y}?")
     assert found.hits[0].memory.title == "Bill 34"
+    assert "1 note has" in str(found.notice)
+
+
+def test_a_version_is_no_day(desk: Searcher) -> None:
+    found = desk.search("Which appliances were bought in March 2026?", allow_unverified=True)
+    assert found.hits[0].memory.title == "Kiln"
     assert "1 note has" in str(found.notice)
 
 

@@ -293,7 +293,7 @@ def sensitive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
 
 def paths_for(container: Container, question: str) -> list[str]:
     found = container.live.searcher.search(question, allow_unverified=True)
-    assert found.matter is not None
+    assert found.topic is not None
     return [hit.memory.path for hit in found.hits]
 
 

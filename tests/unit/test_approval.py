@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memvault.curation.approval import Approvals
 from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.forgetting import USER_REQUESTED, stage_forgetting
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import EditOperation, EditResult, NoteEdit, stage_edit
-from memvault.curation.operations.move import Move
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
 from tests.desk import Desk
 
-EVE = Attribution("eve", "It belongs there now.")
+EVE = Attribution("eve", "It belongs there now.", USER_REQUESTED)
 BOB = Attribution("bob", "It belongs there now.")
 PERSON = Attribution("page", "moved on the page", kind="person")
 
@@ -44,7 +45,7 @@ def desk(vault_folder: Path) -> AskingDesk:
     return AskingDesk(vault_folder)
 
 
-def reason(done: ChangeResult[Move] | ChangeResult[EditResult]) -> str:
+def reason(done: ChangeResult[Any]) -> str:
     assert done.change is None and done.approval is not None
     return done.approval.reason
 
@@ -84,6 +85,28 @@ def test_a_client_sets_the_project_of_its_own_note_but_not_of_the_persons(
     assert reason(edited(desk, "Quay.md", project)).startswith("Quay.md is their own note")
     appended = NoteEdit(EditOperation.APPEND, "It opens in May.")
     assert edited(desk, "Quay.md", appended).change is not None
+
+
+def test_a_client_forgets_its_own_note_but_not_the_persons(desk: AskingDesk) -> None:
+    desk.write("Quay.md", "The quay is closed.\n")
+    assert forgotten(desk, desk.store("Tide", "eve")).change is not None
+    assert reason(forgotten(desk, "Quay.md")).startswith("Quay.md is their own note")
+    assert "Quay.md" in desk.tree()
+
+
+def test_a_client_deletes_for_good_only_what_it_alone_stored(desk: AskingDesk) -> None:
+    assert forgotten(desk, desk.store("Tide", "eve"), permanent=True).change is not None
+    path = desk.store("Ebb", "bob")
+    assert "not your note alone" in reason(forgotten(desk, path, permanent=True))
+    assert path in desk.tree()
+
+
+def forgotten(desk: AskingDesk, path: str, *, permanent: bool = False) -> ChangeResult[None]:
+    target = desk.target(path)
+    return desk.curator.perform(
+        lambda staging: stage_forgetting(staging, target, permanent=permanent),
+        ChangeKind.FORGOTTEN, (target.name,), target.node_ids, EVE,
+    )  # fmt: skip
 
 
 def edited(desk: AskingDesk, path: str, edit: NoteEdit) -> ChangeResult[EditResult]:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.curation.changes.apply import make_edit
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.file_edits import make_edit
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.model.change import ChangeKind

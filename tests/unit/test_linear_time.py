@@ -9,7 +9,7 @@ import pytest
 
 from memvault.curation.operations.editable_text import EditableText
 from memvault.model.errors import NoteConflict
-from memvault.verification.readable import readable
+from memvault.vault.readable import readable
 
 CHARS = 60_000  # of a memory that a client may store
 SECONDS = 3.0  # hundreds of times what it takes; without the rule it takes minutes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.search.lists.task_words import asks_for_tasks, task_words
+from memvault.search.task_words import asks_for_tasks, task_words
 from memvault.search.times.time_question_words import asks_only_for_tasks
 
 

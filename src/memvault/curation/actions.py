@@ -14,7 +14,6 @@ from memvault.curation.changes.change_folders import remove_left_folders
 from memvault.curation.changes.curator import ChangeResult, Described
 from memvault.curation.changes.forgetting import (
     Restored,
-    is_clients_own,
     stage_forgetting,
     stage_restoring,
 )
@@ -325,28 +324,22 @@ class Actions(IndexedChanges):
     # -- forgetting and undoing -----------------------------------------------------------------
 
     def forget(
-        self, targets: Sequence[Target], why: Attribution, *, permanent: bool = False
-    ) -> Change:
-        """Forget notes and concepts as one change.
-
-        Args:
-            permanent: delete them at once. For a client this holds only for notes that it alone
-                stored and changed; the others go to the trash.
-        """
+        self,
+        targets: Sequence[Target],
+        why: Attribution,
+        *,
+        permanent: bool = False,
+        preview: bool = False,
+    ) -> ChangeResult[None]:
+        """Forget notes and concepts as one change; ``permanent`` deletes the notes at once."""
 
         def stage(staging: Staging) -> None:
             for target in targets:
-                at_once = permanent and (
-                    not why.by_client
-                    or is_clients_own(self._curator.history, staging, target.note, why.client)
-                )
-                stage_forgetting(staging, target, permanent=at_once)
+                stage_forgetting(staging, target, permanent=permanent)
 
         names = tuple(target.name for target in targets)
         ids = tuple(key for target in targets for key in target.node_ids)
-        done = self._perform(stage, ChangeKind.FORGOTTEN, names, ids, why)
-        assert done.change is not None  # forgetting always changes something
-        return done.change
+        return self._perform(stage, ChangeKind.FORGOTTEN, names, ids, why, preview=preview)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore the forgotten note or concept with this hash, id, path or name."""

@@ -37,6 +37,7 @@ _UNDONE_OF_CLIENT = "{} was changed by another client, whose changes only they u
 
 # Changes that move notes to another path or project, with the kind of their proposals.
 _MOVING = {
+    ChangeKind.FORGOTTEN: ProposalKind.FORGOTTEN,
     ChangeKind.MOVED: ProposalKind.MOVED,
     ChangeKind.ARCHIVED: ProposalKind.MOVED,
     ChangeKind.LIFECYCLE_SET: ProposalKind.MOVED,
@@ -69,7 +70,7 @@ class Approvals:
             return None
         edits = sorted(plan.edits, key=lambda edit: edit.path)
         moves = [edit for edit in edits if edit.moved_to or _sets_project(edit, plan.kind)]
-        return next(filter(None, (self._to_move(edit, plan.kind, why) for edit in moves)), None)
+        return next(filter(None, (self._to_move(edit, plan, why) for edit in moves)), None)
 
     def for_notes(
         self, kind: ProposalKind, notes: Iterable[Memory | None], why: Attribution
@@ -80,27 +81,20 @@ class Approvals:
                 return NeededApproval(kind, note.id, note.path, _OWN[kind].format(note.path))
         return None
 
-    def to_forget(
-        self, note: Memory, why: Attribution, *, permanent: bool
-    ) -> NeededApproval | None:
-        """The approval for forgetting a note, which for good needs one unless this client alone
-        stored and changed it."""
-        kind = ProposalKind.FORGOTTEN
-        needed = self.for_notes(kind, [note], why)
-        is_own = not why.by_client or is_stored_only_by(self._history, note, why.client)
-        if needed is not None or not permanent or is_own:
-            return needed
-        return NeededApproval(kind, note.id, note.path, _OF_OTHERS.format(note.path))
-
-    def _to_move(self, edit: Edit, kind: ChangeKind, why: Attribution) -> NeededApproval | None:
+    def _to_move(self, edit: Edit, plan: Plan, why: Attribution) -> NeededApproval | None:
         note = self._memories().by_path(edit.path)
         if note is None:
             return None
-        needed = self.for_notes(_MOVING[kind], [note], why)
-        if needed is not None or kind is not ChangeKind.MOVED or not _becomes_permanent(note, edit):
+        kind = _MOVING[plan.kind]
+        if needed := self.for_notes(kind, [note], why):
             return needed
-        reason = _PERMANENT.format(note.path)
-        return NeededApproval(ProposalKind.MOVED, note.id, note.path, reason)
+        if plan.kind is ChangeKind.MOVED and _becomes_permanent(note, edit):
+            reason = _PERMANENT
+        elif _is_deleted(edit, plan) and not is_stored_only_by(self._history, note, why.client):
+            reason = _OF_OTHERS
+        else:
+            return None
+        return NeededApproval(kind, note.id, note.path, reason.format(note.path))
 
     def _is_persons(self, note: Memory, why: Attribution) -> bool:
         """Whether a client asks, and the person wrote, changed or moved this note."""
@@ -113,6 +107,11 @@ def _becomes_permanent(note: Memory, edit: Edit) -> bool:
     moved = parse_note(edit.moved_to or "", edit.after or edit.before or b"")
     after = memory_of(moved, fallback_time=note.created_at).lifecycle
     return after is Lifecycle.PERMANENT and note.lifecycle is not after
+
+
+def _is_deleted(edit: Edit, plan: Plan) -> bool:
+    """Whether a plan deletes the note of an edit for good."""
+    return any(forgets.permanent and forgets.path == edit.path for forgets in plan.forgets)
 
 
 def _sets_project(edit: Edit, kind: ChangeKind) -> bool:

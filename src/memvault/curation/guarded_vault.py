@@ -26,10 +26,10 @@ from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.walk import NoteStat
-from memvault.verification.immunity import Finding, Immunity
+from memvault.verification.immunity import Assessment, Immunity
 
 MAX_EVIDENCE = 5
-MAX_FINDINGS = 10_000  # that are cached
+MAX_ASSESSMENTS = 10_000  # that are cached
 _PDF_FILE = Origin(kind=OriginKind.IMPORT, name="PDF file")
 
 
@@ -54,7 +54,7 @@ class GuardedVault(Vault):
         self._quarantine = quarantine
         self._immunity = immunity
         self._moved = moved
-        self._findings: dict[str, Finding] = {}
+        self._assessments: dict[str, Assessment] = {}
         self._hidden: dict[str, tuple[int, int, str]] = {}  # whole notes held: size, mtime, key
 
     def walk(self) -> Iterator[NoteStat]:
@@ -92,19 +92,19 @@ class GuardedVault(Vault):
             written_by = Provenance(origin=_PDF_FILE, spans=(lines,))
         text = _foreign(data, written_by)
         key = _key(path, text)
-        finding = self._finding(path, text, written_by)
-        if not finding.adversarial or self._is_released(path, text):
+        assessment = self._assessment(path, text, written_by)
+        if not assessment.adversarial or self._is_released(path, text):
             self._hidden.pop(path, None)
             return Examined(data, provenance, inherited)
         whole = not written_by.is_mixed
-        self._quarantine.hold(_quarantined(key, path, data, written_by, finding, whole=whole))
+        self._quarantine.hold(_quarantined(key, path, data, written_by, assessment, whole=whole))
         if whole:
             stat = self.stat(path)
             if stat is not None and super().read(path) == data:
                 self._hidden[path] = (stat.size, stat.mtime_ns, key)
             raise NoteQuarantined(
                 f"{path} is in quarantine: it contains what looks like orders to an AI model "
-                f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
+                f"({', '.join(assessment.kinds)}). The person can release it on the Curate page.",
                 path=path,
             )
         return Examined(own_lines(data, written_by), provenance, inherited)
@@ -118,7 +118,7 @@ class GuardedVault(Vault):
         Raises:
             NoteQuarantined: nothing was changed.
         """
-        for edit in plan.edits if why.kind == "client" else ():
+        for edit in plan.edits if why.by_client else ():
             if edit.before is None or edit.after is None:
                 continue
             provenance = self._provenances.of(edit.path, claimed_id(edit.before), edit.before)
@@ -169,15 +169,15 @@ class GuardedVault(Vault):
         paths = (path, *self._moved.former(path))
         return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
-    def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
+    def _assessment(self, path: str, text: str, provenance: Provenance) -> Assessment:
         title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
         key = f"{title}\0{text}"
-        finding = self._findings.get(key)
-        if finding is None:
-            if len(self._findings) > MAX_FINDINGS:
-                self._findings.clear()
-            finding = self._findings[key] = self._immunity.check(text, title)
-        return finding
+        assessment = self._assessments.get(key)
+        if assessment is None:
+            if len(self._assessments) > MAX_ASSESSMENTS:
+                self._assessments.clear()
+            assessment = self._assessments[key] = self._immunity.check(text, title)
+        return assessment
 
 
 def _key(path: str, text: str) -> str:
@@ -215,7 +215,7 @@ _OWN_PROPERTIES = re.compile(
 
 
 def _quarantined(
-    key: str, path: str, data: bytes, provenance: Provenance, finding: Finding, *, whole: bool
+    key: str, path: str, data: bytes, provenance: Provenance, assessment: Assessment, *, whole: bool
 ) -> QuarantinedText:
     origin = provenance.spans[0].origin
     return QuarantinedText(
@@ -223,8 +223,8 @@ def _quarantined(
         path,
         claimed_id(data),
         f"{origin.kind} {origin.name}".strip(),
-        finding.kinds,
-        tuple(excerpt.excerpt for excerpt in finding.evidence[:MAX_EVIDENCE]),
+        assessment.kinds,
+        tuple(excerpt.excerpt for excerpt in assessment.evidence[:MAX_EVIDENCE]),
         whole,
         datetime.now(UTC),
     )

@@ -305,7 +305,7 @@ class SearchResult:
     """Hits, best first.
 
     Attributes:
-        matter: the sensitive matter that the question is about, if any.
+        topic: the sensitive topic that the question is about, if any.
         notice: for people: the stores that did not answer, or what was left out.
         known: whether the vault surely knows what is asked; a small vault shows the nearest
             memories anyway.
@@ -313,7 +313,7 @@ class SearchResult:
 
     hits: list[Hit]
     mode: Mode = Mode.DEFAULT
-    matter: str | None = None
+    topic: str | None = None
     notice: str | None = None
     known: bool = True
 

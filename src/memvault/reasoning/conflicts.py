@@ -1,7 +1,7 @@
 """Finds conflicts between notes: contradictions, supersessions, different values of one field.
 
 Insights use these rules for a few memories, curation for the whole vault: `stated_conflict` reads
-one edge, `different_values` any number of statements.
+one edge, `different_values` any number of triples.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_VALUE_CHARS = 80  # longer is prose
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Triple:
     """A note's statement that a subject has a value.
 
     ``subject`` and ``relation`` are keys, ``value`` is as written; ``line`` is None for
@@ -64,8 +64,8 @@ def conflicts(
                 ends = sorted((edge.source, edge.target))
                 by_ends.setdefault((conflict.kind, *ends), conflict)
     memories = [memory for key in ids if (memory := memory_of(key)) is not None]
-    statements = (statement for memory in memories for statement in statements_of(memory, edges))
-    for conflict in different_values(statements, edges, memory_of):
+    triples = (triple for memory in memories for triple in triples_of(memory, edges))
+    for conflict in different_values(triples, edges, memory_of):
         ends = sorted(side.node.id for side in conflict.sides)
         by_ends.setdefault((conflict.kind, conflict.about, *ends), conflict)
     return tuple(by_ends.values())[:limit]
@@ -111,54 +111,54 @@ def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
         return []
 
 
-def statements_of(memory: Memory, edges: GraphView) -> Iterator[Statement]:
-    """A note's statements in fields that have one value at a time.
+def triples_of(memory: Memory, edges: GraphView) -> Iterator[Triple]:
+    """A note's triples in fields that have one value at a time.
 
     The subject is the note itself, by title and aliases, unless a field (``about::``) names one.
     """
     stated = [edge for edge in edges.stated_by(memory.id) if edge.origin in GIVEN]
     subjects = _subjects(memory, stated, edges)
-    values: dict[str, dict[str, Statement]] = defaultdict(dict)
+    values: dict[str, dict[str, Triple]] = defaultdict(dict)
     for edge in stated:
         relation, node = relation_name(edge.relation), edges.node(edge.target)
         if relation in SINGLE_VALUED and node is not None:
             line = edge.line if edge.sentence else None
             values[relation].setdefault(
                 name_key(node.name),
-                Statement(memory.id, "", relation, node.name, edge.sentence, line),
+                Triple(memory.id, "", relation, node.name, edge.sentence, line),
             )
     for key, value in memory.metadata.items():
         relation, text = relation_name(str(key)), _plain_value(value)
         if relation in SINGLE_VALUED and text and relation not in values:
-            values[relation][name_key(text)] = Statement(
+            values[relation][name_key(text)] = Triple(
                 memory.id, "", relation, text, f"{key}: {text}", None
             )
     for relation, values_of_field in values.items():
         if len(values_of_field) == 1:  # two values in one note: this field may hold several
             only = next(iter(values_of_field.values()))
             for subject in subjects:
-                yield Statement(memory.id, subject, relation, only.value, only.text, only.line)
+                yield Triple(memory.id, subject, relation, only.value, only.text, only.line)
 
 
 def different_values(
-    statements: Iterable[Statement], edges: GraphView, memory_of: MemoryOf
+    triples: Iterable[Triple], edges: GraphView, memory_of: MemoryOf
 ) -> Iterator[Conflict]:
     """Pairs of notes that give one subject different values, the newer note of each pair first.
 
     Notes that only share a title count as the same subject if they have the same type and project
     and, if both are dated, the same day: two meetings with one title are different subjects.
     """
-    groups: dict[tuple[str, str], dict[str, Statement]] = defaultdict(dict)
-    for statement in statements:
-        key = (statement.subject, statement.relation)
-        groups[key].setdefault(statement.memory_id, statement)
+    groups: dict[tuple[str, str], dict[str, Triple]] = defaultdict(dict)
+    for triple in triples:
+        key = (triple.subject, triple.relation)
+        groups[key].setdefault(triple.memory_id, triple)
     reported: set[tuple[str, str, str]] = set()
     for (_, relation), group in groups.items():
-        for statement, other in combinations(group.values(), 2):
-            pair = (relation, *sorted((statement.memory_id, other.memory_id)))
-            if name_key(statement.value) == name_key(other.value) or pair in reported:
+        for triple, other in combinations(group.values(), 2):
+            pair = (relation, *sorted((triple.memory_id, other.memory_id)))
+            if name_key(triple.value) == name_key(other.value) or pair in reported:
                 continue
-            first_memory, second_memory = memory_of(statement.memory_id), memory_of(other.memory_id)
+            first_memory, second_memory = memory_of(triple.memory_id), memory_of(other.memory_id)
             if (
                 first_memory is None
                 or second_memory is None
@@ -167,7 +167,7 @@ def different_values(
                 continue
             reported.add((pair[0], pair[1], pair[2]))
             newer, older = sorted(
-                (statement, other), key=lambda s: _moment(memory_of, s), reverse=True
+                (triple, other), key=lambda s: _moment(memory_of, s), reverse=True
             )
             yield Conflict(
                 ConflictKind.DIFFERENT_VALUES,
@@ -206,13 +206,13 @@ def _plain_value(value: object) -> str:
     return text if len(text) <= MAX_VALUE_CHARS and "[[" not in text else ""
 
 
-def _moment(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
-    memory = memory_of(statement.memory_id)
+def _moment(memory_of: MemoryOf, triple: Triple) -> tuple[datetime, str]:
+    memory = memory_of(triple.memory_id)
     if memory is None:
         return datetime.min.replace(tzinfo=UTC), ""
     return memory.moment, memory.id
 
 
-def _side(statement: Statement, edges: GraphView) -> ConflictSide:
-    node = node_ref(statement.memory_id, edges)
-    return ConflictSide(node, statement.text, node.path, statement.line)
+def _side(triple: Triple, edges: GraphView) -> ConflictSide:
+    node = node_ref(triple.memory_id, edges)
+    return ConflictSide(node, triple.text, node.path, triple.line)

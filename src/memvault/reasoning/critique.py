@@ -22,18 +22,17 @@ from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentences.sentence_matching import Match, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
-from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.vault.compose import bare_lines
+from memvault.vault.readable import readable, sentences
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.claim_extraction import claims_of
 from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
 from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
-from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.claims import Claim, ClaimSource
 from memvault.verification.claims.clause_words import HEDGED
-from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier
 
@@ -91,7 +90,7 @@ def _first_sentences(text: str) -> str:
 class _Passage:
     memory: Memory
     text: str
-    source: Source
+    source: ClaimSource
 
 
 class Critic:
@@ -173,7 +172,7 @@ class Critic:
     ) -> Iterator[Contradiction]:
         """The contradictions of each sentence of the reasoning that no memory supports."""
         focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
-        reasoning = Source("", "", "", kind="session")
+        reasoning = ClaimSource("", "", "", kind="session")
         for sentence in statements:
             found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
             left_out = self._matcher.superseded_by_others([hit.memory.id for hit in found])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from heapq import nlargest
 from typing import Literal, Protocol
 
@@ -14,13 +14,13 @@ Happening = Literal["created", "changed", "accessed"]
 
 
 class SavedNote(Protocol):
-    """A note and its file's modification time, in nanoseconds since 1970."""
+    """A note, and when its file was last saved."""
 
     @property
     def memory(self) -> Memory: ...
 
     @property
-    def mtime_ns(self) -> int: ...
+    def changed_at(self) -> datetime: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,6 @@ def recent(
     Args:
         accessed: by memory id, when the memory was last shown to a client.
     """
-    start = int(since.timestamp() * 1e9)
     accessed_ids = {key for key, at in accessed.items() if at >= since}
     in_set = set(working_set)
     working: dict[str, SavedNote] = {}
@@ -66,13 +65,13 @@ def recent(
         memory = note.memory
         if memory.id in in_set:
             working[memory.id] = note
-        elif note.mtime_ns >= start or memory.created_at >= since:
+        elif note.changed_at >= since or memory.created_at >= since:
             written.append(note)
         elif memory.id in accessed_ids:
             only_read.append(note)
     ranked = [
         *(working[key] for key in working_set if key in working),
-        *nlargest(limit, written, key=lambda note: (note.mtime_ns, note.memory.path)),
+        *nlargest(limit, written, key=lambda note: (note.changed_at, note.memory.path)),
         *sorted(only_read, key=lambda note: accessed[note.memory.id], reverse=True),
     ]
     return RecentActivity(
@@ -87,7 +86,7 @@ def recent(
 def _recent_event(
     saved: SavedNote, accessed: Mapping[str, datetime], since: datetime, *, in_working_set: bool
 ) -> RecentEvent:
-    memory, changed = saved.memory, datetime.fromtimestamp(saved.mtime_ns / 1e9, UTC)
+    memory, changed = saved.memory, saved.changed_at
     used = accessed.get(memory.id)
     if memory.created_at >= since:
         return RecentEvent(memory, "created", max(memory.created_at, changed), in_working_set)

@@ -19,7 +19,7 @@ _LISTED_SEPARATELY = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 
 
 @dataclass(frozen=True, slots=True)
-class Concept:
+class NamedConcept:
     """A note, or an entity without one; ``notes`` counts the other notes that name it."""
 
     node: NodeRef
@@ -39,7 +39,7 @@ class Manifest:
     kinds: Sequence[tuple[str, int]] = ()
     projects: Sequence[tuple[str, int]] = ()
     tags: Sequence[tuple[str, int]] = ()
-    concepts: Sequence[Concept] = ()
+    concepts: Sequence[NamedConcept] = ()
     relations: Sequence[tuple[str, int]] = ()
     first: date | None = None
     last: date | None = None
@@ -83,7 +83,7 @@ def _most_frequent(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 def _concepts_and_relations(
     edges: GraphView,
-) -> tuple[tuple[Concept, ...], tuple[tuple[str, int], ...]]:
+) -> tuple[tuple[NamedConcept, ...], tuple[tuple[str, int], ...]]:
     sources: dict[str, set[str]] = defaultdict(set)
     relations: list[str] = []
     for edge in edges.all():
@@ -94,7 +94,9 @@ def _concepts_and_relations(
     nodes = {node.id: node for node in edges.nodes() if node.kind not in _LISTED_SEPARATELY}
     best = sorted(nodes.keys() & sources.keys(), key=lambda key: (-len(sources[key]), key))
     concepts = tuple(
-        Concept(NodeRef(key, nodes[key].name, nodes[key].path), nodes[key].kind, len(sources[key]))
+        NamedConcept(
+            NodeRef(key, nodes[key].name, nodes[key].path), nodes[key].kind, len(sources[key])
+        )
         for key in best[:MAX_SHOWN]
     )
     return concepts, _most_frequent(relations)

@@ -19,7 +19,7 @@ from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importanc
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
 from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
-from memvault.search.lists.task_words import task_words
+from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.stores.vectors.languages import is_foreign

@@ -50,9 +50,9 @@ def threshold_notice(
     )
 
 
-def withheld_notice(matter: str | None, query: str, hits: Sequence[Hit]) -> str | None:
+def withheld_notice(topic: str | None, query: str, hits: Sequence[Hit]) -> str | None:
     """Names the memories and properties whose text is withheld, because nothing confirms it."""
-    if matter is None:
+    if topic is None:
         return None
     names = [name for hit in hits for name in _withheld_texts(hit, query)]
     if not names:
@@ -61,7 +61,7 @@ def withheld_notice(matter: str | None, query: str, hits: Sequence[Hit]) -> str 
     if further_count > 0:
         items.append(f"{further_count} more")
     return (
-        f"Withheld: {_enumeration(items)}. The question is on a {matter} matter, and only an AI "
+        f"Withheld: {_enumeration(items)}. The question is on a {topic} matter, and only an AI "
         "client or an import says this. Ask the person to verify it on the Curate page or with "
         "verified: true in the note, or call recall_memory with allow_unverified=true and say "
         "that it is unverified."

@@ -53,7 +53,7 @@ from memvault.search.unseen_names import SHARE_ANSWERED, unseen_names
 from memvault.stores.open import Stores
 from memvault.text.encoders.embedding import Embedder
 
-MIN_CANDIDATES = 20  # least number verified on sensitive matters and in execution mode (FR-44)
+MIN_CANDIDATES = 20  # least number verified on sensitive topics and in execution mode (FR-44)
 PLANNING_CANDIDATES = 60  # candidates that planning chooses from
 MIN_KNOWLEDGE = 0.34  # knowledge (`Searcher._knowledge`) below which a vault knows no answer
 LARGE_VAULT_CHUNKS = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
@@ -71,8 +71,8 @@ None if nothing was learnt."""
 class Checker(Protocol):
     """Verifies hits by what other notes say (`verification.verifier.Verifier`)."""
 
-    def matter_of(self, query: str) -> str | None:
-        """The sensitive matter that a question is about, if any."""
+    def topic_of(self, query: str) -> str | None:
+        """The sensitive topic that a question is about, if any."""
         ...
 
     def verify(
@@ -149,7 +149,7 @@ class Searcher:
             mode: None detects it from the question.
             top_k: number of memories shown at most; None for the mode's own number.
             fitting: returns the ids of the memories that pass a filter which stores cannot apply.
-            allow_unverified: show unverified memories on sensitive matters too.
+            allow_unverified: show unverified memories on sensitive topics too.
             patience: seconds to wait for relations that are read for the first time; unless it is
                 0, relations that explain the results are shown too.
 
@@ -166,7 +166,7 @@ class Searcher:
             allow_unverified=allow_unverified,
             max_hops=max_hops,
             patience=patience,
-            matter=self._checker.matter_of(query),
+            topic=self._checker.topic_of(query),
             time=self.candidates.time_of(query),
         )
         candidates = self.candidates.find(request, _candidate_count(request, chosen_mode))
@@ -174,7 +174,7 @@ class Searcher:
         is_known = knowledge >= MIN_KNOWLEDGE
         if not is_known and knowledge < self._min_knowledge_shown():
             notice = unanswered_notice(candidates)
-            return SearchResult([], mode or Mode.DEFAULT, request.matter, notice, known=False)
+            return SearchResult([], mode or Mode.DEFAULT, request.topic, notice, known=False)
         if not is_known:
             notice = " ".join(filter(None, (candidates.notice, UNSURE)))
             candidates = replace(candidates, notice=notice)
@@ -193,13 +193,13 @@ class Searcher:
         allow_unverified: bool = False,
     ) -> SearchResult:
         """Judge hits that were found in another way by the same rules; keeps their order."""
-        matter = self._checker.matter_of(query)
-        request = SearchRequest(query, scope or Scope(), matter=matter)
+        topic = self._checker.topic_of(query)
+        request = SearchRequest(query, scope or Scope(), topic=topic)
         self._set_confidences(query, hits, Mode.DEFAULT)
         self._verify(request, hits)
-        if matter is not None and not allow_unverified:
+        if topic is not None and not allow_unverified:
             self._checker.withhold(hits)
-        return SearchResult(list(hits), Mode.DEFAULT, matter, withheld_notice(matter, query, hits))
+        return SearchResult(list(hits), Mode.DEFAULT, topic, withheld_notice(topic, query, hits))
 
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The memories nearest to a text, best first, unverified and without a confidence, for code
@@ -274,7 +274,7 @@ class Searcher:
 
     def _judge(self, request: SearchRequest, candidates: Candidates, mode: Mode) -> SearchResult:
         """Verify, order and choose candidates by the rules of a mode, and say what is missing."""
-        plan, matter = PLANS[mode].tuned(self._tuning()), request.matter
+        plan, topic = PLANS[mode].tuned(self._tuning()), request.topic
         top_k = request.top_k or plan.top_k
         hits = candidates.hits[: _candidate_count(request, mode)]
         unseen = self._unseen_names(request, hits)
@@ -287,7 +287,7 @@ class Searcher:
         confident = [hit for hit in hits if hit.confidence >= plan.threshold]
         shown = self._diversify(request.query, confident, top_k, plan.diversity)
         may_be_withheld = shown
-        if matter is not None and not request.allow_unverified:
+        if topic is not None and not request.allow_unverified:
             # Claims that came before the person's notes count as withheld where they are cut off.
             may_be_withheld = [*shown, *(hit for hit in most_relevant if hit not in shown)]
             self._checker.withhold(may_be_withheld)
@@ -296,9 +296,9 @@ class Searcher:
             candidates.notice or incomplete_list_notice(request.query, count, shown),
             unseen_names_notice(unseen),
             threshold_notice(mode, plan, hits, shown),
-            withheld_notice(matter, request.query, may_be_withheld),
+            withheld_notice(topic, request.query, may_be_withheld),
         )
-        return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
+        return SearchResult(shown, mode, topic, " ".join(filter(None, notices)) or None)
 
     def _count_notes(self, scope: Scope, kind: str) -> int:
         """How many notes of a type, or in a folder or with a tag of this name, a scope has."""
@@ -340,7 +340,7 @@ class Searcher:
         """The hits in order: preferred by use first; newest first if the question asks for what is
         current; a superseding memory before the superseded one.
 
-        On sensitive matters also verified hits before those nearly as relevant and before those
+        On sensitive topics also verified hits before those nearly as relevant and before those
         that they contradict, and the person's own notes that answer before the claims of others.
         """
         ordered = list(hits)
@@ -349,7 +349,7 @@ class Searcher:
             ordered = preferred(ordered, weights or (), self._ranking_share)
         if asks_for_newest(request.query, request.time):
             ordered = newest_first(ordered)
-        if request.matter is None or mode is Mode.PLANNING or _comes_from_a_list(ordered):
+        if request.topic is None or mode is Mode.PLANNING or _comes_from_a_list(ordered):
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
         return persons_notes_before_claims(
@@ -389,6 +389,6 @@ def _candidate_count(request: SearchRequest, mode: Mode) -> int:
     shown_count = request.top_k or PLANS[mode].top_k
     if mode is Mode.PLANNING:
         return max(PLANNING_CANDIDATES, shown_count)
-    if mode is Mode.EXECUTION or request.matter is not None:
+    if mode is Mode.EXECUTION or request.topic is not None:
         return max(MIN_CANDIDATES, shown_count)
     return shown_count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
@@ -10,8 +11,10 @@ from memvault.stores.vectors import bm25
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.vault.frontmatter.dates import read_date
 
 MAX_VALUE_CHARS = 80  # characters of a value
+_VERSION_KEY = re.compile(r"\b(?:versi|versão|верси)|バージョン|版本", re.IGNORECASE)
 
 
 class KeysByNearness:
@@ -34,6 +37,12 @@ class KeysByNearness:
 def words_of_key(key: str) -> str:
     """The key of a property as words: "minimum order" for ``minimum_order``."""
     return key.replace("_", " ").replace("-", " ")
+
+
+def day_of(key: str, value: object) -> date | None:
+    """The day that a property states; None if it states none, or a version, such as 1.3.26."""
+    moment = None if _VERSION_KEY.search(words_of_key(key)) else read_date(value)
+    return moment.date() if moment is not None else None
 
 
 @lru_cache(maxsize=20_000)

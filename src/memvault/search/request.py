@@ -19,7 +19,7 @@ class SearchRequest:
     """A question, with the arguments of `Searcher.search`.
 
     Attributes:
-        matter: the sensitive matter that the question is about.
+        topic: the sensitive topic that the question is about.
         time: the time that the question names.
     """
 
@@ -30,7 +30,7 @@ class SearchRequest:
     allow_unverified: bool = False
     max_hops: int = MAX_HOPS
     patience: float = 0.0
-    matter: str | None = None
+    topic: str | None = None
     time: QuestionTime | None = None
 
     @property

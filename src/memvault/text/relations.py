@@ -17,6 +17,14 @@ from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, Not
 from memvault.model.memory import Memory
 from memvault.model.note import Link, LinkStyle, ParsedNote
 from memvault.text.entities import FoundEntity
+from memvault.text.marked_sentences import (
+    MarkedSentence,
+    NamedNode,
+    link_span,
+    located_excerpt,
+    marked_sentences,
+    relate,
+)
 from memvault.text.mentions import Mention
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import (
@@ -29,14 +37,6 @@ from memvault.text.names import (
     named_entity,
     project_entity,
     tag_levels,
-)
-from memvault.text.statements import (
-    Item,
-    Statement,
-    link_span,
-    located_excerpt,
-    relate,
-    statements_of,
 )
 from memvault.vault.frontmatter.properties import CREATED_KEYS, UNDERSTOOD, key_of
 from memvault.vault.links import LinkIndex
@@ -83,11 +83,11 @@ def note_graph(
         names: of the whole vault.
     """
     reader = _Reader(memory, links, memories, names)
-    statements = [(s, reader.items(s)) for s in statements_of(note, memory.title)]
-    statements += reader.frontmatter(note)
-    statements += reader.tags(note)
-    statements += reader.project()
-    return NoteGraph(own_node(memory), *_edges(memory.id, statements))
+    sentences = [(s, reader.named_nodes(s)) for s in marked_sentences(note, memory.title)]
+    sentences += reader.frontmatter(note)
+    sentences += reader.tags(note)
+    sentences += reader.project()
+    return NoteGraph(own_node(memory), *_edges(memory.id, sentences))
 
 
 def own_node(memory: Memory) -> GraphNode:
@@ -106,35 +106,41 @@ def with_entities(
     """
     entities = list(entities)
     names_found = {entity.name for entity in entities}
-    statements: dict[str, Statement] = {}
-    guesses: dict[str, list[Item]] = {}
+    sentences: dict[str, MarkedSentence] = {}
+    guesses: dict[str, list[NamedNode]] = {}
     counts: Counter[str] = Counter()
     for entity in entities:
         counts[entity.id] += 1
         if names.knows(entity.name) or counts[entity.id] > MAX_ENTITY_EDGES:
             continue
-        statement = statements.setdefault(entity.sentence, Statement(entity.sentence, entity.line))
+        sentence = sentences.setdefault(
+            entity.sentence, MarkedSentence(entity.sentence, entity.line)
+        )
         if (
             entity.relation
             and entity.relation not in names_found
             and not names.knows(entity.relation)
         ):
-            statement.fields = [(0, len(entity.sentence), entity.relation)]
+            sentence.fields = [(0, len(entity.sentence), entity.relation)]
         node = GraphNode(entity.id, entity.kind, entity.name)
-        item = Item(node.id, node, "", EdgeOrigin.ENTITY, ENTITY_WEIGHT, entity.start, entity.end)
-        guesses.setdefault(entity.sentence, []).append(item)
-    statements_with_guesses = []
-    for text, items in guesses.items():
+        named = NamedNode(
+            node.id, node, "", EdgeOrigin.ENTITY, ENTITY_WEIGHT, entity.start, entity.end
+        )
+        guesses.setdefault(entity.sentence, []).append(named)
+    sentences_with_guesses = []
+    for text, named_nodes in guesses.items():
         mentions = [_mentioned(m, names) for m in names.find(text, exclude=graph.node.id)]
-        guessed = [i for i in items if all(i.end <= m.start or m.end <= i.start for m in mentions)]
-        relate(statements[text], mentions + guessed)
-        statements_with_guesses.append((statements[text], guessed))
-    edges, nodes = _edges(graph.node.id, statements_with_guesses)
+        guessed = [
+            i for i in named_nodes if all(i.end <= m.start or m.end <= i.start for m in mentions)
+        ]
+        relate(sentences[text], mentions + guessed)
+        sentences_with_guesses.append((sentences[text], guessed))
+    edges, nodes = _edges(graph.node.id, sentences_with_guesses)
     return NoteGraph(graph.node, graph.edges + edges, graph.entities + nodes)
 
 
 class _Reader:
-    """Reads a note's statements, using the names and links of the whole vault."""
+    """Reads a note's sentences, using the names and links of the whole vault."""
 
     def __init__(
         self, memory: Memory, links: LinkIndex, memories: Mapping[str, Memory], names: NameMatcher
@@ -144,30 +150,30 @@ class _Reader:
         self._memories = memories
         self._names = names
 
-    def items(self, statement: Statement) -> list[Item]:
+    def named_nodes(self, sentence: MarkedSentence) -> list[NamedNode]:
         """The nodes that a sentence links or names, each with its relation."""
-        items: list[Item] = []
+        named_nodes: list[NamedNode] = []
         previous_end = 0
-        for link in statement.links:
-            item = self._linked(link)
-            if item is not None:
-                item.start, item.end = link_span(statement, link, previous_end)
-                previous_end = max(previous_end, item.end)
-                items.append(item)
-        linked = sorted((item.start, item.end) for item in items)  # none overlaps another
+        for link in sentence.links:
+            named = self._linked(link)
+            if named is not None:
+                named.start, named.end = link_span(sentence, link, previous_end)
+                previous_end = max(previous_end, named.end)
+                named_nodes.append(named)
+        linked = sorted((named.start, named.end) for named in named_nodes)  # none overlaps another
         for mention in self._names.find(
-            statement.text, exclude=self._memory.id, heading=statement.heading
+            sentence.text, exclude=self._memory.id, heading=sentence.heading
         ):
             # Of the links that start before the mention's end, only the last can overlap it.
             index = bisect_left(linked, (mention.end, 0)) - 1
             if index < 0 or linked[index][1] <= mention.start:
-                item = _mentioned(mention, self._names)
-                item.certain = item.certain or statement.is_value(item.start, item.end)
-                items.append(item)
-        relate(statement, items)
-        return items
+                named = _mentioned(mention, self._names)
+                named.certain = named.certain or sentence.is_value(named.start, named.end)
+                named_nodes.append(named)
+        relate(sentence, named_nodes)
+        return named_nodes
 
-    def _linked(self, link: Link) -> Item | None:
+    def _linked(self, link: Link) -> NamedNode | None:
         origin, weight = EdgeOrigin.LINK, LINK_WEIGHT
         if link.style is LinkStyle.EMBED:
             origin, weight = EdgeOrigin.EMBED, EMBED_WEIGHT
@@ -178,35 +184,35 @@ class _Reader:
         path = self._links.resolve(link.target, self._memory.path) if link.target else None
         memory = self._memories.get(path) if path is not None else None
         if memory is not None:
-            return Item(memory.id, None, link.relation or "", origin, weight)
+            return NamedNode(memory.id, None, link.relation or "", origin, weight)
         concept = concept_of(link)
         if concept is None:
             return None
         id, name = concept
         node = GraphNode(id, NodeKind.CONCEPT, self._names.spelling(id) or name)
-        return Item(id, node, link.relation or "", origin, weight)
+        return NamedNode(id, node, link.relation or "", origin, weight)
 
-    def frontmatter(self, note: ParsedNote) -> Iterator[tuple[Statement, list[Item]]]:
+    def frontmatter(self, note: ParsedNote) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:
         """Links and names in the frontmatter; the key is the relation."""
         for link in note.links:
             if link.style is LinkStyle.FRONTMATTER:
-                item = self._linked(link)
-                if item is not None:
-                    statement = Statement(link.sentence, link.line)
-                    item.start, item.end = link_span(statement, link, 0)
-                    yield statement, [item]
+                named = self._linked(link)
+                if named is not None:
+                    sentence = MarkedSentence(link.sentence, link.line)
+                    named.start, named.end = link_span(sentence, link, 0)
+                    yield sentence, [named]
         for key, value in note.frontmatter.items():
             if key_of(str(key)) not in NOT_FIELDS:
                 yield from self._field(str(key), value)
 
-    def _field(self, key: str, value: Any) -> Iterator[tuple[Statement, list[Item]]]:
+    def _field(self, key: str, value: Any) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:
         kind = KIND_OF_FIELD.get(key.lower())
         for text in field_values(value):
             name = self._name_in_value(text, kind)
             if name is not None:
-                item = _item(name, self._names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
-                item.relation = key
-                yield _valued(key, text, item)
+                named = _named_node(name, self._names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
+                named.relation = key
+                yield _valued(key, text, named)
 
     def _name_in_value(self, text: str, kind: str | None) -> Name | None:
         """The name in a frontmatter value: of the kind that its field implies, else only if it is
@@ -219,91 +225,93 @@ class _Reader:
         ]
         return mentions_of_whole[0].name if mentions_of_whole else None
 
-    def tags(self, note: ParsedNote) -> Iterator[tuple[Statement, list[Item]]]:
+    def tags(self, note: ParsedNote) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:
         for tag in note.tags:
-            statement = Statement(tag.sentence or f"tags: {tag.name}", tag.line)
+            sentence = MarkedSentence(tag.sentence or f"tags: {tag.name}", tag.line)
             for id, level in tag_levels(tag.name):
                 node = GraphNode(id, NodeKind.TAG, self._names.spelling(id) or level)
-                yield statement, [Item(id, node, TAGGED, EdgeOrigin.TAG, TAG_WEIGHT)]
+                yield sentence, [NamedNode(id, node, TAGGED, EdgeOrigin.TAG, TAG_WEIGHT)]
 
-    def project(self) -> Iterator[tuple[Statement, list[Item]]]:
+    def project(self) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:
         """The project that the note belongs to."""
         project = self._memory.project
         if project:
             name = self._names.lookup(project, NodeKind.PROJECT) or Name(
                 project, project_entity(project), NodeKind.PROJECT, None, NameRank.IDENTIFIER
             )
-            item = _item(name, self._names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
-            item.relation = PROJECT
-            yield _valued(PROJECT, project, item)
+            named = _named_node(name, self._names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
+            named.relation = PROJECT
+            yield _valued(PROJECT, project, named)
 
 
-def _valued(key: str, text: str, item: Item) -> tuple[Statement, list[Item]]:
+def _valued(key: str, text: str, named: NamedNode) -> tuple[MarkedSentence, list[NamedNode]]:
     """A frontmatter field as the sentence ``key: value``."""
-    statement = Statement(f"{key}: {text}", 1)
-    item.start, item.end = len(key) + 2, len(statement.text)
-    return statement, [item]
+    sentence = MarkedSentence(f"{key}: {text}", 1)
+    named.start, named.end = len(key) + 2, len(sentence.text)
+    return sentence, [named]
 
 
-def _mentioned(mention: Mention, names: NameMatcher) -> Item:
-    item = _item(mention.name, names, EdgeOrigin.MENTION, MENTION_WEIGHT)
-    item.start, item.end, item.certain = mention.start, mention.end, mention.certain
-    return item
+def _mentioned(mention: Mention, names: NameMatcher) -> NamedNode:
+    named = _named_node(mention.name, names, EdgeOrigin.MENTION, MENTION_WEIGHT)
+    named.start, named.end, named.certain = mention.start, mention.end, mention.certain
+    return named
 
 
-def _item(name: Name, names: NameMatcher, origin: EdgeOrigin, weight: float) -> Item:
+def _named_node(name: Name, names: NameMatcher, origin: EdgeOrigin, weight: float) -> NamedNode:
     node = None
     if name.path is None:
         node = GraphNode(name.target, name.kind, names.spelling(name.target) or name.text)
-    return Item(
+    return NamedNode(
         name.target, node, "", origin, GUESSED_WEIGHT if name.rank in _GUESSED_RANKS else weight
     )
 
 
 def _edges(
-    source: str, statements: Iterable[tuple[Statement, list[Item]]]
+    source: str, sentences: Iterable[tuple[MarkedSentence, list[NamedNode]]]
 ) -> tuple[tuple[GraphEdge, ...], tuple[GraphNode, ...]]:
     """Edges in the order of the text, and their targets that have no note.
 
     There is one edge per target, relation and sentence; a target that a sentence links is not also
     mentioned by it. An uncertain mention counts only if the note has a certain one of its target.
     """
-    statements = list(statements)
-    certain = {item.target for _, items in statements for item in items if item.certain}
+    sentences = list(sentences)
+    certain = {
+        named.target for _, named_nodes in sentences for named in named_nodes if named.certain
+    }
     known_edges: set[tuple[str, str, str]] = set()
     counts: Counter[tuple[str, str, EdgeOrigin]] = Counter()
     edges: list[GraphEdge] = []
     entities: dict[str, GraphNode] = {}
-    for statement, items in statements:
-        deliberate_targets = {i.target for i in items if i.origin is not EdgeOrigin.MENTION}
-        for item in items:
-            is_repeated = item.origin is EdgeOrigin.MENTION and item.target in deliberate_targets
-            if item.target == source or item.target not in certain or is_repeated:
+    for sentence, named_nodes in sentences:
+        deliberate_targets = {i.target for i in named_nodes if i.origin is not EdgeOrigin.MENTION}
+        for named in named_nodes:
+            is_repeated = named.origin is EdgeOrigin.MENTION and named.target in deliberate_targets
+            if named.target == source or named.target not in certain or is_repeated:
                 continue
-            relation = item.relation or _PLAIN_RELATION.get(item.origin, MENTIONS)
-            sentence, start, end = located_excerpt(statement.text, item.start, item.end)
-            if (item.target, relation, sentence) in known_edges:
+            relation = named.relation or _PLAIN_RELATION.get(named.origin, MENTIONS)
+            excerpt, start, end = located_excerpt(sentence.text, named.start, named.end)
+            if (named.target, relation, excerpt) in known_edges:
                 continue
-            known_edges.add((item.target, relation, sentence))
-            ordinal = counts[item.target, relation, item.origin]
-            counts[item.target, relation, item.origin] += 1
-            weight = item.weight
-            if item.origin is EdgeOrigin.FIELD and weight == MENTION_WEIGHT:
+            known_edges.add((named.target, relation, excerpt))
+            ordinal = counts[named.target, relation, named.origin]
+            counts[named.target, relation, named.origin] += 1
+            weight = named.weight
+            if named.origin is EdgeOrigin.FIELD and weight == MENTION_WEIGHT:
                 weight = FIELD_WEIGHT
             edges.append(
                 GraphEdge(
                     source,
-                    item.target,
+                    named.target,
                     relation,
-                    item.origin,
-                    sentence,
-                    statement.line,
+                    named.origin,
+                    excerpt,
+                    sentence.line,
                     ordinal,
                     weight,
                     start,
                     max(0, end - start),
                 )
             )
-            if item.node is not None:
-                entities[item.node.id] = item.node
+            if named.node is not None:
+                entities[named.node.id] = named.node
     return tuple(edges), tuple(entities.values())

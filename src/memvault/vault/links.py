@@ -41,6 +41,15 @@ def keys_of(path: str, aliases: Iterable[str]) -> set[str]:
     return {link_key(path), *map(link_key, aliases)} - {""}
 
 
+def obsidian_address(vault: str, path: str) -> str:
+    """The address that opens the note at a path in Obsidian (https://help.obsidian.md/uri).
+
+    Args:
+        vault: the name of its folder.
+    """
+    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path, safe='')}"
+
+
 class LinkIndex:
     """Resolves links to the notes of a vault.
 

@@ -45,7 +45,7 @@ class LineKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ManifestLine:
     """One line.
 
     Attributes:
@@ -77,12 +77,12 @@ class Fault:
         return f"line {self.line}: {self.message}"
 
 
-def read_lines(text: str) -> list[Line]:
+def read_lines(text: str) -> list[ManifestLine]:
     """Parse every line; the ``raw`` texts joined are the text. Never fails (see `faults`)."""
     return list(_parsed_lines(text))
 
 
-def faults(lines: Sequence[Line]) -> list[Fault]:
+def faults(lines: Sequence[ManifestLine]) -> list[Fault]:
     """The errors of a manifest: it is empty, truncated or malformed.
 
     Invalid UTF-8 is expected as surrogates."""
@@ -141,13 +141,13 @@ def last_line(version: str) -> str:
     return f"%% memvault: end of the manifest {version}. Keep this line as it is. %%"
 
 
-def _parsed_lines(text: str) -> Iterator[Line]:
+def _parsed_lines(text: str) -> Iterator[ManifestLine]:
     fences = CodeFences()
     is_in_list = False
     for raw in lines_of(text):
         line = raw.rstrip("\r\n")
         if fences.is_code(line):
-            yield Line(raw)
+            yield ManifestLine(raw)
             continue
         parsed = _parsed_line(raw, line, is_in_list)
         if parsed.kind is LineKind.ACTIVE:
@@ -157,14 +157,14 @@ def _parsed_lines(text: str) -> Iterator[Line]:
         yield parsed
 
 
-def _parsed_line(raw: str, line: str, is_in_list: bool) -> Line:
+def _parsed_line(raw: str, line: str, is_in_list: bool) -> ManifestLine:
     """Parse a line; ``is_in_list``: it is below the heading of the concepts."""
     if line.startswith("#"):
         return _heading(raw, line, is_in_list)
     end = _END.match(line) if line.startswith("%%") else None
     if end:
         version = _VERSION.match(end["rest"])
-        return Line(raw, LineKind.END, version["id"] if version else "")
+        return ManifestLine(raw, LineKind.END, version["id"] if version else "")
     directive = _DIRECTIVE.match(line) if "[" in line else None
     if directive:
         word = (directive["loud"] or directive["word"]).upper()
@@ -177,40 +177,40 @@ def _parsed_line(raw: str, line: str, is_in_list: bool) -> Line:
     bullet = _BULLET.match(line)
     if is_in_list and bullet:
         name, text = split_counts(bullet["rest"])
-        return Line(raw, LineKind.CONCEPT, name, text=text, nested=bool(bullet["indent"]))
-    return Line(raw)
+        return ManifestLine(raw, LineKind.CONCEPT, name, text=text, nested=bool(bullet["indent"]))
+    return ManifestLine(raw)
 
 
-def _heading(raw: str, line: str, is_in_list: bool) -> Line:
+def _heading(raw: str, line: str, is_in_list: bool) -> ManifestLine:
     heading = _HEADING.match(line)
     if heading and f"{heading['marks']} {heading['text']}".casefold() == ACTIVE.casefold():
-        return Line(raw, LineKind.ACTIVE)
+        return ManifestLine(raw, LineKind.ACTIVE)
     if heading and is_in_list and heading["marks"] == "###":
-        return Line(raw, LineKind.GROUP, heading["text"])
-    return Line(raw)
+        return ManifestLine(raw, LineKind.GROUP, heading["text"])
+    return ManifestLine(raw)
 
 
-def _merge(raw: str, rest: str) -> Line:
+def _merge(raw: str, rest: str) -> ManifestLine:
     body = rest.strip()
     if not body.endswith("]"):
         return _faulty(raw, "MERGE")
     names = _names(body[:-1])
     if len(names) < 2 or not all(names):
         return _faulty(raw, "MERGE")
-    return Line(raw, LineKind.MERGE, names=names)
+    return ManifestLine(raw, LineKind.MERGE, names=names)
 
 
-def _note(raw: str, rest: str) -> Line:
+def _note(raw: str, rest: str) -> ManifestLine:
     name, closed, text = _first_name(rest.strip())
     if not (closed and name and text.strip()):
         return _faulty(raw, "NOTE")
-    return Line(raw, LineKind.NOTE, name, text=text.strip())
+    return ManifestLine(raw, LineKind.NOTE, name, text=text.strip())
 
 
-def _faulty(raw: str, word: str) -> Line:
+def _faulty(raw: str, word: str) -> ManifestLine:
     example = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
     kind = LineKind.MERGE if word == "MERGE" else LineKind.NOTE
-    return Line(raw, kind, fault=f"this should read `{example}`")
+    return ManifestLine(raw, kind, fault=f"this should read `{example}`")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -236,7 +236,9 @@ def _plain_name(name: str) -> str:
     return name.strip('"').strip() if name.startswith('"') else name.strip()
 
 
-def _faults_of_single_line(lines: Sequence[Line], kind: LineKind, description: str) -> list[Fault]:
+def _faults_of_single_line(
+    lines: Sequence[ManifestLine], kind: LineKind, description: str
+) -> list[Fault]:
     places = [number for number, line in enumerate(lines, 1) if line.kind is kind]
     if len(places) == 1:
         return []

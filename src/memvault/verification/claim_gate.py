@@ -120,7 +120,6 @@ class GatedQuestion:
     at: datetime
     client: str
     query: str
-    matter: str
     memories: tuple[str, ...]
     overridden: bool
 
@@ -139,7 +138,7 @@ class GateLog:
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
-        if result.matter is None or not result.claims:
+        if result.topic is None or not result.claims:
             return
         withheld = any(hit.withheld for hit in result.hits)
         self._journal.append(
@@ -149,7 +148,7 @@ class GateLog:
                 actor=Actor(kind="client", name=client),
                 data={
                     "query": without_secrets(query),
-                    "matter": result.matter,
+                    "matter": result.topic,
                     "memories": [hit.memory.id for hit in result.claims],
                 },
             )
@@ -163,7 +162,6 @@ class GateLog:
                 entry.ts,
                 entry.actor.name,
                 str(entry.data.get("query", "")),
-                str(entry.data.get("matter", "")),
                 tuple(map(str, entry.data.get("memories", ()))),
                 overridden=entry.kind == USED,
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from memvault.verification.readable import readable
+from memvault.vault.readable import readable
 
 # By language: who says, dreams or doubts it, and that it is not so.
 _WORDS = {

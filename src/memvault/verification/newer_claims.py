@@ -18,14 +18,13 @@ from memvault.model.months import MONTHS
 from memvault.model.newer_claim import NewerClaim
 from memvault.model.search import Hit
 from memvault.search.property_text import shown_value, words_of_key
-from memvault.search.relations.values import sentences
 from memvault.search.times.time_patterns import WEEKDAYS
 from memvault.text.words import letter_runs
+from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, equal_amounts
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.clause_words import NEGATED, UPDATES
-from memvault.verification.readable import readable
 
 FIRST_HITS = 5  # hits that newer claims are looked for
 MAX_NEWER = 2  # named next to a memory

@@ -10,7 +10,12 @@ from datetime import datetime
 
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.consolidation.dreams.links import GoOn, are_linked
-from memvault.consolidation.dreams.record import Discovery, DiscoveryKind, Evidence, PhaseReport
+from memvault.consolidation.dreams.record import (
+    CitedSentence,
+    Discovery,
+    DiscoveryKind,
+    PhaseReport,
+)
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin
 from memvault.model.memory import Lifecycle, Memory
@@ -24,7 +29,7 @@ class TimeOver(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class WalkedChain:
     """A path of nodes that was walked, how often, and with what reward."""
 
     nodes: tuple[str, ...]
@@ -38,7 +43,7 @@ class FoundAnswer:
 
     memory: Memory
     relevance: float
-    evidence: Evidence
+    evidence: CitedSentence
 
 
 @dataclass(frozen=True)
@@ -68,11 +73,11 @@ class Phase(ABC):
     memory_of: Callable[[str], Memory | None]
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
-    chains: Sequence[Chain]
+    chains: Sequence[WalkedChain]
     strengths: Callable[[str], Mapping[str, float]]
     utility: Callable[[str], float]
-    key_sentences: Callable[[Sequence[Memory], int], Sequence[Evidence]]
-    lead: Callable[[Memory], Evidence | None]
+    key_sentences: Callable[[Sequence[Memory], int], Sequence[CitedSentence]]
+    lead: Callable[[Memory], CitedSentence | None]
     ask: Callable[[str], Sequence[FoundAnswer]]
     questions: Callable[[], Sequence[tuple[str, tuple[str, ...]]]]
     unanswered: Sequence[tuple[str, datetime, str]]
@@ -98,7 +103,7 @@ class Phase(ABC):
         kind: DiscoveryKind,
         ends: tuple[Memory, Memory],
         reason: str,
-        sentences: tuple[list[Evidence], list[Evidence]] = ([], []),
+        sentences: tuple[list[CitedSentence], list[CitedSentence]] = ([], []),
     ) -> Discovery:
         """Propose a link, with a sentence from each note: the given one, or its first."""
         evidence = [
@@ -114,17 +119,17 @@ class Phase(ABC):
             evidence=tuple(evidence),
         )
 
-    def first_sentence(self, memory: Memory) -> list[Evidence]:
+    def first_sentence(self, memory: Memory) -> list[CitedSentence]:
         lead = self.lead(memory)
         return [lead] if lead is not None else []
 
-    def sentences_naming(self, memory: Memory, about: str | None) -> list[Evidence]:
+    def sentences_naming(self, memory: Memory, about: str | None) -> list[CitedSentence]:
         """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
             is_about = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
             source = edge_source(edge, self.view) if is_about else None
             if source is not None and source.sentence:
-                return [Evidence(path=source.path, line=source.line, sentence=source.sentence)]
+                return [CitedSentence(path=source.path, line=source.line, sentence=source.sentence)]
         return []
 
     def add(

@@ -37,7 +37,7 @@ class DiscoveryKind(StrEnum):
     ANSWER = "answer"  # a note that may answer a question which found nothing
 
 
-class Evidence(BaseModel):
+class CitedSentence(BaseModel):
     """A sentence and where it is."""
 
     model_config = ConfigDict(frozen=True)
@@ -65,7 +65,7 @@ class Discovery(BaseModel):
     paths: tuple[str, ...]
     title: str = ""
     reason: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[CitedSentence, ...] = ()
 
     @property
     def is_link(self) -> bool:

@@ -15,10 +15,10 @@ from memvault.cognition.blind_spots import FAR_APART, MAX_AROUND, blind_spots
 from memvault.consolidation.dreams.links import NAMED, LinkedNodes, MissingLink, missing_links
 from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
+    CitedSentence,
     Discovery,
     DiscoveryKind,
     DreamPhase,
-    Evidence,
     PhaseReport,
 )
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
@@ -67,7 +67,7 @@ class Rem(Phase):
         if source is None or target is None or (link.naming and "[[" in link.naming.sentence):
             return None  # brackets that are left in a plain sentence are code
         if link.naming is not None:
-            sentence = Evidence(
+            sentence = CitedSentence(
                 path=source.path, line=link.naming.line, sentence=link.naming.sentence
             )
             reason = "one names the other without a link"

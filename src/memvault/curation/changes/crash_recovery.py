@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from memvault.curation.changes import apply as files
+from memvault.curation.changes import file_edits
 from memvault.curation.changes.change_recorder import ChangeRecorder
 from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.model.change import Change
@@ -39,11 +39,11 @@ class CrashRecovery:
         def version(content: str) -> bytes | None:
             return self._contents.get(change.reversal_hash, content)
 
-        edits = files.edits_made(self._vault, change.files, version)
+        edits = file_edits.edits_made(self._vault, change.files, version)
         if edits is None:
             self._recorder.record(JournalPhase.DONE, change)
             logger.info("completed the interrupted change %s", change.reversal_hash)
-        elif files.revert_edits(self._vault, edits, version):
+        elif file_edits.revert_edits(self._vault, edits, version):
             self._recorder.withdraw(change)
             logger.info("took back the interrupted change %s", change.reversal_hash)
         else:

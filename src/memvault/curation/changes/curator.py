@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
-from memvault.curation.changes import apply as files
+from memvault.curation.changes import file_edits
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
 from memvault.curation.changes.change_recorder import ChangeRecorder
 from memvault.curation.changes.crash_recovery import CrashRecovery
@@ -323,9 +323,9 @@ class Curator:
         for edit in plan.edits:
             if why.seen and edit.before is not None:
                 key = claimed_id(edit.before) or self.moved.id_at(edit.path)
-                files.check_seen(why.seen.get(key), edit.path, edit.before)
-            if files.current_bytes(self.vault, edit.path) != edit.before:
-                raise files.changed_meanwhile(edit.path)
+                file_edits.check_seen(why.seen.get(key), edit.path, edit.before)
+            if file_edits.current_bytes(self.vault, edit.path) != edit.before:
+                raise file_edits.changed_meanwhile(edit.path)
             if edit.moved_to is not None and self.vault.stat(edit.moved_to) is not None:
                 raise NoteConflict(f"{edit.moved_to} exists by now; try again", path=edit.moved_to)
 
@@ -333,7 +333,7 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(
-            files.file_change(
+            file_edits.file_change(
                 edit,
                 plan.edits,
                 by_client=why.by_client,
@@ -372,13 +372,13 @@ class Curator:
         try:
             self._recorder.record(JournalPhase.BEGUN, change)
             for edit in plan.edits:
-                files.make_edit(self.vault, edit)
+                file_edits.make_edit(self.vault, edit)
                 edits_made += 1
             self._recorder.record(JournalPhase.DONE, change)
             self._merged_concepts = None
         except MemvaultError:
             versions = plan.versions
-            if files.revert_edits(self.vault, change.files[:edits_made], versions.get):
+            if file_edits.revert_edits(self.vault, change.files[:edits_made], versions.get):
                 self._recorder.withdraw(change)
             else:
                 self._interrupted = True  # tried again before the next change

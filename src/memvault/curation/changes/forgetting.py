@@ -39,7 +39,7 @@ def check_permanent(permanent: bool, reason: str | None) -> None:
 
 def check_restoring(plan: Plan, why: Attribution, history: History) -> None:
     """Raise InvalidParams if a client would bring back a note that the person removed."""
-    if why.kind != "client" or not (plan.restores or plan.undoes):
+    if not why.by_client or not (plan.restores or plan.undoes):
         return
     for change in history.changes(limit=None):
         if change.actor.kind != "person" or not _removes(change):
@@ -79,15 +79,6 @@ def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
     return clients == {client} and all(actor.kind == "client" for actor in creators)
 
 
-def is_clients_own(history: History, staging: Staging, note: Memory | None, client: str) -> bool:
-    """Whether this client alone stored and changed a note, so that it may delete it for good."""
-    return (
-        note is not None
-        and untouched_by_person(history, note.path, staging.read(note.path))
-        and is_stored_only_by(history, note, client)
-    )
-
-
 def _untouched_by_person(newest_first: Sequence[Change], path: str, version: str | None) -> bool:
     paths, steps = {path}, list[FileChange]()
     for place, change in enumerate(newest_first):
@@ -124,7 +115,7 @@ def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = Fals
     """Move a note to the trash, or remove a concept without a note from the graph.
 
     Args:
-        permanent: the note is deleted from the trash at once.
+        permanent: the note, if there is one, is deleted from the trash at once.
 
     Raises:
         NoteNotFound: the note no longer exists.
@@ -136,7 +127,7 @@ def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = Fals
             node_ids=target.node_ids,
             hidden=tuple(sorted(hidden_by(target))),
             path=target.note.path if target.note else None,
-            permanent=permanent,
+            permanent=permanent and target.note is not None,
         )
     )
 
@@ -162,10 +153,10 @@ def stage_restoring(
             )
         path = staging.free_path(tombstone.path or "", first=2)
         staging.move(tombstone.trash_path, path)
-    staging.note_restored(tombstone.reversal_hash)
+    staging.add_restored(tombstone.reversal_hash)
     change = history.find(tombstone.reversal_hash)  # one that forgot nothing else
     if change is not None and change.kind is ChangeKind.FORGOTTEN and change.undone_by is None:
-        staging.note_undone(change.reversal_hash)
+        staging.add_undone(change.reversal_hash)
     return Restored(tombstone, path)
 
 

@@ -168,25 +168,25 @@ class Staging:
             forgetting for forgetting in self._forgets if forgetting.repeats != repeats
         ]
 
-    def note_fact(self, fact: Fact) -> None:
+    def add_fact(self, fact: Fact) -> None:
         self._facts.append(fact)
 
-    def note_restored(self, reversal_hash: str) -> None:
+    def add_restored(self, reversal_hash: str) -> None:
         """Record that the memory or concept of this tombstone is restored."""
         self._restores.append(reversal_hash)
 
-    def note_undone(self, reversal_hash: str) -> None:
+    def add_undone(self, reversal_hash: str) -> None:
         """Record that this change is undone."""
         self._undoes.append(reversal_hash)
 
-    def note_merged(self, node_ids: tuple[str, ...]) -> None:
+    def add_merged(self, node_ids: tuple[str, ...]) -> None:
         self._merged_from.extend(node_ids)
 
     def archive(self, data: bytes) -> None:
         """Keep this version in the archive."""
         self._archives.append(data)
 
-    def note_memo(self, memo: Mapping[str, str]) -> None:
+    def add_memo(self, memo: Mapping[str, str]) -> None:
         """Record facts, under the operation's own keys, that it needs to read later."""
         self._memo |= memo
 

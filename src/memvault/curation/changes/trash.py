@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from memvault.curation.changes.apply import current_bytes
+from memvault.curation.changes.file_edits import current_bytes
 from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import TrashEntry
 from memvault.curation.changes.staging import is_in_trash

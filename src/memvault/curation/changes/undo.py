@@ -127,11 +127,11 @@ class UndoStaging:
             return conflicts
         for tombstone in change.forgot:
             for later in self._forgotten.kept_tombstones_of(tombstone):
-                self._staging.note_restored(later.reversal_hash)
+                self._staging.add_restored(later.reversal_hash)
             self._staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
         for key in change.restored:
             self._forget_again(key, change)
-        self._staging.note_undone(change.reversal_hash)
+        self._staging.add_undone(change.reversal_hash)
         self._active.drop(change)
         return []
 

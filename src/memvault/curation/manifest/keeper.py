@@ -22,7 +22,12 @@ from memvault.curation.manifest.concepts import (
     state_name,
     withheld_concepts,
 )
-from memvault.curation.manifest.reading import Action, ManifestEdits, RequestedEdit, read_edits
+from memvault.curation.manifest.reading import (
+    ManifestAction,
+    ManifestEdits,
+    RequestedEdit,
+    read_edits,
+)
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
@@ -32,7 +37,7 @@ from memvault.model.memory import Memory
 from memvault.model.moments import day_of
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
-from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines
+from memvault.vault.manifest import Fault, LineKind, ManifestLine, faults, read_lines
 from memvault.vault.parse import content_hash
 
 MAX_UNCONFIRMED = 10  # concepts that are forgotten without confirmation
@@ -69,7 +74,7 @@ class ManifestPreview:
         targets = [
             target
             for edit in self.edits
-            if edit.action is not Action.ANNOTATE
+            if edit.action is not ManifestAction.ANNOTATE
             for target in edit.targets
         ]
         return [
@@ -249,7 +254,9 @@ class ManifestKeeper:
 
     # -- reading back ---------------------------------------------------------------------------
 
-    def _read_edits(self, lines: Sequence[Line], concepts: Mapping[str, Concept]) -> ManifestEdits:
+    def _read_edits(
+        self, lines: Sequence[ManifestLine], concepts: Mapping[str, Concept]
+    ) -> ManifestEdits:
         state = _state_of(lines)
         written = load_concepts(self._vault, state) if state else None
         return read_edits(
@@ -258,7 +265,7 @@ class ManifestKeeper:
 
     def _touched(self, edit: RequestedEdit, wrong: list[Fault]) -> tuple[TouchedNote, ...]:
         """The notes that one change touches; an error is added to ``wrong``."""
-        if edit.action is Action.DELETE:
+        if edit.action is ManifestAction.DELETE:
             paths = [target.note.path for target in edit.targets if target.note is not None]
             return tuple(TouchedNote(path) for path in paths)
         staging = self._curator.stage()
@@ -310,7 +317,7 @@ class ManifestKeeper:
         return names, tuple(dict.fromkeys(key for edit in reading.edits for key in edit.node_ids))
 
     def _stage(self, staging: Staging, edit: RequestedEdit) -> None:
-        if edit.action is Action.ANNOTATE:
+        if edit.action is ManifestAction.ANNOTATE:
             stage_annotation(staging, edit.targets[0], edit.text, day_of(self._curator.now()))
         elif edit.into is not None:
             stage_merge(staging, self._indexed().notes, edit.targets, edit.into)
@@ -319,13 +326,13 @@ class ManifestKeeper:
                 stage_forgetting(staging, target)
 
     def _stage_manifest(
-        self, staging: Staging, lines: Sequence[Line], reading: ManifestEdits
+        self, staging: Staging, lines: Sequence[ManifestLine], reading: ManifestEdits
     ) -> None:
         """Update the manifest in the same change, so that no crash lets it be applied twice."""
         removed: dict[str, str | None] = {}
         for edit in reading.edits:
             into = edit.into.node_ids[0] if edit.into else None
-            if edit.action is not Action.ANNOTATE:
+            if edit.action is not ManifestAction.ANNOTATE:
                 removed |= {key: into for target in edit.targets for key in target.node_ids}
         indexed = self._indexed()
         remaining = concepts_of(indexed.notes.memories.all(), indexed.edges, removed)
@@ -356,9 +363,9 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _state_of(lines: Sequence[Line]) -> str:
+def _state_of(lines: Sequence[ManifestLine]) -> str:
     return next((line.name for line in lines if line.kind is LineKind.END), "")
 
 
-def _listed(lines: Sequence[Line]) -> set[str]:
+def _listed(lines: Sequence[ManifestLine]) -> set[str]:
     return {concept_key(line.name) for line in lines if line.kind is LineKind.CONCEPT}

@@ -19,14 +19,14 @@ from memvault.curation.manifest.concepts import (
 from memvault.curation.targets import Target
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import NodeKind
-from memvault.vault.manifest import Fault, Line, LineKind, faults
+from memvault.vault.manifest import Fault, LineKind, ManifestLine, faults
 
 MAX_NAMED = 5  # paths that a message lists
 
 TargetsOf = Callable[[str], Sequence[Target]]
 
 
-class Action(StrEnum):
+class ManifestAction(StrEnum):
     DELETE = "delete"
     MERGE = "merge"
     ANNOTATE = "annotate"
@@ -44,7 +44,7 @@ class RequestedEdit:
         says: a remark for the person, shown with the lines that change.
     """
 
-    action: Action
+    action: ManifestAction
     concepts: tuple[str, ...]
     targets: tuple[Target, ...]
     line: int | None = None
@@ -81,11 +81,11 @@ class ManifestEdits:
 
     @property
     def _deletions(self) -> list[RequestedEdit]:
-        return [edit for edit in self.edits if edit.action is Action.DELETE]
+        return [edit for edit in self.edits if edit.action is ManifestAction.DELETE]
 
 
 def read_edits(
-    lines: Sequence[Line],
+    lines: Sequence[ManifestLine],
     written: Mapping[str, WrittenConcept] | None,
     concepts: Mapping[str, Concept],
     targets_of: TargetsOf,
@@ -111,7 +111,7 @@ def read_edits(
 class _Comparison:
     def __init__(
         self,
-        lines: Sequence[Line],
+        lines: Sequence[ManifestLine],
         written: Mapping[str, WrittenConcept],
         concepts: Mapping[str, Concept],
         targets_of: TargetsOf,
@@ -179,9 +179,9 @@ class _Comparison:
         if new_paths:
             says.append(f"{_listed(new_paths)} came since the manifest was written, and stays")
         remarks = ". ".join(part for part in says if part)
-        return RequestedEdit(Action.DELETE, (concept.name,), tuple(targets), says=remarks)
+        return RequestedEdit(ManifestAction.DELETE, (concept.name,), tuple(targets), says=remarks)
 
-    def _merge(self, number: int, line: Line) -> RequestedEdit | None:
+    def _merge(self, number: int, line: ManifestLine) -> RequestedEdit | None:
         survivors, *sources_by_name = (self._resolve(number, name) for name in line.names)
         if not survivors or not all(sources_by_name):
             return None
@@ -207,9 +207,11 @@ class _Comparison:
             _stands_for(name, targets)
             for name, targets in zip(line.names, (survivors, *sources_by_name), strict=True)
         )))  # fmt: skip
-        return RequestedEdit(Action.MERGE, line.names, tuple(sources), number, into, says=says)
+        return RequestedEdit(
+            ManifestAction.MERGE, line.names, tuple(sources), number, into, says=says
+        )
 
-    def _note(self, number: int, line: Line) -> RequestedEdit | None:
+    def _note(self, number: int, line: ManifestLine) -> RequestedEdit | None:
         targets = self._resolve(number, line.name)
         if not targets:
             return None
@@ -228,18 +230,18 @@ class _Comparison:
         elif target.note is None:
             says = f"{says}: a note is made for it"
         return RequestedEdit(
-            Action.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says
+            ManifestAction.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says
         )
 
     def _check_survivors(self, edits: Sequence[RequestedEdit]) -> None:
         """Report merges into, and annotations of, notes that are forgotten."""
         forgotten_ids = {
-            key for edit in edits if edit.action is Action.DELETE for key in edit.node_ids
+            key for edit in edits if edit.action is ManifestAction.DELETE for key in edit.node_ids
         }
         for edit in edits:
             survivor = edit.into or edit.targets[0]
             if (
-                edit.action is not Action.DELETE
+                edit.action is not ManifestAction.DELETE
                 and edit.line
                 and forgotten_ids & set(survivor.node_ids)
             ):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from memvault.curation.manifest.concepts import Concept, concept_key
 from memvault.model.graph import NodeKind
 from memvault.text.words import without_accents
-from memvault.vault.manifest import ACTIVE, Line, LineKind, counts, last_line, read_lines
+from memvault.vault.manifest import ACTIVE, LineKind, ManifestLine, counts, last_line, read_lines
 
 HEAD = f"""\
 # Knowledge Manifest
@@ -82,7 +82,7 @@ def write_manifest(
     return "".join(line.raw for line in _ended(remaining, writing, newline))
 
 
-def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
+def _with_sections(lines: Sequence[ManifestLine], newline: str) -> Sequence[ManifestLine]:
     """The lines, with the sections of a manifest added if they are missing."""
     if not any(line.raw.strip() for line in lines):
         return read_lines(HEAD + TAIL)
@@ -94,14 +94,14 @@ def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
 
 
 def _remaining(
-    lines: Sequence[Line],
+    lines: Sequence[ManifestLine],
     concepts: Mapping[str, Concept],
     is_gone: Callable[[str], bool],
     done_lines: Collection[int],
     newline: str,
-) -> tuple[list[Line], set[str]]:
+) -> tuple[list[ManifestLine], set[str]]:
     """The lines that stay, and the keys of the concepts among them."""
-    remaining: list[Line] = []
+    remaining: list[ManifestLine] = []
     listed_keys: set[str] = set()
     for number, line in enumerate(lines, 1):
         if number in done_lines:
@@ -119,24 +119,28 @@ def _remaining(
     return remaining, listed_keys
 
 
-def _current(line: Line, concept: Concept, newline: str) -> Line:
+def _current(line: ManifestLine, concept: Concept, newline: str) -> ManifestLine:
     """The line with current counts; an unchanged line keeps its bytes."""
     current = _line(concept, newline)
     is_same = (line.name, line.text) == (current.name, current.text)
     return line if is_same else current
 
 
-def _line(concept: Concept, newline: str) -> Line:
+def _line(concept: Concept, newline: str) -> ManifestLine:
     is_tag = concept.kind == NodeKind.TAG  # a tag needs no note
     text = counts(concept.name, 1 if is_tag else len(concept.paths), concept.naming)
-    return Line(f"- {concept.name}{text}{newline}", LineKind.CONCEPT, concept.name, text=text)
+    return ManifestLine(
+        f"- {concept.name}{text}{newline}", LineKind.CONCEPT, concept.name, text=text
+    )
 
 
-def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
+def _without_empty_groups(
+    before: Sequence[ManifestLine], lines: Sequence[ManifestLine]
+) -> list[ManifestLine]:
     """The lines without the headings, and blank lines, of groups that became empty."""
     filled_before = {name for name, size in _sizes(before).items() if size}
     sizes = _sizes(lines)
-    remaining: list[Line] = []
+    remaining: list[ManifestLine] = []
     blank = 0  # blank lines to remove with a heading
     for line in lines:
         if line.kind is LineKind.GROUP and line.name in filled_before and not sizes[line.name]:
@@ -149,7 +153,7 @@ def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list
     return remaining
 
 
-def _sizes(lines: Iterable[Line]) -> dict[str, int]:
+def _sizes(lines: Iterable[ManifestLine]) -> dict[str, int]:
     """The number of non-blank lines in each group."""
     sizes: dict[str, int] = {}
     group: str | None = None
@@ -164,22 +168,24 @@ def _sizes(lines: Iterable[Line]) -> dict[str, int]:
     return sizes
 
 
-def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> list[Line]:
+def _listed(
+    lines: Sequence[ManifestLine], missing: Sequence[Concept], newline: str
+) -> list[ManifestLine]:
     """The lines with the missing concepts added, each in its group, by name."""
     groups: dict[str, list[Concept]] = defaultdict(list)
     for concept in missing:
         groups[_heading(concept.kind)].append(concept)
     places = _places(lines)
-    inserted: dict[int, list[Line]] = defaultdict(list)
-    fresh: dict[str, list[Line]] = {}
+    inserted: dict[int, list[ManifestLine]] = defaultdict(list)
+    fresh: dict[str, list[ManifestLine]] = {}
     for heading, group in groups.items():
         new_lines = [_line(concept, newline) for concept in sorted(group, key=_by_name)]
         if heading in places:
             _insert(lines, places[heading], new_lines, inserted)
         else:
-            blank = Line(newline)
+            blank = ManifestLine(newline)
             fresh[heading] = [
-                Line(f"### {heading}{newline}", LineKind.GROUP),
+                ManifestLine(f"### {heading}{newline}", LineKind.GROUP),
                 blank,
                 *new_lines,
                 blank,
@@ -192,7 +198,7 @@ def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> 
     return _woven(lines, inserted, newline)
 
 
-def _places(lines: Sequence[Line]) -> dict[str, int]:
+def _places(lines: Sequence[ManifestLine]) -> dict[str, int]:
     """The index of each group's heading; the first one if a heading occurs twice."""
     places: dict[str, int] = {}
     for index, line in enumerate(lines):
@@ -202,7 +208,10 @@ def _places(lines: Sequence[Line]) -> dict[str, int]:
 
 
 def _insert(
-    lines: Sequence[Line], heading: int, new_lines: Sequence[Line], inserted: dict[int, list[Line]]
+    lines: Sequence[ManifestLine],
+    heading: int,
+    new_lines: Sequence[ManifestLine],
+    inserted: dict[int, list[ManifestLine]],
 ) -> None:
     """Insert each new line in its group, by name; a person's remarks stay below their concepts."""
     end = heading + 1
@@ -223,7 +232,7 @@ def _insert(
         inserted[concept_lines[index] if index < len(concept_lines) else last].append(line)
 
 
-def _end_of_list(lines: Sequence[Line]) -> int:
+def _end_of_list(lines: Sequence[ManifestLine]) -> int:
     """The index after the last line of the list of concepts."""
     start = next(index for index, line in enumerate(lines) if line.kind is LineKind.ACTIVE)
     for index in range(start + 1, len(lines)):
@@ -232,30 +241,30 @@ def _end_of_list(lines: Sequence[Line]) -> int:
     return len(lines)
 
 
-def _closes(line: Line) -> bool:
+def _closes(line: ManifestLine) -> bool:
     return line.kind in (LineKind.GROUP, LineKind.END) or line.raw.startswith(("# ", "## "))
 
 
 def _woven(
-    lines: Sequence[Line], inserted: Mapping[int, Sequence[Line]], newline: str
-) -> list[Line]:
-    woven: list[Line] = []
+    lines: Sequence[ManifestLine], inserted: Mapping[int, Sequence[ManifestLine]], newline: str
+) -> list[ManifestLine]:
+    woven: list[ManifestLine] = []
     for index, line in enumerate([*lines, None]):
         new_lines = inserted.get(index, ())
         if new_lines and woven and not woven[-1].raw.endswith(("\r", "\n")):
-            woven.append(Line(newline))
+            woven.append(ManifestLine(newline))
         starts_group = bool(new_lines) and new_lines[0].kind is LineKind.GROUP
         if starts_group and woven and woven[-1].raw.strip():
-            woven.append(Line(newline))
+            woven.append(ManifestLine(newline))
         woven.extend(new_lines)
         if line is not None:
             woven.append(line)
     return woven
 
 
-def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
+def _ended(lines: Sequence[ManifestLine], writing: str, newline: str) -> list[ManifestLine]:
     """The lines with exactly one line of kind END, in its place or at the end."""
-    ended: list[Line] = []
+    ended: list[ManifestLine] = []
     has_end = False
     for line in lines:
         if line.kind is not LineKind.END:
@@ -264,14 +273,16 @@ def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
             has_end = True
             end = line.raw[len(line.raw.rstrip("\r\n")) :]
             is_same = line.name == writing
-            ended.append(line if is_same else Line(last_line(writing) + end, LineKind.END, writing))
+            ended.append(
+                line if is_same else ManifestLine(last_line(writing) + end, LineKind.END, writing)
+            )
     if has_end:
         return ended
     if ended and not ended[-1].raw.endswith(("\r", "\n")):
-        ended.append(Line(newline))
+        ended.append(ManifestLine(newline))
     if ended and ended[-1].raw.strip():
-        ended.append(Line(newline))
-    return [*ended, Line(last_line(writing) + newline, LineKind.END, writing)]
+        ended.append(ManifestLine(newline))
+    return [*ended, ManifestLine(last_line(writing) + newline, LineKind.END, writing)]
 
 
 def _heading(kind: str) -> str:

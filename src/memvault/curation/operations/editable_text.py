@@ -10,7 +10,6 @@ from difflib import get_close_matches
 
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
-from memvault.search.relations.values import sentences
 from memvault.vault.compose import (
     bare_lines,
     closed_note,
@@ -21,6 +20,7 @@ from memvault.vault.compose import (
 )
 from memvault.vault.frontmatter.yaml_text import malformed
 from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.readable import sentences
 
 MAX_SHOWN = 10  # headings or lines that an error lists
 HIDES_REST = (

@@ -85,7 +85,7 @@ def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str
     if last is None:
         staging.archive(data)
     staging.write(path, text)
-    staging.note_memo({
+    staging.add_memo({
         ORIGINAL: original, KEYS: " ".join(keys), SINCE: faded.since.isoformat(),
         BODY: content_hash(body_of(text)),
     })  # fmt: skip

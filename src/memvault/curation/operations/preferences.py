@@ -23,14 +23,13 @@ from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, ch
 from memvault.curation.operations.note_types import known_type
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, StorageError
-from memvault.model.graph import is_uuid
-from memvault.model.memory import id_of_path
 from memvault.model.note import Block, ParsedNote
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.words import without_accents
 from memvault.vault.compose import compose_note, plain_text
 from memvault.vault.frontmatter.edit import set_key
-from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.frontmatter.fences import claimed_id
+from memvault.vault.parse import parse_note
 
 PREFERENCES_NOTE = "permanent/preferences.md"
 NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
@@ -214,7 +213,8 @@ def set_preference(
         staging.write(place, data)
         preference = _named(read_preferences(parse_note(place, data)), preference_key(shown_key))
         assert preference is not None  # `_with_value` has looked
-        return preference, (preference.key,), (_id_of(place, data),)
+        note_id = claimed_id(data) or curator.moved.id_at(place)
+        return preference, (preference.key,), (note_id,)
 
     # Alone, since another client might create the same note.
     return curator.perform_described(stage, ChangeKind.PREFERENCE_SET, why, alone=True)
@@ -360,8 +360,3 @@ def _stored_key(preference: Preference) -> str:
 
 def _rank(preference: Preference) -> int:
     return 0 if preference.path.casefold() == PREFERENCES_NOTE else 1
-
-
-def _id_of(path: str, data: bytes) -> str:
-    claimed = frontmatter_of(data).get("id")
-    return claimed if isinstance(claimed, str) and is_uuid(claimed) else id_of_path(path)

@@ -125,7 +125,7 @@ def stage_importance(
     after = round(min(1.0, max(0.0, unbounded)), 3)
     if path is None:
         if after != before:
-            staging.note_fact(
+            staging.add_fact(
                 Fact(kind=FactKind.IMPORTANCE, node_ids=target.node_ids, names=(target.name,),
                      value=after)
             )  # fmt: skip

@@ -13,10 +13,10 @@ from memvault.model.memory import Memory
 from memvault.model.search import Conflict
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.conflicts import (
-    Statement,
+    Triple,
     different_values,
     stated_conflict,
-    statements_of,
+    triples_of,
 )
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
@@ -28,13 +28,13 @@ MemoryOf = Callable[[str], Memory | None]
 
 @dataclass(frozen=True, slots=True)
 class NoteStatements:
-    """The statements of one note that other notes may contradict."""
+    """The triples of one note that other notes may contradict."""
 
     conflicts: tuple[Conflict, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    triples: tuple[Triple, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.conflicts or self.statements)
+        return bool(self.conflicts or self.triples)
 
 
 def note_statements(memory: Memory, edges: GraphView) -> NoteStatements:
@@ -42,7 +42,7 @@ def note_statements(memory: Memory, edges: GraphView) -> NoteStatements:
     stated = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
     return NoteStatements(
         tuple(conflict for conflict in stated if conflict is not None),
-        tuple(statements_of(memory, edges)),
+        tuple(triples_of(memory, edges)),
     )
 
 
@@ -61,8 +61,8 @@ def conflict_tasks(
         if conflict.kind is ConflictKind.SUPERSESSION and is_outdating(conflict, memory_of)
     }
     outdated = {older for _, older in outdating}
-    statements = [statement for note in notes for statement in note.statements]
-    conflicts += different_values(statements, edges, memory_of)
+    triples = [triple for note in notes for triple in note.triples]
+    conflicts += different_values(triples, edges, memory_of)
     handled: set[frozenset[str]] = set()
     for conflict in conflicts:
         first, second = (memory_of(side.node.id) for side in conflict.sides)

@@ -10,13 +10,12 @@ from dataclasses import replace
 from memvault.model.search import Hit
 from memvault.search.property_text import shown_value, words_of_key
 from memvault.search.question_languages import is_function_word_in
-from memvault.search.relations.values import sentences
 from memvault.text.words import letter_runs
+from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts
 from memvault.verification.claims.claim_stems import stems_among, stems_of
 from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, UPDATES
-from memvault.verification.readable import readable
 
 _PHRASE = r"(?:[^.,;:!?()]|(?<=\d)[.,:](?=\d))+"
 _FORMER = re.compile(

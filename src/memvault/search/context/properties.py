@@ -9,10 +9,9 @@ from itertools import islice
 from memvault.model.memory import Memory
 from memvault.search.context.number_questions import asks_for_amount, asks_for_day
 from memvault.search.lists.comparisons import compares_numbers, first_number
-from memvault.search.property_text import KeysByNearness, shown_value, terms_of
+from memvault.search.property_text import KeysByNearness, day_of, shown_value, terms_of
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
-from memvault.vault.frontmatter.dates import read_date
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 MAX_PROPERTIES = 6  # properties that are shown
@@ -86,12 +85,14 @@ class PropertyChooser:
         value_of = {key: value for key, _, value in _fields(memory)}
         keys_of_kind: list[str] = []
         if asks_for_day(question):
-            keys_of_kind = [key for key, value in value_of.items() if read_date(value) is not None]
+            keys_of_kind = [
+                key for key, value in value_of.items() if day_of(key, value) is not None
+            ]
         elif asks_for_amount(question) or compares_numbers(question):
             keys_of_kind = [
                 key
                 for key, value in value_of.items()
-                if first_number(value) is not None and read_date(value) is None
+                if first_number(value) is not None and day_of(key, value) is None
             ]
         elif terms_of(question) <= _terms_of_names(memory):
             return []

@@ -39,7 +39,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
 from memvault.search.context.outline import Code, Floats, Outline
-from memvault.search.lists.task_words import asks_for_tasks
+from memvault.search.task_words import asks_for_tasks
 from memvault.search.times.question_time import QuestionTime, says_its_day
 from memvault.stores.vectors import bm25
 

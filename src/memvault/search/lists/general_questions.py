@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from itertools import pairwise
 
 from memvault.search.lists.comparisons import comparison_in
-from memvault.search.lists.task_words import asks_how
 from memvault.search.question_languages import languages_of
+from memvault.search.task_words import asks_how
 from memvault.search.times.question_time import NEWEST
 from memvault.search.times.time_question_words import words_beyond
 from memvault.stores.vectors import bm25

@@ -23,11 +23,11 @@ from memvault.search.lists.note_properties import QuickTexts
 from memvault.search.lists.open_tasks import due_days, open_tasks
 from memvault.search.lists.overdue import asks_for_overdue, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
-from memvault.search.lists.task_words import asks_for_tasks
 from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
+from memvault.search.task_words import asks_for_tasks
 from memvault.search.times.question_time import QuestionTime, says_its_day
 from memvault.search.times.time_question_words import asks_only_for_tasks, words_beyond_plans
 from memvault.text.chunking import OPEN_TASK

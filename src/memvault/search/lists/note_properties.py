@@ -10,11 +10,10 @@ from functools import cached_property
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
 from memvault.search.lists.overdue import NOT_SO
-from memvault.search.property_text import shown_value, terms_of, words_of_key
+from memvault.search.property_text import day_of, shown_value, terms_of, words_of_key
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
-from memvault.vault.frontmatter.dates import read_date
 
 _YEARLY_KEY = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
@@ -90,7 +89,7 @@ class NoteProperties:
         return {
             key: number
             for key, value in self.fields.items()
-            if day_of(value) is None and (number := first_number(value)) is not None
+            if day_of(key, value) is None and (number := first_number(value)) is not None
         }
 
     @cached_property
@@ -185,12 +184,6 @@ def terms_of_key(key: str) -> frozenset[int]:
     return terms_of(words_of_key(key))
 
 
-def day_of(value: str) -> date | None:
-    """The day that a value states; None if it states none."""
-    moment = read_date(value)
-    return moment.date() if moment is not None else None
-
-
 def day_of_time(key: str, value: str, time: QuestionTime, *, is_named: bool) -> date | None:
     """The day of a property if it is of the time, or the first day of a year that is.
 
@@ -201,7 +194,7 @@ def day_of_time(key: str, value: str, time: QuestionTime, *, is_named: bool) -> 
         year = int(value)
         is_of_it = time.day_within(date(year, 12, 31)) is not None
         return time.day_within(date(year, 1, 1)) if is_of_it else None
-    day = day_of(value)
+    day = day_of(key, value)
     if day is None:
         return None
     return time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))

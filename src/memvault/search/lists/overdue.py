@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from memvault.search.property_text import words_of_key
+from memvault.search.property_text import day_of, words_of_key
 from memvault.text.words import composed, some_words
-from memvault.vault.frontmatter.dates import read_date
 
 _OVERDUE = re.compile(
     r"\b(?:overdue|past due|überfällig\w*|en retard|échue?s?|vencid[oa]s?|atrasad[oa]s?|"
@@ -53,12 +52,10 @@ def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
     Args:
         fields: the shown value of each property, by its key.
     """
-    days = [
-        moment.date()
-        for key, value in fields.items()
-        if _DUE_KEY.search(words_of_key(key)) and (moment := read_date(value)) is not None
-    ]
-    past_days = [due for due in days if due < day]
+    due_days = (
+        day_of(key, value) for key, value in fields.items() if _DUE_KEY.search(words_of_key(key))
+    )
+    past_days = [due for due in due_days if due is not None and due < day]
     return (
         min(past_days)
         if past_days and not any(_is_done(*item, day) for item in fields.items())
@@ -68,7 +65,7 @@ def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
 
 def _is_done(key: str, value: str, day: date) -> bool:
     if not DONE.isdisjoint(words_of_key(key).casefold().split()):
-        moment = read_date(value)
-        return value.casefold() not in NOT_SO if moment is None else moment.date() <= day
+        day_done = day_of(key, value)
+        return value.casefold() not in NOT_SO if day_done is None else day_done <= day
     words = some_words(composed(value))
     return not DONE.isdisjoint(words) and _NOT.isdisjoint(words)

@@ -7,9 +7,8 @@ are also looked for in a note's own text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -21,11 +20,9 @@ from memvault.search.relations.step_graph import StepGraph
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stems
-from memvault.vault.compose import bare_lines
-from memvault.vault.markdown.labelled_sentences import sentences_in
+from memvault.vault.readable import sentences
 
 MAX_PER_NOTE = 12
-_MAX_SENTENCE_CHARS = 300  # characters of a sentence; longer ones state no single value
 _TIME = re.compile(r"\d{4}|\b\d{1,2}[:.]\d{2}\b|\b\d{1,2}(?:st|nd|rd|th)?$")
 
 FindSpans = Callable[[str], list[tuple[int, int]]]
@@ -68,20 +65,6 @@ def values_of(
             if len(values) >= MAX_PER_NOTE:
                 return values[:MAX_PER_NOTE]
     return values
-
-
-@lru_cache(maxsize=4_000)
-def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of a passage, without list markers; a line break ends a sentence."""
-    return tuple(_sentences(text))
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for line in bare_lines(text):
-        for part in sentences_in(line):
-            sentence = part.strip(" -*+>|\t")
-            if sentence and len(sentence) <= _MAX_SENTENCE_CHARS:
-                yield sentence
 
 
 class ValueFinder:

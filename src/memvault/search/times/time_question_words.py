@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memvault.search.lists.task_words import (
+from memvault.search.question_languages import UNSPACED, languages_of
+from memvault.search.task_words import (
     OPEN_TASKS,
     asks_for_tasks,
     task_languages,
     words_for_open_tasks,
 )
-from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.times.time_patterns import PAST
 from memvault.search.times.time_words import ASKING, HAPPENED, OCCASIONS
 from memvault.stores.vectors.languages import LANGUAGES, is_function_word

@@ -78,17 +78,15 @@ def _model(language: str) -> qdrant.Bm25:
     )
 
 
-def document(
-    text: str, language: str | None = None, *, is_undecided: bool = False
-) -> qdrant.SparseVector:
+def document(text: str, language: str | None = "english") -> qdrant.SparseVector:
     """Term frequencies, saturated and normalised by the text's length.
 
     Args:
-        language: the note's language (`language_of`), whose stems and pieces of words are added.
-        is_undecided: whether the note may be in any language, so that pieces of words are added.
+        language: the note's language (`language_of`). Stems and pieces of words are added for one
+            that is not English, and pieces for a note that may be in any language (None).
     """
     english = _model("english").embed_document(_searchable(text))
-    if language is None and (not is_undecided or _UNSPACED.search(text)):
+    if language == "english" or (language is None and _UNSPACED.search(text)):
         return english
     values = dict(_document_pieces(text))
     stemmer = language or "english"

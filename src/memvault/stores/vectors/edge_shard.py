@@ -22,14 +22,13 @@ from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk, Vector
 from memvault.model.priority import make_way
 from memvault.stores import faults
-from memvault.stores.vectors.note_terms import keyword_vectors, language_of
+from memvault.stores.vectors.note_terms import with_payload_and_terms
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
     LABELS,
     AnyLabel,
     Conditions,
-    payloads,
 )
 from memvault.stores.vectors.points import (
     DENSE,
@@ -150,20 +149,9 @@ def points(
 ) -> list[qdrant.Point]:
     """One point per chunk, with the next of these ids."""
     make_way()
-    language = language_of(chunks)
-    note_payloads = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
-        qdrant.Point(
-            point_of(next(ids)),
-            {
-                DENSE: _floats(embedded.vector),
-                SPARSE: terms,
-            },
-            payload,
-        )
-        for embedded, payload, terms in zip(
-            chunks, note_payloads, keyword_vectors(chunks, language), strict=True
-        )
+        qdrant.Point(point_of(next(ids)), {DENSE: _floats(embedded.vector), SPARSE: terms}, payload)
+        for embedded, payload, terms in with_payload_and_terms(memory, chunks)
     ]
 
 

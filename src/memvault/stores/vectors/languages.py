@@ -138,20 +138,13 @@ _SURELY_ENGLISH = 7  # common English words; texts in other languages have fewer
 
 
 def language_of(text: str) -> str | None:
-    """The language of a text, one of `LANGUAGES`; None for English, for another language, and for a
-    text too short to decide."""
-    language = _language_of(text[:_SAMPLE_CHARS].lower())
-    return None if language == "english" else language
-
-
-def is_undecided(text: str) -> bool:
-    """Whether a text has too few function words of any language, English too: a list, a table."""
-    return _language_of(text[:_SAMPLE_CHARS].lower()) is None
+    """The language of a text, "english" or one of `LANGUAGES`; None for another language, and for
+    a text with too few function words of any: a list, a table."""
+    return _language_of(text[:_SAMPLE_CHARS].lower())
 
 
 @lru_cache(maxsize=1_000)  # more notes than one write has; it detects each language twice
 def _language_of(sample: str) -> str | None:
-    """As `language_of`, but "english" for English."""
     if (by_script := _language_of_script(sample)) is not None:
         return by_script
     words = frozenset(sample.split())  # three times as fast as a regular expression
@@ -203,7 +196,8 @@ def _language_of_script(text: str) -> str | None:
 def is_foreign(text: str) -> bool:
     """Whether a text is not in English, judged by its letters and most common words."""
     letters = [letter for letter in text if letter.isalpha()]
-    return 2 * sum(map(str.isascii, letters)) < len(letters) or language_of(text) is not None
+    is_ascii = 2 * sum(map(str.isascii, letters)) >= len(letters)
+    return not is_ascii or language_of(text) not in ("english", None)
 
 
 def language_of_query(text: str, languages: Collection[str]) -> str | None:

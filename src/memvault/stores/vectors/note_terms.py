@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from qdrant_edge import SparseVector
 
+from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
 from memvault.stores.vectors import bm25, languages
+from memvault.stores.vectors.payload import payloads
 
 
 def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
     """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
-    return languages.language_of(_longest_text(chunks))
+    longest_text = max((embedded.chunk.text for embedded in chunks), key=len, default="")
+    return languages.language_of(longest_text)
 
 
-def keyword_vectors(chunks: Sequence[EmbeddedChunk], language: str | None) -> list[SparseVector]:
-    """The terms of each chunk of a note in this language, by which it is found."""
-    is_undecided = languages.is_undecided(_longest_text(chunks))
-    texts = (f"{embedded.chunk.context}\n{embedded.chunk.text}" for embedded in chunks)
-    return [bm25.document(text, language, is_undecided=is_undecided) for text in texts]
-
-
-def _longest_text(chunks: Sequence[EmbeddedChunk]) -> str:
-    return max((embedded.chunk.text for embedded in chunks), key=len, default="")
+def with_payload_and_terms(
+    memory: Memory, chunks: Sequence[EmbeddedChunk]
+) -> Iterator[tuple[EmbeddedChunk, dict[str, Any], SparseVector]]:
+    """Each chunk of a note with its payload, and with the terms by which it is found."""
+    language = language_of(chunks)
+    note_payloads = payloads(memory, [embedded.chunk for embedded in chunks], language)
+    for embedded, payload in zip(chunks, note_payloads, strict=True):
+        text = f"{embedded.chunk.context}\n{embedded.chunk.text}"
+        yield embedded, payload, bm25.document(text, language)

@@ -85,9 +85,9 @@ class StoredChunk:
 
 
 def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> list[dict[str, Any]]:
-    """One payload per chunk, in order; ``language`` is the note's, if it is not English."""
+    """One payload per chunk, in order; ``language`` is the note's, see `language_of`."""
     labels = [_note_label(memory.id), *_labels(memory)]
-    if language is not None:
+    if language is not None and language != "english":
         labels.append(_label("language", language))
     shared = " ".join(labels)
     created = _seconds(memory.created_at)

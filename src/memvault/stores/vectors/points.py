@@ -181,7 +181,8 @@ class PointVectorStore(ABC):
 
     def _written(self, notes: Iterable[Note]) -> None:
         """Count the languages again if there is a new one among the written notes."""
-        if not {language_of(chunks) for _, chunks in notes} <= {None, *self._languages}:
+        known_languages = {"english", None, *self._languages}
+        if not {language_of(chunks) for _, chunks in notes} <= known_languages:
             self._languages_until = 0.0
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:

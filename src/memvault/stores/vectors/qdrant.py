@@ -26,7 +26,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
 from memvault.stores.server import Server, StoreNamespace
-from memvault.stores.vectors.note_terms import keyword_vectors, language_of
+from memvault.stores.vectors.note_terms import with_payload_and_terms
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -34,7 +34,6 @@ from memvault.stores.vectors.payload import (
     AnyLabel,
     Conditions,
     note_id_of,
-    payloads,
 )
 from memvault.stores.vectors.points import (
     DENSE,
@@ -299,20 +298,13 @@ def _points(
     memory: Memory, chunks: Sequence[EmbeddedChunk], ids: Iterator[int]
 ) -> list[models.PointStruct]:
     """One point per chunk; labels are a list, which the server indexes as keywords."""
-    language = language_of(chunks)
-    note_payloads = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
         models.PointStruct(
             id=point_of(next(ids)),
-            vector={
-                DENSE: embedded.vector.tolist(),
-                SPARSE: _sparse(terms),
-            },
+            vector={DENSE: embedded.vector.tolist(), SPARSE: _sparse(terms)},
             payload={**payload, LABELS: payload[LABELS].split(" ")},
         )
-        for embedded, payload, terms in zip(
-            chunks, note_payloads, keyword_vectors(chunks, language), strict=True
-        )
+        for embedded, payload, terms in with_payload_and_terms(memory, chunks)
     ]
 
 

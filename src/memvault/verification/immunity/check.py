@@ -72,7 +72,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SuspectExcerpt:
     """An excerpt with its offsets in `place`: the text, its title or a property's value."""
 
     kind: str
@@ -83,10 +83,10 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Assessment:
     adversarial: bool
     score: float  # of the worst passage; `THRESHOLD` and more is adversarial
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[SuspectExcerpt, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class Immunity:
 
     def check(
         self, text: str, title: str = "", properties: Mapping[str, object] | None = None
-    ) -> Finding:
+    ) -> Assessment:
         """Check a text, its title and its properties for orders to a model."""
         places = [("text", text)]
         places += [("title", title)] if title else []
@@ -145,15 +145,15 @@ class Immunity:
         try:
             findings = [self._place(name, value, on_step) for name, value in places]
         except _TooSlow:
-            too_slow = Evidence(TOO_SLOW, text[:_EXCERPT], 0, len(text))
-            return Finding(True, THRESHOLD, (too_slow,))
+            too_slow = SuspectExcerpt(TOO_SLOW, text[:_EXCERPT], 0, len(text))
+            return Assessment(True, THRESHOLD, (too_slow,))
         if OPEN <= findings[0].score < THRESHOLD and misleads(text, title):
             findings[0] = _misleading(findings[0], text, title)
-        worst = max(findings, key=lambda finding: finding.score)
+        worst = max(findings, key=lambda assessment: assessment.score)
         evidence = tuple(e for f in findings if f.score >= THRESHOLD for e in f.evidence)
-        return Finding(worst.score >= THRESHOLD, worst.score, evidence or worst.evidence)
+        return Assessment(worst.score >= THRESHOLD, worst.score, evidence or worst.evidence)
 
-    def _place(self, name: str, text: str, on_step: _Limit) -> Finding:
+    def _place(self, name: str, text: str, on_step: _Limit) -> Assessment:
         visible = _Visible.of(text)
         signs = self._signs(visible, on_step)
         buried = self._buried(visible, on_step)
@@ -165,10 +165,10 @@ class Immunity:
             strongest = [sign for sign in shown if sign.weight >= _SHOWN_FROM]
             strongest += [sign for score, sign in buried if score >= THRESHOLD]
         evidence = tuple(
-            Evidence(s.kind, text[s.start : s.end].strip()[:_EXCERPT], s.start, s.end, name)
+            SuspectExcerpt(s.kind, text[s.start : s.end].strip()[:_EXCERPT], s.start, s.end, name)
             for s in strongest[:MAX_EVIDENCE]
         )
-        return Finding(best >= THRESHOLD, round(best, 3), evidence)
+        return Assessment(best >= THRESHOLD, round(best, 3), evidence)
 
     def _buried(self, visible: _Visible, on_step: _Limit) -> list[tuple[float, _Sign]]:
         """The score and sign of each hidden text, the sentences of the most suspicious embedded."""
@@ -355,14 +355,14 @@ def _stems(text: str) -> set[str]:
     return {word[:_STEM_LETTERS] for word in _LONG_WORD.findall(fold(text).text)}
 
 
-def _misleading(finding: Finding, text: str, title: str) -> Finding:
-    score = round(finding.score + MISLEADING, 3)
-    evidence = Evidence("misleading title", title or text[:_EXCERPT], 0, len(title), "title")
-    return Finding(score >= THRESHOLD, score, (*finding.evidence, evidence))
+def _misleading(assessment: Assessment, text: str, title: str) -> Assessment:
+    score = round(assessment.score + MISLEADING, 3)
+    evidence = SuspectExcerpt("misleading title", title or text[:_EXCERPT], 0, len(title), "title")
+    return Assessment(score >= THRESHOLD, score, (*assessment.evidence, evidence))
 
 
 def _weight(logit: float) -> float:
-    """The weight of a sentence with these log-odds, rarely enough for a finding by itself."""
+    """The weight of a sentence with these log-odds, rarely enough for a assessment by itself."""
     return max(0.0, min(_MAX_LEARNED, logit / SURE), min(THRESHOLD, logit / CERTAIN))
 
 

@@ -1,4 +1,4 @@
-"""Sentences of a note: the nodes and relations they state."""
+"""The sentences of a note, with the nodes that they name and the relations that they state."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _WORDS_WITHOUT_RELATION = frozenset(
 
 
 @dataclass(slots=True)
-class Item:
-    """A node named in a statement.
+class NamedNode:
+    """A node named in a sentence.
 
     Attributes:
         node: the node, if it has no note.
         relation: its label, else the words in front of it, else empty.
-        start, end: offsets into the statement; -1 if its text is not shown.
+        start, end: offsets into the sentence; -1 if its text is not shown.
         certain: False if its only evidence is a capital that grammar requires.
     """
 
@@ -48,7 +48,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Statement:
+class MarkedSentence:
     """A sentence in NFC, with its links and labelled spans.
 
     ``fields`` are (start, end, label); ``key`` is the span of the label in front (``Lead``).
@@ -77,104 +77,105 @@ class Statement:
         )
 
 
-def statements_of(note: ParsedNote, title: str) -> list[Statement]:
+def marked_sentences(note: ParsedNote, title: str) -> list[MarkedSentence]:
     """A note's title, headings and sentences, each text once, with their links and fields."""
-    by_text: dict[str, Statement] = {}
+    by_text: dict[str, MarkedSentence] = {}
 
-    def statement_for(text: str, line: int, heading: bool = False) -> Statement:
+    def marked(text: str, line: int, heading: bool = False) -> MarkedSentence:
         if text not in by_text:
-            by_text[text] = Statement(composed(text), line, heading)
+            by_text[text] = MarkedSentence(composed(text), line, heading)
         return by_text[text]
 
     if all(heading.text != title for heading in note.headings):
-        statement_for(title, 1, heading=True)
+        marked(title, 1, heading=True)
     for heading in note.headings:
-        statement_for(heading.text, heading.line, heading=True)
+        marked(heading.text, heading.line, heading=True)
     for block in note.blocks:
         for sentence in block.sentences:
-            statement_for(sentence.text, sentence.line)
+            marked(sentence.text, sentence.line)
     for link in note.links:
         if link.style is not LinkStyle.FRONTMATTER:
-            statement_for(link.sentence, link.line).links.append(link)
+            marked(link.sentence, link.line).links.append(link)
     for inline_field in note.fields:
         if inline_field.sentence in by_text:
             _place_field(by_text[inline_field.sentence], inline_field)
     _label_continued_fields(note, by_text)
-    for statement in by_text.values():
-        _label_second_cell(statement)
+    for marked_sentence in by_text.values():
+        _label_second_cell(marked_sentence)
     return list(by_text.values())
 
 
-def _label_continued_fields(note: ParsedNote, by_text: dict[str, Statement]) -> None:
+def _label_continued_fields(note: ParsedNote, by_text: dict[str, MarkedSentence]) -> None:
     """Apply a field that started in an earlier sentence to the next ones."""
     for block in note.blocks:
         for sentence in block.sentences:
-            statement = by_text[sentence.text]
-            if sentence.relation and not statement.fields:
-                statement.fields.append((0, len(statement.text), sentence.relation))
+            marked_sentence = by_text[sentence.text]
+            if sentence.relation and not marked_sentence.fields:
+                whole = (0, len(marked_sentence.text))
+                marked_sentence.fields.append((*whole, sentence.relation))
 
 
-def _label_second_cell(statement: Statement) -> None:
+def _label_second_cell(sentence: MarkedSentence) -> None:
     """In a table row of two cells, the first is the label of the second."""
-    key, bar, value = statement.text.partition(" | ")
-    if statement.fields:
+    key, bar, value = sentence.text.partition(" | ")
+    if sentence.fields:
         return
     if bar and " | " not in value and is_label(key):
-        statement.fields.append((len(key), len(statement.text), key))
-        statement.key = (0, len(key))
+        sentence.fields.append((len(key), len(sentence.text), key))
+        sentence.key = (0, len(key))
 
 
-def _place_field(statement: Statement, inline: InlineField) -> None:
+def _place_field(sentence: MarkedSentence, inline: InlineField) -> None:
     key, value = composed(inline.key), composed(inline.value)
-    start = max(0, statement.text.find(key + ":"))
+    start = max(0, sentence.text.find(key + ":"))
     value_start = start + len(key)
-    value_position = statement.text.find(value, value_start) if value else -1
-    end = value_position + len(value) if value_position >= 0 else len(statement.text)
-    statement.fields.append((value_start, end, inline.key))
-    if not inline.explicit or not statement.text[:start].strip(" -*+>"):
-        statement.key = statement.key or (start, start + len(key))
+    value_position = sentence.text.find(value, value_start) if value else -1
+    end = value_position + len(value) if value_position >= 0 else len(sentence.text)
+    sentence.fields.append((value_start, end, inline.key))
+    if not inline.explicit or not sentence.text[:start].strip(" -*+>"):
+        sentence.key = sentence.key or (start, start + len(key))
 
 
-def link_span(statement: Statement, link: Link, search_start: int) -> tuple[int, int]:
+def link_span(sentence: MarkedSentence, link: Link, search_start: int) -> tuple[int, int]:
     """The span of a link's shown text, searched from ``search_start`` on; (-1, -1) if it is not
     found."""
     subpath = (link.subpath or "").replace("#", " > ")
     shown_path = " > ".join(part for part in (link.target, subpath) if part)
     for candidate in (link.shown, shown_path, link.target.rsplit("/", 1)[-1]):
         if candidate:
-            start = statement.text.find(composed(candidate), search_start)
+            start = sentence.text.find(composed(candidate), search_start)
             if start >= 0:
                 return start, start + len(composed(candidate))
     return -1, -1
 
 
-def relate(statement: Statement, items: list[Item]) -> None:
-    """Set the relation of items without one: their label, else the one stated by the words before.
+def relate(sentence: MarkedSentence, named_nodes: list[NamedNode]) -> None:
+    """Set the relation of nodes without one: their label, else the one that the words before state.
 
     A label that itself names a node (``Ada: yes, let us``) is a speaker or a topic, not a relation,
-    and is an item itself.
+    and is a named node itself.
     """
-    topic = _topic(statement, items)
+    topic = _topic(sentence, named_nodes)
     previous_end, phrase = 0, ""
-    for item in sorted((i for i in items if i.start >= 0), key=lambda i: i.start):
-        if topic and item.relation == topic:
-            item.relation = ""
-            item.origin = EdgeOrigin.LINK if item.origin is EdgeOrigin.FIELD else item.origin
-        label = "" if topic else statement.label_at(item.start)
-        gap = statement.text[previous_end : item.start]
+    for named in sorted((i for i in named_nodes if i.start >= 0), key=lambda i: i.start):
+        if topic and named.relation == topic:
+            named.relation = ""
+            named.origin = EdgeOrigin.LINK if named.origin is EdgeOrigin.FIELD else named.origin
+        label = "" if topic else sentence.label_at(named.start)
+        gap = sentence.text[previous_end : named.start]
         if not (previous_end and _LIST_GLUE.fullmatch(gap)):
             phrase = _relation_before(gap)
-        if not item.relation:
-            item.relation = label or phrase
-            if label and item.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
-                item.origin = EdgeOrigin.FIELD
-        previous_end = item.end
+        if not named.relation:
+            named.relation = label or phrase
+            if label and named.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
+                named.origin = EdgeOrigin.FIELD
+        previous_end = named.end
 
 
-def _topic(statement: Statement, items: list[Item]) -> str:
+def _topic(sentence: MarkedSentence, named_nodes: list[NamedNode]) -> str:
     """The label if it names a node, else empty."""
-    if statement.key and any((i.start, i.end) == statement.key and i.certain for i in items):
-        return statement.text[slice(*statement.key)]
+    if sentence.key and any((i.start, i.end) == sentence.key and i.certain for i in named_nodes):
+        return sentence.text[slice(*sentence.key)]
     return ""
 
 

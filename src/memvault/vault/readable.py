@@ -1,9 +1,15 @@
-"""Reads a line of Markdown as a person sees it, without its marks."""
+"""The sentences of a passage, and a line of Markdown as a person sees it, without its marks."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 
+from memvault.vault.compose import bare_lines
+from memvault.vault.markdown.labelled_sentences import sentences_in
+
+MAX_SENTENCE_CHARS = 300  # a longer sentence states no single value
 _LINK = re.compile(r"!?\[\[(?P<target>[^\[\]|]*)(?:\|(?P<shown>[^\[\]]*))?\]\]")
 _WEB_LINK = re.compile(r"!?\[(?P<shown>[^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _FORMAT = re.compile(
@@ -12,6 +18,20 @@ _FORMAT = re.compile(
 # Without any of these, a line is readable as it is.
 _MARK = re.compile(r"[*_`~=#|\[]")
 _ITEM = re.compile(r"\s*[-+>\d]")
+
+
+@lru_cache(maxsize=4_000)
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a passage, without list markers; a line break ends a sentence."""
+    return tuple(_sentences(text))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for line in bare_lines(text):
+        for part in sentences_in(line):
+            sentence = part.strip(" -*+>|\t")
+            if sentence and len(sentence) <= MAX_SENTENCE_CHARS:
+                yield sentence
 
 
 def readable(text: str) -> str:
