@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from heapq import heappop, heappush
 from itertools import product
 from math import prod
@@ -35,7 +36,7 @@ class Variable:
 
 @dataclass(slots=True)
 class Network:
-    """A discrete Bayesian network; parents are added before their children.
+    """A discrete Bayesian network.
 
     ``tables[x]`` has one axis for each parent of ``x``, in order, and a last axis for ``x``, along
     which it sums to 1.
@@ -118,13 +119,7 @@ class Network:
 
     def in_order(self) -> Iterator[str]:
         """The variables in topological order: every variable after its parents."""
-        done: set[str] = set()
-        waiting = list(self.variables)
-        while waiting:
-            ready = [key for key in waiting if done.issuperset(self.parents[key])]
-            yield from ready
-            done.update(ready)
-            waiting = [key for key in waiting if key not in done]
+        yield from TopologicalSorter(self.parents).static_order()
 
 
 def truth_table(own_belief: float, influences: Sequence[Influence]) -> Table:
@@ -200,22 +195,11 @@ class Surroundings:
         Args:
             sources: gives the weight of the notes that support a node itself, in ordinary sources.
         """
-        by_effect: dict[str, list[Influence]] = {}
-        for influence in self.influences:
-            by_effect.setdefault(influence.effect, []).append(influence)
         network = Network()
-        waiting = list(self.nodes)
-        while waiting:
-            ready = [
-                key
-                for key in waiting
-                if all(influence.cause in network.variables for influence in by_effect.get(key, ()))
-            ]
-            for key in ready:
-                influences = by_effect.get(key, [])
-                table = truth_table(belief(sources(key)), influences)
-                network.add(Variable(key, name_of(key)), [i.cause for i in influences], table)
-            waiting = [key for key in waiting if key not in network.variables]
+        for key in self.nodes:
+            influences = [influence for influence in self.influences if influence.effect == key]
+            table = truth_table(belief(sources(key)), influences)
+            network.add(Variable(key, name_of(key)), [i.cause for i in influences], table)
         return network
 
 

@@ -23,7 +23,7 @@ from memvault.stores.graph_view import GraphView
 MAX_PREDICTED = 10
 MAX_RELATIONS = 60  # relations per node that the search for a bridge or an explanation follows
 MAX_VISITED = 400  # nodes that the search for a bridge visits
-MAX_EXPLAINING = 10
+MAX_EXPLAINING = 10  # explanations of one observation, whose table has 2^n entries for n of them
 RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
 
 
@@ -209,8 +209,11 @@ class OmniInference:
         candidates.sort(
             key=lambda key: (-sum(i.strength for i in related[key].values()) / degree[key], key)
         )
-        explaining = list(dict.fromkeys((*targets, *candidates[:MAX_EXPLAINING])))
-        influences = tuple(i for key in explaining for i in related.get(key, {}).values())
+        wanted = (key for key in targets if key not in clamped)
+        explaining = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
+        influences = tuple(
+            i for key in explaining[:MAX_EXPLAINING] for i in related.get(key, {}).values()
+        )
         return Surroundings((*explaining, *clamped), influences), (), (), explaining
 
     def _predicted(
