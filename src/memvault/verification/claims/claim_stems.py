@@ -40,9 +40,7 @@ _SYNONYMS = (
     "warranty guarantee",
     "supplier supply supplies supplied vendor",
 )
-_COMMON_STEM = {
-    stem(word): stem(group.split()[0]) for group in _SYNONYMS for word in group.split()
-}
+_COMMON_STEM = {stem(word): stem(group.split()[0]) for group in _SYNONYMS for word in group.split()}
 # Verbs and nouns of roles that one person holds at a time, each with the role's noun.
 ROLE_VERBS = {
     form: role
