@@ -23,7 +23,7 @@ from memvault.model.search import Insights
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.effects import Direction
 from memvault.reasoning.critique import Advice, ConflictType
-from memvault.reasoning.plans import Trigger
+from memvault.reasoning.tool_plan import Trigger
 from memvault.verification.immunity import Action
 
 

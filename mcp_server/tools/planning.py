@@ -30,10 +30,10 @@ from memvault.curation.tasks.questions import OpenQuestion, open_questions
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
+from memvault.reasoning.entailment import Hierarchy
 from memvault.reasoning.goals import GoalReader, NamedEntity
-from memvault.reasoning.plans import ToolCall, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import FoundMemory, search_plan
-from memvault.reasoning.sentences.entailment import Hierarchy
+from memvault.reasoning.tool_plan import ToolCall, Trigger, plan, trigger_of
 from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of

@@ -28,7 +28,7 @@ from memvault.cognition.pulse import PulseMeter
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import JohariQuadrant
-from memvault.reasoning.sentences.entailment import Hierarchy
+from memvault.reasoning.entailment import Hierarchy
 from tests.benchmarks.figures import percentile
 
 QUESTIONS = 100

@@ -73,6 +73,7 @@ def searcher_over(
         by_id,
         names_in(indexer.names),
         lambda _: [],
+        lambda: 0,
         read=read,
         changed_at=indexer.catalogue.changed_at,
     )

@@ -35,6 +35,8 @@ NOTES = {
     "permanent/Ona Vik.md": "---\ntype: person\n---\nOna Vik is a shipwright.\n",
     "permanent/Night diving.md": "Night diving is safe with two lamps.\n",
     "permanent/Accident report.md": "contradicts:: [[Night diving]]\n\nA lamp failed.\n",
+    "projects/jetty/Jetty fire.md": "---\nproject: jetty\n---\n"
+    + "".join(f"caused by:: [[Spark {n}]]\n\n" for n in range(30)),
     "projects/oven/Clay oven.md": "---\ntype: project\nproject: oven\n---\nSand and straw.\n",
 }
 BUDGET = "What is the budget of the Ferry launch?"
@@ -245,6 +247,30 @@ def test_abduction_finds_what_the_observations_share(caller):
         "omni_infer", query_type="abduction", clamped_nodes=[{"node_id": "Ticket demand"}]
     )["predictions"]
     assert {"Nesting season", "Early tourists"} <= {each["node_content"] for each in causes}
+
+
+@pytest.mark.timeout(60)
+def test_observations_do_not_explain_each_other(caller):
+    names = ["Nesting season", "Ticket demand"]
+    answer = caller.ok(
+        "omni_infer",
+        query_type="abduction",
+        clamped_nodes=[{"node_id": name} for name in names],
+        predict_nodes=names,
+    )
+    assert answer["predictions"] == []  # both are known
+
+
+@pytest.mark.timeout(60)
+def test_many_wanted_explanations_are_predicted_at_once(caller):
+    names = [f"Spark {n}" for n in range(20)]
+    answer = caller.ok(
+        "omni_infer",
+        query_type="abduction",
+        clamped_nodes=[{"node_id": "Jetty fire"}],
+        predict_nodes=names,
+    )
+    assert {each["node_content"] for each in answer["predictions"]} == set(names)
 
 
 def test_clamps_may_be_unsure_or_an_embedding(caller):

@@ -14,7 +14,7 @@ from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.tasks.questions import open_questions
-from memvault.reasoning.sentences.entailment import Hierarchy
+from memvault.reasoning.entailment import Hierarchy
 from tests.integration.caller import Caller
 
 NOTES = {

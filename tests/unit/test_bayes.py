@@ -23,15 +23,9 @@ from memvault.reasoning.bayes.competing_values import (
     competing_values_of,
 )
 from memvault.reasoning.bayes.inference import elimination_cost, posterior
+from memvault.reasoning.bayes.influence_graph import acyclic, influence_graph, truth_table
 from memvault.reasoning.bayes.influences import Influence, Kind
-from memvault.reasoning.bayes.network import (
-    TRUE,
-    Network,
-    Variable,
-    acyclic,
-    surroundings,
-    truth_table,
-)
+from memvault.reasoning.bayes.network import TRUE, Network, Variable
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
 from memvault.reasoning.bayes.question import read_question
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight, wilson
@@ -244,16 +238,16 @@ def test_circles_are_cut_at_their_weakest_link_and_no_node_has_many_parents():
     assert [i.cause for i in acyclic(many)["x"]] == ["c8", "c7", "c6", "c5"]
 
 
-def test_the_surroundings_are_bounded_and_the_strongest_come_first():
+def test_the_influence_graph_is_bounded_and_the_strongest_come_first():
     edges = [influence(f"n{n}", f"n{n + 1}", 0.9) for n in range(100)]
     edges += [influence("n0", f"weak{n}", 0.1) for n in range(100)]
 
     def of(key: str) -> list[Influence]:
         return [each for each in edges if key in (each.cause, each.effect)]
 
-    around = surroundings(["n0"], of)
+    around = influence_graph(["n0"], of)
     assert len(around.nodes) == 40 and around.nodes[:3] == ("n0", "n1", "n2")
-    closed = surroundings(["n0"], of, lambda key: not key.startswith("n"))
+    closed = influence_graph(["n0"], of, lambda key: not key.startswith("n"))
     assert all(key == "n0" or key.startswith("weak") for key in closed.nodes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name, NameRank
 from memvault.verification.claims.claim_extraction import Passages
+from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.claims import ClaimSource
 
 TEXT = "The rent of Marlin is 400 EUR. The boat needs paint."
@@ -71,3 +72,13 @@ def test_the_state_of_the_names_moves_with_every_change_and_only_then() -> None:
     rules.remove("note-1")
     states.append(rules.state())
     assert states[0] != states[1] == states[2] != states[3]
+
+
+def test_a_synonym_of_the_attribute_is_found_as_every_form_of_it_is() -> None:
+    passages = Passages(Names().find, lambda: 0)
+    for asked, text in (
+        ("launch", "The release is on 3 May."),
+        ("end", "The lease closes on 3 May."),
+    ):
+        assert passages.claims(text, source(), stems_of(asked)) == passages.claims(text, source())
+        assert passages.claims(text, source(), stems_of(asked))

@@ -17,7 +17,7 @@ from memvault.model.memory import Memory
 from memvault.model.search import Aspect, Conflict, ConflictSide, Insights, Neighbour
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
-from memvault.reasoning.sentences.entailment import entailment_cones
+from memvault.reasoning.entailment import entailment_cones
 from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
 MAX_FIRST_EDGES = 120  # edges of the first node that are followed

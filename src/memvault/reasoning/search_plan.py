@@ -19,7 +19,7 @@ from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
 from memvault.reasoning.goals import Goal, Need
-from memvault.reasoning.plans import ToolCall
+from memvault.reasoning.tool_plan import ToolCall
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key

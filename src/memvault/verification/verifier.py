@@ -53,7 +53,7 @@ class Verifier:
         memory_of: MemoryOf,
         find_names: FindNames,
         stated_conflicts: StatedConflicts,
-        names_state: Callable[[], int] = lambda: 0,
+        names_state: Callable[[], int],
         *,
         read: Callable[[str], bytes],
         changed_at: ChangedAt,

@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from memvault.model.search import NodeRef, Scope
 from memvault.reasoning.bayes.inference import posterior
+from memvault.reasoning.bayes.influence_graph import influence_graph
 from memvault.reasoning.bayes.influences import Influence, Kind
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network, surroundings
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.stores.graph_view import GraphView, node_ref
 
@@ -80,13 +81,13 @@ class Effects:
         """Effects and causes within ``max_depth`` influences, greatest change first."""
         reader = self._reasoner.influences([key])
         allowed = self._reasoner.allowed(scope)
-        around = surroundings([key], reader.of, allowed)
-        network = around.network(reader.sources_of, self._reasoner.name_of)
+        graph = influence_graph([key], reader.of, allowed)
+        network = graph.network(reader.sources_of, self._reasoner.name_of)
         consequences: list[Consequence] = []
         for one_direction in (Direction.EFFECTS, Direction.CAUSES):
             if direction in (one_direction, Direction.BOTH):
                 best = _best_chains(
-                    self._chains(key, one_direction, max_depth, around.influences), key
+                    self._chains(key, one_direction, max_depth, graph.influences), key
                 )
                 for end, chain in best[:MAX_SHOWN]:
                     consequences.append(self._consequence(network, key, end, one_direction, chain))
@@ -98,9 +99,9 @@ class Effects:
         Chains that lead to it are joined with chains that start at it, if both exist.
         """
         reader = self._reasoner.influences([key])
-        around = surroundings([key], reader.of, self._reasoner.allowed(scope))
-        before = _longest(self._chains(key, Direction.CAUSES, max_depth, around.influences))
-        after = _longest(self._chains(key, Direction.EFFECTS, max_depth, around.influences))
+        graph = influence_graph([key], reader.of, self._reasoner.allowed(scope))
+        before = _longest(self._chains(key, Direction.CAUSES, max_depth, graph.influences))
+        after = _longest(self._chains(key, Direction.EFFECTS, max_depth, graph.influences))
         joined = [
             Chain((*leading.links, *following.links))
             for leading in before

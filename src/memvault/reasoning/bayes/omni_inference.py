@@ -6,7 +6,8 @@ The four directions are those of graph-tools 1.2.5.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from heapq import heappop, heappush
@@ -14,8 +15,9 @@ from heapq import heappop, heappush
 from memvault.model.errors import InvalidParams
 from memvault.model.search import Scope
 from memvault.reasoning.bayes.belief_propagation import propagate
+from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences
-from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
+from memvault.reasoning.bayes.network import TRUE, reachable
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.stores.graph_view import GraphView
@@ -23,7 +25,7 @@ from memvault.stores.graph_view import GraphView
 MAX_PREDICTED = 10
 MAX_RELATIONS = 60  # relations per node that the search for a bridge or an explanation follows
 MAX_VISITED = 400  # nodes that the search for a bridge visits
-MAX_EXPLAINING = 10
+MAX_EXPLAINING = 10  # explanations of one observation, whose table has 2^n entries for n of them
 RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
 
 
@@ -50,14 +52,18 @@ class Predicted:
 class Inferred:
     """The predictions of an inference.
 
-    For a bridge, ``path`` has its influences or relations in order, ``path_nodes`` its nodes.
+    For a bridge, ``path`` has its influences or relations in order.
     """
 
     predictions: tuple[Predicted, ...]
     iterations: int
     converged: bool
     path: tuple[Influence, ...] = ()
-    path_nodes: tuple[str, ...] = ()
+
+    @property
+    def path_nodes(self) -> tuple[str, ...]:
+        """The nodes of the bridge, with both ends; empty without one."""
+        return (self.path[0].cause, *(step.effect for step in self.path)) if self.path else ()
 
     @property
     def overall_confidence(self) -> float:
@@ -93,14 +99,12 @@ class OmniInference:
             CausalInferenceError: the clamped values contradict each other.
         """
         reader = self._reasoner.influences(clamped)
-        around, path, path_nodes, default_targets = self._surroundings(
-            kind, clamped, targets, reader, scope
-        )
-        network = around.network(reader.sources_of, self._reasoner.name_of)
+        graph, found = self._graph(kind, clamped, targets, reader, self._reasoner.allowed(scope))
+        network = graph.network(reader.sources_of, self._reasoner.name_of)
         likelihoods = {key: (1.0 - chance, chance) for key, chance in clamped.items()}
         beliefs = propagate(network, likelihoods, max_iterations)
-        keys = list(dict.fromkeys(targets)) or default_targets
-        stating = _stating(around)
+        keys = list(dict.fromkeys(targets)) or found
+        stating = _stating(graph)
         predicted = [
             self._predicted(key, float(beliefs.probabilities[key][TRUE]), reader, stating)
             for key in keys
@@ -109,39 +113,36 @@ class OmniInference:
         if kind is not Inference.BRIDGE:
             predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
         best = tuple(predicted[: max(MAX_PREDICTED, len(targets))])
-        return Inferred(best, beliefs.iterations, beliefs.converged, path, path_nodes)
+        path = graph.influences if kind is Inference.BRIDGE else ()
+        return Inferred(best, beliefs.iterations, beliefs.converged, path)
 
-    def _surroundings(
+    def _graph(
         self,
         kind: Inference,
         clamped: Mapping[str, float],
         targets: Sequence[str],
         reader: Influences,
-        scope: Scope | None,
-    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
-        """The network's nodes, the bridge if one is requested, and the nodes to predict."""
-        allowed = self._reasoner.allowed(scope)
+        allowed: Callable[[str], bool],
+    ) -> tuple[InfluenceGraph, list[str]]:
+        """The influences between the nodes concerned, and the nodes that this kind finds."""
         if kind is Inference.BRIDGE:
             if len(clamped) != 2:
                 raise InvalidParams("Invalid params: clamped_nodes - a bridge has two ends")
             start, end = clamped
-            path = self._bridge(start, end, reader, scope)
-            path_nodes = (start, *(influence.effect for influence in path)) if path else ()
-            nodes = tuple(dict.fromkeys((*path_nodes, *clamped, *targets)))
-            return Surroundings(nodes, path), path, path_nodes, list(path_nodes[1:-1])
+            path = self._strongest_path(start, end, reader, allowed)
+            between = [step.effect for step in path[:-1]]
+            nodes = dict.fromkeys((start, *between, end, *targets))
+            return InfluenceGraph(tuple(nodes), path), between
         if kind is Inference.ABDUCTION:
-            return (*self._explanations(clamped, targets, reader, scope),)
-        around = surroundings([*clamped, *targets], reader.of, allowed)
-        forward = kind is Inference.FORWARD
-        ends = _reached(clamped, around.influences, forward=forward)
-        return around, (), (), ends
+            return self._explanations(clamped, targets, reader, allowed)
+        graph = influence_graph([*clamped, *targets], reader.of, allowed)
+        return graph, _reached(clamped, graph.influences, forward=kind is Inference.FORWARD)
 
-    def _bridge(
-        self, start: str, end: str, reader: Influences, scope: Scope | None
+    def _strongest_path(
+        self, start: str, end: str, reader: Influences, allowed: Callable[[str], bool]
     ) -> tuple[Influence, ...]:
         """The strongest path between two nodes (Dijkstra over -log strength, discounted at hubs by
         log2(1 + degree)); empty if none is found within `MAX_VISITED` nodes."""
-        allowed = self._reasoner.allowed(scope)
         best: dict[str, float] = {start: 0.0}
         via: dict[str, Influence] = {}
         heap: list[tuple[float, str]] = [(0.0, start)]
@@ -173,10 +174,9 @@ class OmniInference:
         clamped: Mapping[str, float],
         targets: Sequence[str],
         reader: Influences,
-        scope: Scope | None,
-    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
+        allowed: Callable[[str], bool],
+    ) -> tuple[InfluenceGraph, list[str]]:
         """Candidate explanations: stated causes, and nodes related to several observations."""
-        allowed = self._reasoner.allowed(scope)
         related: dict[str, dict[str, Influence]] = {}
         for observed in clamped:
             causal = {
@@ -209,9 +209,12 @@ class OmniInference:
         candidates.sort(
             key=lambda key: (-sum(i.strength for i in related[key].values()) / degree[key], key)
         )
-        explaining = list(dict.fromkeys((*targets, *candidates[:MAX_EXPLAINING])))
-        influences = tuple(i for key in explaining for i in related.get(key, {}).values())
-        return Surroundings((*explaining, *clamped), influences), (), (), explaining
+        wanted = (key for key in targets if key not in clamped)
+        explaining = list(dict.fromkeys((*wanted, *candidates[:MAX_EXPLAINING])))
+        influences = tuple(
+            i for key in explaining[:MAX_EXPLAINING] for i in related.get(key, {}).values()
+        )
+        return InfluenceGraph((*explaining, *clamped), influences), explaining
 
     def _predicted(
         self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
@@ -221,10 +224,10 @@ class OmniInference:
         return Predicted(key, value, 1.0 - (high - low))
 
 
-def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
+def _stating(graph: InfluenceGraph) -> dict[str, dict[str, float]]:
     """The notes that state the influences of each node, with their weights."""
     weights_by_node: dict[str, dict[str, float]] = {}
-    for influence in around.influences:
+    for influence in graph.influences:
         for key in (influence.cause, influence.effect):
             weights = weights_by_node.setdefault(key, {})
             weights.update({s.memory_id: s.weight for s in influence.stated if s.memory_id != key})
@@ -232,21 +235,12 @@ def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
 
 
 def _reached(
-    start: Mapping[str, float], influences: Sequence[Influence], *, forward: bool
+    clamped: Mapping[str, float], influences: Sequence[Influence], *, forward: bool
 ) -> list[str]:
     """Nodes reachable from the clamped ones in one direction, nearest first."""
-    neighbours: dict[str, list[str]] = {}
+    following: dict[str, list[str]] = defaultdict(list)
     for influence in influences:
-        start_key, end = (
-            (influence.cause, influence.effect) if forward else (influence.effect, influence.cause)
-        )
-        neighbours.setdefault(start_key, []).append(end)
-    reached = dict.fromkeys(start)
-    waiting = list(start)
-    while waiting:
-        key = waiting.pop(0)
-        for neighbour in neighbours.get(key, ()):
-            if neighbour not in reached:
-                reached[neighbour] = None
-                waiting.append(neighbour)
-    return [key for key in reached if key not in start]
+        ends = (influence.cause, influence.effect)
+        first, second = ends if forward else ends[::-1]
+        following[first].append(second)
+    return [key for key in reachable(clamped, following.__getitem__) if key not in clamped]

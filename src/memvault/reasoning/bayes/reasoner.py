@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 
 from memvault.config.settings import ReasoningSettings
 from memvault.model.memory import Memory
@@ -20,8 +21,9 @@ from memvault.reasoning.bayes.competing_values import (
     weighed_witnesses,
 )
 from memvault.reasoning.bayes.inference import posterior
+from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
 from memvault.reasoning.bayes.question import (
     EvidenceUsed,
     Outcome,
@@ -174,11 +176,11 @@ class Reasoner:
     def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityResult:
         evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         reader = self.influences([target, *evidence_ids])
-        around = surroundings([target, *evidence_ids], reader.of, self.allowed(query.scope))
-        network = around.network(reader.sources_of, self.name_of)
+        graph = influence_graph([target, *evidence_ids], reader.of, self.allowed(query.scope))
+        network = graph.network(reader.sources_of, self.name_of)
         touching = [
             influence
-            for influence in around.influences
+            for influence in graph.influences
             if target in (influence.cause, influence.effect)
         ]
         own_weight = reader.sources_of(target)
@@ -193,8 +195,8 @@ class Reasoner:
         )
         return replace(
             answer,
-            evidence=self._evidence(query, target, around, network),
-            notice=self._unconnected(query, around, [target]),
+            evidence=self._evidence(query, target, graph, network),
+            notice=self._unconnected(query, graph, [target]),
         )
 
     def _answer_for_values(
@@ -208,14 +210,14 @@ class Reasoner:
         def between_notes_only(key: str) -> Iterable[Influence]:
             return (influence for influence in reader.of(key) if influence.between_notes)
 
-        around = surroundings(
+        graph = influence_graph(
             [*notes, *evidence_ids], between_notes_only, self.allowed(query.scope)
         )
         strongest = {
             note: max(w for witness, w in weights if witness.claim.source.note_id == note)
             for note in notes
         }
-        network = around.network(
+        network = graph.network(
             lambda key: strongest[key] if key in strongest else reader.sources_of(key),
             self.name_of,
         )
@@ -225,13 +227,13 @@ class Reasoner:
         evidence = [self._of_witness(witness, w, competing) for witness, w in weights]
         evidence += [
             used
-            for used in self._evidence(query, VALUE, around, network)
+            for used in self._evidence(query, VALUE, graph, network)
             if used.memory_id not in notes
         ]
         return replace(
             answer,
             evidence=tuple(sorted(evidence, key=lambda used: -used.weight)),
-            notice=_joined(_unconfirmed(competing), self._unconnected(query, around, notes)),
+            notice=_joined(_unconfirmed(competing), self._unconnected(query, graph, notes)),
         )
 
     def _posterior(
@@ -279,7 +281,7 @@ class Reasoner:
         )
 
     def _evidence(
-        self, query: ProbabilityQuery, target: str, around: Surroundings, network: Network
+        self, query: ProbabilityQuery, target: str, graph: InfluenceGraph, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target, first those about the target itself."""
         evidence_ids = {*query.given, *query.interventions}
@@ -292,7 +294,7 @@ class Reasoner:
         if note is not None:
             sources = self.influences([note.id]).sources_of(note.id)
             used.append((0, EvidenceUsed(note.id, note.title, note.path, WHOLE_NOTE, sources)))
-        for influence in around.influences:
+        for influence in graph.influences:
             is_kept = influence.cause in relevant.parents.get(influence.effect, ())
             ends = (influence.cause, influence.effect)
             if not is_kept or informing.isdisjoint(ends):
@@ -312,9 +314,10 @@ class Reasoner:
         )  # fmt: skip
 
     def _unconnected(
-        self, query: ProbabilityQuery, around: Surroundings, targets: Sequence[str]
+        self, query: ProbabilityQuery, graph: InfluenceGraph, targets: Sequence[str]
     ) -> str | None:
-        reached = _connected(targets, around.influences)
+        ends = [(influence.cause, influence.effect) for influence in graph.influences]
+        reached = reachable(targets, lambda key: chain.from_iterable(e for e in ends if key in e))
         unreached = [key for key in (*query.given, *query.interventions) if key not in reached]
         if not unreached:
             return None
@@ -361,18 +364,3 @@ def _statement_variables(network: Network) -> set[str]:
 
 def _states(truths: Truths) -> dict[str, int]:
     return {key: TRUE if value else FALSE for key, value in truths.items()}
-
-
-def _connected(start: Iterable[str], influences: Sequence[Influence]) -> set[str]:
-    reached = set(start)
-    waiting = list(reached)
-    neighbours: dict[str, list[str]] = {}
-    for influence in influences:
-        neighbours.setdefault(influence.cause, []).append(influence.effect)
-        neighbours.setdefault(influence.effect, []).append(influence.cause)
-    while waiting:
-        for key in neighbours.get(waiting.pop(), ()):
-            if key not in reached:
-                reached.add(key)
-                waiting.append(key)
-    return reached

@@ -19,7 +19,7 @@ from memvault.verification.claims.attribute_words import attribute_words
 from memvault.verification.claims.claim_patterns import role_words, roles_in
 from memvault.verification.claims.claim_stems import stems_among, substrings_for
 from memvault.verification.claims.claims import NAME, TEXT, Claim, ClaimSource
-from memvault.verification.claims.clause import Clause, LazyClaim, NoteContext
+from memvault.verification.claims.clause import Clause, NoteContext
 from memvault.verification.claims.clause_words import (
     CLAUSE_BREAK,
     FORMER,
@@ -75,8 +75,8 @@ class Passage:
         """The claims in the order of the text.
 
         Args:
-            attribute_stems: leave out sentences without a claim about an attribute with one of
-                these stems.
+            attribute_stems: leave out sentences that cannot state a value of an attribute with one
+                of these stems.
         """
         if attribute_stems is None:
             return [claim for sentence in self._sentences for claim in sentence.claims(self._note)]
@@ -87,7 +87,7 @@ class Passage:
             claim
             for sentence in self._sentences
             if _has_any(substrings, sentence.low) and sentence.may_state(attribute_stems)
-            for claim in sentence.claims(self._note, attribute_stems)
+            for claim in sentence.claims(self._note)
         ]
 
 
@@ -103,7 +103,6 @@ class _Sentence:
         self.low = raw.lower()
         self._raw = raw
         self._following = following
-        self._attributes: frozenset[str] | None = None  # stems of its claims' attributes
         self._claims: list[Claim] | None = None
 
     @cached_property
@@ -123,27 +122,15 @@ class _Sentence:
         """Whether the sentence may state a value of an attribute with one of these stems."""
         return not self._stems.isdisjoint(attribute_stems)
 
-    def claims(
-        self, note: NoteContext, attribute_stems: frozenset[str] | None = None
-    ) -> list[Claim]:
-        """The claims of the sentence; empty if none is about a wanted attribute."""
-        attributes = self._attributes
-        if (
-            attribute_stems is not None
-            and attributes is not None
-            and attributes.isdisjoint(attribute_stems)
-        ):
-            return []
+    def claims(self, note: NoteContext) -> list[Claim]:
+        """The claims of the sentence."""
         if self._claims is None:
-            lazy_claims = list(_lazy_claims(self._readable, note)) if self._readable else []
-            self._attributes = frozenset(stem for lazy in lazy_claims for stem in lazy.attribute)
-            if attribute_stems is not None and self._attributes.isdisjoint(attribute_stems):
-                return []
-            self._claims = [lazy.read() for lazy in lazy_claims]
-            if lazy_claims and is_doubtful(self._raw, note.source.heading):
-                self._claims = [replace(claim, asserted=False) for claim in self._claims]
-            if lazy_claims and RETRACTION.match(readable(self._following)):
-                self._claims = [replace(claim, outdated=True) for claim in self._claims]
+            claims = list(_claims_in(self._readable, note)) if self._readable else []
+            if claims and is_doubtful(self._raw, note.source.heading):
+                claims = [replace(claim, asserted=False) for claim in claims]
+            if claims and RETRACTION.match(readable(self._following)):
+                claims = [replace(claim, outdated=True) for claim in claims]
+            self._claims = claims
         return self._claims
 
 
@@ -151,7 +138,7 @@ def _has_any(substrings: Sequence[str], low: str) -> bool:
     return any(map(low.__contains__, substrings))  # half the time of a generator
 
 
-def _lazy_claims(sentence: str, note: NoteContext) -> Iterator[LazyClaim]:
+def _claims_in(sentence: str, note: NoteContext) -> Iterator[Claim]:
     pair = _KEY_VALUE.match(sentence)
     if pair is not None and len(pair["value"].split()) <= MAX_FIELD_WORDS:
         key = Clause(sentence, pair["key"].strip(" *_-"), note.names(pair["key"]), note, ())
@@ -210,7 +197,7 @@ def _is_qualifier(clause: str) -> bool:
 # -- "key: value" ---------------------------------------------------------------------------------
 
 
-def _field_claim(sentence: str, key: Clause, value: str, note: NoteContext) -> LazyClaim | None:
+def _field_claim(sentence: str, key: Clause, value: str, note: NoteContext) -> Claim | None:
     """The claim of a field; None if its value is a list, or more than a few words."""
     words = [token.low for token in key.tokens if token.is_content]
     clause = Clause(sentence, value, key.names, note, ())
@@ -240,7 +227,7 @@ def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
 # -- prose ----------------------------------------------------------------------------------------
 
 
-def _prose_claims(clause: Clause) -> Iterator[LazyClaim]:
+def _prose_claims(clause: Clause) -> Iterator[Claim]:
     tokens = clause.tokens if clause.amounts else []
     for place, token in enumerate(tokens):
         if token.amount < 0 or (
@@ -269,7 +256,7 @@ class Passages:
     def __init__(
         self,
         find_names: FindNames,
-        state: Callable[[], int] = lambda: 0,
+        state: Callable[[], int],
         max_cached: int = MAX_CACHED,
     ) -> None:
         self._find_names = find_names

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memvault.verification.claims.claim_stems import ROLE_VERBS, stems_of
-from memvault.verification.claims.claims import NAME
-from memvault.verification.claims.clause import Clause, LazyClaim, Token
+from memvault.verification.claims.claims import NAME, Claim
+from memvault.verification.claims.clause import Clause, Token
 
 _TO_BE = frozenset(("is", "was", "be", "became"))
 _MAX_DISTANCE = 4  # words between a name and its role
@@ -42,7 +42,7 @@ def role_words(words: Sequence[str]) -> Iterator[str]:
             yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # hyphens split words
 
 
-def roles_in(clause: Clause) -> Iterator[LazyClaim]:
+def roles_in(clause: Clause) -> Iterator[Claim]:
     """The claims of a clause about who holds a role; none if it has more than two names."""
     names = _names(clause.tokens) if clause.names else []
     if len(names) == 1:
@@ -68,7 +68,7 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
     return names
 
 
-def _role_verb_of_one(clause: Clause, name: _Name) -> LazyClaim | None:
+def _role_verb_of_one(clause: Clause, name: _Name) -> Claim | None:
     before = clause.tokens[max(0, name.first - _MAX_DISTANCE) : name.first]
     after = clause.tokens[name.last + 1 : name.last + 1 + _MAX_DISTANCE]
     role = _role([token.low for token in (*before, *after)])
@@ -84,7 +84,7 @@ def _only_other(clause: Clause, name: _Name) -> str | None:
     return next(iter(subjects)) if len(subjects) == 1 and name.key not in subjects else None
 
 
-def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> LazyClaim | None:
+def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> Claim | None:
     low = [token.low for token in clause.tokens]
     between = low[first.last + 1 : second.first]
     before = low[max(0, first.first - _MAX_DISTANCE) : first.first]
@@ -100,7 +100,7 @@ def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> LazyClaim 
     return clause.claim([role], NAME + value.key, value.text, subject=subject.key)
 
 
-def _role_noun_of_two(clause: Clause, first: _Name, second: _Name) -> LazyClaim | None:
+def _role_noun_of_two(clause: Clause, first: _Name, second: _Name) -> Claim | None:
     """The claim in which any noun after *is the*, or before *is*, joins two names."""
     between = clause.tokens[first.last + 1 : second.first]
     low = [token.low for token in between]
@@ -115,7 +115,7 @@ def _role_noun_of_two(clause: Clause, first: _Name, second: _Name) -> LazyClaim 
     return None
 
 
-def _role_noun_of_one(clause: Clause, name: _Name) -> LazyClaim | None:
+def _role_noun_of_one(clause: Clause, name: _Name) -> Claim | None:
     """Like `_role_noun_of_two` with one name, in a note about the other: "the caretaker is Ada"."""
     before, after = clause.tokens[: name.first], clause.tokens[name.last + 1 :]
     words: Sequence[Token] = ()
@@ -137,9 +137,7 @@ def _index_after_is(low: Sequence[str]) -> int:
     return 0
 
 
-def _role_claim(
-    clause: Clause, words: Sequence[Token], subject: str, value: _Name
-) -> LazyClaim | None:
+def _role_claim(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Claim | None:
     if not 1 <= len(words) <= _MAX_ROLE_WORDS or not all(token.is_content for token in words):
         return None
     role = [token.low for token in words]

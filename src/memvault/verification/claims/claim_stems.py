@@ -40,10 +40,7 @@ _SYNONYMS = (
     "warranty guarantee",
     "supplier supply supplies supplied vendor",
 )
-_SYNONYM_STEMS = [stem(word) for group in _SYNONYMS for word in group.split()]
-_SYNONYM_STEM = {
-    stem(word): stem(group.split()[0]) for group in _SYNONYMS for word in group.split()
-}
+_COMMON_STEM = {stem(word): stem(group.split()[0]) for group in _SYNONYMS for word in group.split()}
 # Verbs and nouns of roles that one person holds at a time, each with the role's noun.
 ROLE_VERBS = {
     form: role
@@ -70,7 +67,7 @@ def canonical_stem(word: str) -> str:
         return role
     word_stem = stem(IRREGULAR_FORMS.get(word, word))
     joined_stem = stem(word.replace("-", "")) if "-" in word else word_stem
-    return _SYNONYM_STEM.get(joined_stem) or _SYNONYM_STEM.get(word_stem, word_stem)
+    return _COMMON_STEM.get(joined_stem) or _COMMON_STEM.get(word_stem, word_stem)
 
 
 @lru_cache(maxsize=1_000)
@@ -79,12 +76,9 @@ def substrings_for(stems: frozenset[str]) -> tuple[str, ...]:
 
     They allow a quick check before a sentence is read.
     """
-    forms = {
-        word
-        for word in (*ROLE_VERBS, *IRREGULAR_FORMS, *_SYNONYM_STEMS)
-        if canonical_stem(word) in stems
-    }
-    return tuple(stems | forms)
+    forms = {word for word in (*ROLE_VERBS, *IRREGULAR_FORMS) if canonical_stem(word) in stems}
+    synonyms = {word_stem for word_stem, common in _COMMON_STEM.items() if common in stems}
+    return tuple(stems | forms | synonyms)
 
 
 def attribute_of(words: Sequence[str]) -> frozenset[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from memvault.search.relations.edge_templates import literals
@@ -110,13 +110,6 @@ class Token(NamedTuple):
         )
 
 
-class LazyClaim(NamedTuple):
-    """A claim with only its attribute read; ``read`` gives the whole claim."""
-
-    attribute: frozenset[str]
-    read: Callable[[], Claim]
-
-
 class Clause:
     """A part of a sentence with one statement, or several of one kind.
 
@@ -156,7 +149,7 @@ class Clause:
         *,
         subject: str | None = None,
         single_valued: bool = False,
-    ) -> LazyClaim | None:
+    ) -> Claim | None:
         """The claim that the attribute named by these words has this value.
 
         None if the words name no attribute.
@@ -168,30 +161,6 @@ class Clause:
         attribute = attribute_of(words)
         if not attribute:
             return None
-        label = " ".join(words)
-        return LazyClaim(
-            attribute,
-            partial(
-                self._read_claim,
-                attribute,
-                label,
-                value,
-                value_text,
-                subject,
-                single_valued=single_valued,
-            ),
-        )
-
-    def _read_claim(
-        self,
-        attribute: frozenset[str],
-        label: str,
-        value: Amount | str,
-        value_text: str,
-        subject: str | None,
-        *,
-        single_valued: bool,
-    ) -> Claim:
         names = self.names or (self._outside if len(self._outside) == 1 else ())
         note, low = self.note, f" {self.text.lower()} "
         amount = value if isinstance(value, Amount) else None
@@ -200,7 +169,7 @@ class Clause:
             subjects=frozenset({subject}) if subject else note.subjects(names),
             names_subject=bool(names),
             attribute=attribute,
-            label=label,
+            label=" ".join(words),
             value=value,
             value_text=value_text,
             sentence=self.sentence,
