@@ -11,13 +11,12 @@ import yaml
 from frontmatter.default_handlers import SafeLoader, YAMLHandler
 
 from memvault.model.note import FrontmatterProblem
+from memvault.vault.frontmatter.fences import match_frontmatter
 
 MAX_VALUES = 10_000
 MAX_DEPTH = 20
 MAX_YAML_DEPTH = 64
 
-_FENCE = re.compile(r"---[ \t]*(?:\n|\Z)")
-_CLOSE = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _KEY_LINE = re.compile(
     r"(?P<key>[^\s#:\-\[\]{}&*!|>'\"%@`,][^:\n]{0,99}?)[ \t]*:(?:[ \t]+|$)(?P<value>.*)"
 )
@@ -124,16 +123,14 @@ def read_header(text: str) -> Header:
 
     Text without any key between two ``---`` lines is body text between two rules.
     """
-    opening = _FENCE.match(text)
-    closing = _CLOSE.search(text, opening.end()) if opening else None
-    if opening is None or closing is None:
+    match = match_frontmatter(text)
+    if match is None:
         return Header()
-    source = text[opening.end() : closing.start()]
+    source = match["header"]
     values, problem = load_yaml(source)
     if problem is not None and not values:
         return Header(problem=problem)
-    body_line = source.count("\n") + 3
-    return Header(values, source, closing.end(), body_line, problem)
+    return Header(values, source, match.end(), source.count("\n") + 3, problem)
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
