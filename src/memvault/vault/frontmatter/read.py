@@ -257,10 +257,7 @@ def strings_of(value: Any) -> Iterator[str]:
             yield f"[[{', '.join(str(part) for part in value[0])}]]"
             return
         for item in value:
-            if isinstance(item, list) and len(item) == 1 and isinstance(item[0], list):
-                yield from strings_of(item)
-            else:
-                yield from strings_of(item)
+            yield from strings_of(item)
 
 
 def _all_plain(items: list[Any]) -> bool:
