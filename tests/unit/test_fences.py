@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memvault.curation.origins.sentence_digests import units
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
-from memvault.vault.frontmatter.read import read_header
+from memvault.vault.frontmatter.read import read_frontmatter
 
 LINES = st.lists(
     st.sampled_from(["---", "--- ", "...", "", "key: value", "id: x", "Text.", "----"]), max_size=8
@@ -21,10 +21,10 @@ def test_the_split_is_the_readers(lines: list[str], newline: str, marked: bool) 
     plain = "\n".join(lines)
     note = ("\ufeff" if marked else "") + newline.join(lines)
     source, body = split_frontmatter(note)
-    header = read_header(plain)
-    if header.values:  # without a key the lines are text between two rules
-        assert source.replace(newline, "\n") == header.source
-        assert body.replace(newline, "\n") == plain[header.body_start :]
+    frontmatter = read_frontmatter(plain)
+    if frontmatter.values:  # without a key the lines are text between two rules
+        assert source.replace(newline, "\n") == frontmatter.source
+        assert body.replace(newline, "\n") == plain[frontmatter.body_start :]
     assert split_frontmatter(note.encode()) == (source.encode(), body.encode())
     assert note.endswith(body)
 

@@ -41,11 +41,11 @@ class WrittenNumber(float):
         return number
 
 
-class HeaderLoader(SafeLoader):  # type: ignore[misc]
+class FrontmatterLoader(SafeLoader):  # type: ignore[misc]
     """YAML as Obsidian reads it (1.2 core), with dates.
 
     YAML 1.1 reads ``no`` as false, ``12:30`` as 750 and ``010`` as 8, and fails on the whole
-    header for a date such as 2026-13-45.
+    block for a date such as 2026-13-45.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and type are PyYAML's
@@ -81,11 +81,13 @@ def _decimal(loader: Any, node: Any) -> Any:
     return WrittenNumber(text) if is_other else number
 
 
-HeaderLoader.add_implicit_resolver(
+FrontmatterLoader.add_implicit_resolver(
     _BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), "tTfF"
 )
-HeaderLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), "-+0123456789")
-HeaderLoader.add_implicit_resolver(
+FrontmatterLoader.add_implicit_resolver(
+    _INT, re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), "-+0123456789"
+)
+FrontmatterLoader.add_implicit_resolver(
     _FLOAT,
     re.compile(
         r"(?:[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)\.[0-9]*)(?:[eE][-+]?[0-9]+)?"
@@ -93,14 +95,14 @@ HeaderLoader.add_implicit_resolver(
     ),
     "-+0123456789.",
 )
-HeaderLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
-HeaderLoader.add_constructor(_INT, _integer)
-HeaderLoader.add_constructor(_FLOAT, _decimal)
-HeaderLoader.add_multi_constructor("", _untagged)
+FrontmatterLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+FrontmatterLoader.add_constructor(_INT, _integer)
+FrontmatterLoader.add_constructor(_FLOAT, _decimal)
+FrontmatterLoader.add_multi_constructor("", _untagged)
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class Frontmatter:
     """A note's frontmatter.
 
     Attributes:
@@ -118,40 +120,47 @@ class Header:
     problem: FrontmatterProblem | None = None
 
 
-def read_header(text: str) -> Header:
+def read_frontmatter(text: str) -> Frontmatter:
     """Read the frontmatter of a note with ``\\n`` line ends. Never raises.
 
     Text without any key between two ``---`` lines is body text between two rules.
     """
     match = match_frontmatter(text)
     if match is None:
-        return Header()
+        return Frontmatter()
     source = match["header"]
     values, problem = load_yaml(source)
     if problem is not None and not values:
-        return Header(problem=problem)
-    return Header(values, source, match.end(), source.count("\n") + 3, problem)
+        return Frontmatter(problem=problem)
+    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem)
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
-    """The values of a header's YAML, and the problem of malformed YAML.
+    """The values of the YAML between the fences, and its problem if it is malformed.
 
     Malformed YAML gives the values of its readable lines."""
+    loaded = _loaded(source)
+    if isinstance(loaded, FrontmatterProblem):
+        return _values_of_lines(source), loaded
+    return _Bounded().mapping(loaded), None
+
+
+def _loaded(source: str) -> dict[Any, Any] | FrontmatterProblem:
     try:
         if is_deep(source):
-            return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
-        loaded = YAMLHandler().load(source, Loader=HeaderLoader)
+            return FrontmatterProblem(2, "it is nested too deeply")
+        loaded = YAMLHandler().load(source, Loader=FrontmatterLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = str(getattr(error, "problem", None) or "it is not valid YAML")
-        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, problem)
+        return FrontmatterProblem((mark.line if mark else 0) + 2, problem)
     except _VALUE_ERRORS:
-        return read_lines(source), FrontmatterProblem(2, "a value cannot be read")
+        return FrontmatterProblem(2, "a value cannot be read")
     if loaded is None:
-        return {}, None
+        return {}
     if not isinstance(loaded, dict):
-        return read_lines(source), FrontmatterProblem(2, "it is not a list of `key: value` lines")
-    return _Bounded().mapping(loaded), None
+        return FrontmatterProblem(2, "it is not a list of `key: value` lines")
+    return loaded
 
 
 def is_deep(source: str) -> bool:
@@ -159,7 +168,7 @@ def is_deep(source: str) -> bool:
     if _MAYBE_DEEP.search(source) is None:
         return False
     depth = 0
-    for event in yaml.parse(source, Loader=HeaderLoader):
+    for event in yaml.parse(source, Loader=FrontmatterLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_YAML_DEPTH:
@@ -169,7 +178,7 @@ def is_deep(source: str) -> bool:
     return False
 
 
-def read_lines(source: str) -> dict[str, Any]:
+def _values_of_lines(source: str) -> dict[str, Any]:
     """The readable values of malformed YAML.
 
     Each ``key: value`` line is read by itself, ``- item`` lines as lists."""
@@ -193,7 +202,7 @@ def read_value(text: str) -> Any:
     if text.startswith("[["):
         return text
     try:
-        loaded = None if is_deep(text) else YAMLHandler().load(text, Loader=HeaderLoader)
+        loaded = None if is_deep(text) else YAMLHandler().load(text, Loader=FrontmatterLoader)
     except (yaml.YAMLError, *_VALUE_ERRORS):
         return text
     return (
@@ -205,7 +214,7 @@ def is_malformed(text: str) -> bool:
     """Whether a property's value cannot be read as YAML, such as a quoted text without its end."""
     try:
         if not is_deep(text):
-            YAMLHandler().load(text, Loader=HeaderLoader)
+            YAMLHandler().load(text, Loader=FrontmatterLoader)
     except (yaml.YAMLError, *_VALUE_ERRORS):
         return True
     return False
@@ -243,7 +252,7 @@ class _Bounded:
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """Every string in a header value, depth first.
+    """Every string in a property's value, depth first.
 
     ``[[Name]]`` without quotes is a list in a list in YAML; it is returned as the wikilink.
     """
