@@ -37,7 +37,7 @@ from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.frontmatter.read import read_header
+from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.links import obsidian_address
 from memvault.vault.parse import parse_note
 
@@ -196,7 +196,7 @@ class CuratePage:
 
     def _body(self, memory: Memory) -> str:
         text = self._text_of(memory).replace("\r\n", "\n").replace("\r", "\n")
-        return text[read_header(text).body_start :].strip("\n")
+        return text[read_frontmatter(text).body_start :].strip("\n")
 
     def _text_of(self, memory: Memory) -> str:
         try:

@@ -27,7 +27,7 @@ from memvault.model.graph import STATED
 from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
-from memvault.vault.frontmatter.read import read_header, strings_of
+from memvault.vault.frontmatter.read import read_frontmatter, strings_of
 from memvault.vault.links import obsidian_address
 from memvault.vault.parse import content_hash
 
@@ -93,8 +93,8 @@ class MemoryPage:
         data = container.vault.read(memory.path)
         text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        header = read_header(text)
-        body = text[header.body_start :]
+        frontmatter = read_frontmatter(text)
+        body = text[frontmatter.body_start :]
         record = container.live.catalogue.record(memory.path)
         changes = container.curator.history.lineage(memory.id, MAX_CHANGES, memory.path)
         return self._site.render(
@@ -107,7 +107,9 @@ class MemoryPage:
             version=content_hash(data),
             seen={memory.id: content_hash(data)},
             problem=record.frontmatter_problem if record else None,
-            tags=[tag for name in ("tags", "tag") for tag in strings_of(header.values.get(name))],
+            tags=[
+                tag for name in ("tags", "tag") for tag in strings_of(frontmatter.values.get(name))
+            ],
             obsidian=obsidian_address(container.vault.root.name, memory.path),
             origin=self._origin(memory),
             node=box.memory_nodes.get(memory.id),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import ReadOnlyDocument
 from memvault.model.note import ParsedNote
-from memvault.vault.documents import note_text
+from memvault.vault.documents import document_text
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
@@ -20,7 +20,7 @@ from tests.documents import CANVAS, make_pdf
 
 
 def parsed(path: str, data: bytes) -> ParsedNote:
-    return parse_note(path, note_text(path, data))
+    return parse_note(path, document_text(path, data))
 
 
 def test_a_pdf_is_a_note_with_its_pages_as_headings():
@@ -36,7 +36,7 @@ def test_a_pdf_is_a_note_with_its_pages_as_headings():
         "The lease ends in May.",
         "The rent is 900 Euro.",
     ]
-    text = note_text("docs/Lease.pdf", data).decode().split("\n")
+    text = document_text("docs/Lease.pdf", data).decode().split("\n")
     for block in note.blocks:
         for sentence in block.sentences:
             assert sentence.text in text[sentence.line - 1]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memvault.curation.origins.sentence_digests import units
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
-from memvault.vault.frontmatter.read import read_header
+from memvault.vault.frontmatter.read import read_frontmatter
 
 LINES = st.lists(
     st.sampled_from(["---", "--- ", "...", "", "key: value", "id: x", "Text.", "----"]), max_size=8
@@ -16,15 +16,15 @@ LINES = st.lists(
 ID = "0192f0c1-1111-7222-8333-444455556666"
 
 
-@given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
+@given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_the_split_is_the_readers(lines: list[str], newline: str, marked: bool) -> None:
     plain = "\n".join(lines)
     note = ("\ufeff" if marked else "") + newline.join(lines)
     source, body = split_frontmatter(note)
-    header = read_header(plain)
-    if header.values:  # without a key the lines are text between two rules
-        assert source.replace("\r\n", "\n") == header.source
-        assert body.replace("\r\n", "\n") == plain[header.body_start :]
+    frontmatter = read_frontmatter(plain)
+    if frontmatter.values:  # without a key the lines are text between two rules
+        assert source.replace(newline, "\n") == frontmatter.source
+        assert body.replace(newline, "\n") == plain[frontmatter.body_start :]
     assert split_frontmatter(note.encode()) == (source.encode(), body.encode())
     assert note.endswith(body)
 
@@ -37,6 +37,7 @@ def test_a_note_without_both_fences_is_all_text(note: str) -> None:
 def test_an_id_counts_only_in_the_frontmatter() -> None:
     assert claimed_id(f'---\nid: "{ID.upper()}"\n---\nText.\n'.encode()) == ID
     assert claimed_id(f"---\ntitle: Ada\n---\nid: {ID}\n".encode()) == ""
+    assert claimed_id(f"---\rid: {ID}\r---\rText.\r".encode()) == ID
     assert claimed_id(f"id: {ID}\n".encode()) == ""
 
 

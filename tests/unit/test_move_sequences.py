@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memvault.curation.changes.undo import undoable
 from memvault.model.errors import InvalidParams, NoteConflict, NoteNotFound
-from memvault.vault.documents import is_canvas, note_text
+from memvault.vault.documents import document_text, is_canvas
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 from tests.desk import Desk
@@ -168,7 +168,7 @@ class Moving:
 
 def _text_cards(path: str, data: bytes) -> bytes:
     """The text of a canvas without its file cards, which show the note of exactly one path."""
-    return note_text(path, re.sub(rb'"type":\s*"file"', b'"type": "group"', data))
+    return document_text(path, re.sub(rb'"type":\s*"file"', b'"type": "group"', data))
 
 
 def _without_links(text: bytes) -> bytes:

@@ -17,7 +17,7 @@ from memvault.cognition.pulse import PulseMeter
 from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
-from memvault.vault.frontmatter.read import read_header
+from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.parse import decode
 
 logger = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ class MemoryNodes:
 def _body(data: bytes) -> str:
     """A note's text below its frontmatter, cut after the last whole line that fits into a node."""
     text = decode(data, MAX_BYTES).text
-    text = text[read_header(text).body_start :].strip("\n")
+    text = text[read_frontmatter(text).body_start :].strip("\n")
     if len(text) <= MAX_CONTENT_CHARS:
         return text
     return text[: text.rfind("\n", 0, MAX_CONTENT_CHARS) + 1 or MAX_CONTENT_CHARS]

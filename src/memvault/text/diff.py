@@ -1,4 +1,4 @@
-"""The difference of two sequences, computed as fast if elements repeat."""
+"""The difference of two sequences, fast even if elements repeat."""
 
 from __future__ import annotations
 

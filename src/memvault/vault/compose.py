@@ -106,22 +106,21 @@ def first_heading(content: str) -> str | None:
     return None
 
 
-def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
+def title_of(content: str) -> str:
     """A title for untitled text: its first heading, else its first sentence.
 
-    At most ``limit`` characters; a cut is made between words and marked by ``…``. Empty if the
-    text has no words outside code.
+    At most `MAX_TITLE_CHARS`; a cut is made between words and marked by ``…``. Empty if the text
+    has no words outside code.
     """
     line = _first_words(content)
     if not line:
         return ""
-    ends = (start for start in sentence_starts(line) if start > min(MIN_TITLE_CHARS, limit))
-    line = line[: next(ends, None)].rstrip()
-    line = line.rstrip(" .。:;,")
-    if len(line) <= limit:
+    ends = (start for start in sentence_starts(line) if start > MIN_TITLE_CHARS)
+    line = line[: next(ends, None)].rstrip().rstrip(" .。:;,")
+    if len(line) <= MAX_TITLE_CHARS:
         return line
-    cut = line[: limit - 1]
-    at_word = cut.rsplit(" ", 1)[0] if " " in cut and not line[limit - 1].isspace() else cut
+    cut, following = line[: MAX_TITLE_CHARS - 1], line[MAX_TITLE_CHARS - 1]
+    at_word = cut.rsplit(" ", 1)[0] if " " in cut and not following.isspace() else cut
     return at_word.rstrip(" .,:;-") + "…"
 
 

@@ -1,8 +1,8 @@
 """Reads documents among notes: PDF files and Obsidian's canvases.
 
-A document is indexed as a note with its text (`note_text`). A PDF becomes plain text with a line
-``Page 3`` in front of each page, marked by a form feed as by pdftotext, and `parse_pages` parses
-that. A canvas becomes Markdown with a heading ``Card 3`` for each card, and its connections.
+A document is indexed as a note with its text (`document_text`). A PDF becomes plain text with a
+line ``Page 3`` in front of each page, marked by a form feed as by pdftotext, and `parse_pages`
+parses that. A canvas becomes Markdown with a heading ``Card 3`` for each card, and its connections.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class DocumentTexts:
             cached = self._texts.get(key)
         if cached is not None:
             return cached
-        text = note_text(path, place.read_bytes())
+        text = document_text(path, place.read_bytes())
         with self._lock:
             self._texts[key] = text
         return text
@@ -87,7 +87,7 @@ def check_writable(path: str, documents: Collection[str] = DOCUMENT_SUFFIXES) ->
         )
 
 
-def note_text(path: str, data: bytes) -> bytes:
+def document_text(path: str, data: bytes) -> bytes:
     """The text of a document, as UTF-8. Never raises: a damaged document has only a title."""
     stem = PurePosixPath(path).stem
     is_pdf = PurePosixPath(path).suffix.lower() == PDF
@@ -126,7 +126,7 @@ def _clean(text: str) -> str:
 
 
 def parse_pages(text: str) -> tuple[str, list[Heading], list[Block]]:
-    """The title, page headings and paragraphs of a PDF's text (`note_text`)."""
+    """The title, page headings and paragraphs of a PDF's text (`document_text`)."""
     title, *pages = text.split(PAGE_MARK)
     headings: list[Heading] = []
     blocks: list[Block] = []

@@ -171,7 +171,7 @@ class Vault:
         return [self.stamp(path, note_id) for path, note_id in notes]
 
     def read(self, path: str) -> bytes:
-        """A note's bytes, or the text of a PDF file or canvas (`documents.note_text`).
+        """A note's bytes, or the text of a PDF file or canvas (`documents.document_text`).
 
         Raises:
             NoteNotFound: there is no such file.

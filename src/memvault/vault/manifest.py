@@ -216,7 +216,7 @@ def _faulty(raw: str, word: str) -> ManifestLine:
 def _names(text: str) -> tuple[str, ...]:
     """Names separated by commas; quoted or bracketed names may contain commas."""
     names = re.findall(r'\s*(\[\[[^\]]*\]\]|"[^"]*"|[^,]*?)\s*(?:,|\Z)', text)
-    return tuple(_plain_name(name) for name in names[:-1] if name or names.count("") > 1)
+    return tuple(map(_plain_name, names[:-1]))  # the last match is the empty end
 
 
 def _first_name(text: str) -> tuple[str, bool, str]:

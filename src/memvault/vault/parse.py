@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, parse_pages
-from memvault.vault.frontmatter.read import Header, is_malformed, read_header, strings_of
+from memvault.vault.frontmatter.read import Frontmatter, is_malformed, read_frontmatter, strings_of
 from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.blocks import read_blocks, short_name
@@ -95,12 +95,12 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     text, warnings = decode(data, max_bytes)
     if path.lower().endswith(PDF):
         return _parsed_pdf(path, text, content_hash(data), warnings)
-    header = read_header(text)
-    content = read_blocks(parse_markdown(text[header.body_start :]), header.body_line)
+    frontmatter = read_frontmatter(text)
+    content = read_blocks(parse_markdown(text[frontmatter.body_start :]), frontmatter.body_line)
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
-    title = _header_title(header)
-    tags = [*_header_tags(header), *content.tags]
+    title = _frontmatter_title(frontmatter)
+    tags = [*_frontmatter_tags(frontmatter), *content.tags]
     names = list(dict.fromkeys(tag.name for tag in tags))
     if len(names) > MAX_TAGS:
         warnings += (f"only the first {MAX_TAGS:,} of its {len(names):,} tags are indexed",)
@@ -110,16 +110,16 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         path=path,
         title=short_name(title) or content.title or name_of(path),
         content_hash=content_hash(data),
-        frontmatter=header.values,
+        frontmatter=frontmatter.values,
         blocks=tuple(content.blocks),
         headings=tuple(content.headings),
-        links=(*_header_links(header), *content.links),
+        links=(*_frontmatter_links(frontmatter), *content.links),
         tags=tuple(tags),
         fields=tuple(content.fields),
-        aliases=_distinct([*_header_aliases(header), *link_names(path, content, title)]),
-        body_line=header.body_line,
+        aliases=_distinct([*_frontmatter_aliases(frontmatter), *link_names(path, content, title)]),
+        body_line=frontmatter.body_line,
         line_count=max(1, text.count("\n") + (not text.endswith("\n"))),
-        frontmatter_problem=header.problem,
+        frontmatter_problem=frontmatter.problem,
         warnings=warnings,
         code=tuple(content.code),
         tasks=tuple(content.tasks),
@@ -144,7 +144,7 @@ def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> P
 
 def frontmatter_of(data: bytes) -> dict[str, Any]:
     """A note's frontmatter as `parse_note` returns it, without parsing the rest."""
-    return read_header(decode(data, MAX_NOTE_BYTES)[0]).values
+    return read_frontmatter(decode(data, MAX_NOTE_BYTES)[0]).values
 
 
 def content_hash(data: bytes) -> str:
@@ -162,10 +162,10 @@ def name_of(path: str) -> str:
     return page_name(path) or stem_of(path)
 
 
-def _header_links(header: Header) -> list[Link]:
-    if "[[" not in header.source:
+def _frontmatter_links(frontmatter: Frontmatter) -> list[Link]:
+    if "[[" not in frontmatter.source:
         return []
-    lines = _LineFinder(header)
+    lines = _LineFinder(frontmatter)
     return [
         Link(
             target=wikilink.target,
@@ -176,7 +176,7 @@ def _header_links(header: Header) -> list[Link]:
             sentence=sentence,
             line=lines.of(key, wikilink),
         )
-        for key, value in header.values.items()
+        for key, value in frontmatter.values.items()
         for text in strings_of(value)
         for sentence in (f"{key}: {without_wikilinks(text)}",)  # once, not for each link
         for wikilink in find_wikilinks(text)
@@ -186,15 +186,15 @@ def _header_links(header: Header) -> list[Link]:
 class _LineFinder:
     """Finds the line of the frontmatter that contains a key's link."""
 
-    def __init__(self, header: Header) -> None:
-        self._header = header
-        self._lines = header.source.split("\n")
+    def __init__(self, frontmatter: Frontmatter) -> None:
+        self._frontmatter = frontmatter
+        self._lines = frontmatter.source.split("\n")
         self._found_lines: dict[tuple[str, str], int] = {}
         self._last_line: dict[str, int] = {}
 
     def of(self, key: str, link: Wikilink) -> int:
-        key_line = _key_line(self._header, key)
-        if link.target not in self._header.source:
+        key_line = _key_line(self._frontmatter, key)
+        if link.target not in self._frontmatter.source:
             return key_line
         start = self._found_lines.get((key, link.target), key_line - 1) + 1
         expected = max(
@@ -207,40 +207,40 @@ class _LineFinder:
         return key_line
 
 
-def _header_tags(header: Header) -> list[Tag]:
+def _frontmatter_tags(frontmatter: Frontmatter) -> list[Tag]:
     return [
-        Tag(name, _key_line(header, key))
-        for key, text in _strings_under(header, _TAG_KEYS)
+        Tag(name, _key_line(frontmatter, key))
+        for key, text in _strings_under(frontmatter, _TAG_KEYS)
         for word in _TAG_GAPS.split(text)
         if (name := clean_tag(word)) is not None
     ]
 
 
-def _header_title(header: Header) -> str:
-    for key, text in _strings_under(header, ("title",)):
-        if not _PLACEHOLDER.search(text) and not _has_malformed(header, key):
+def _frontmatter_title(frontmatter: Frontmatter) -> str:
+    for key, text in _strings_under(frontmatter, ("title",)):
+        if not _PLACEHOLDER.search(text) and not _has_malformed(frontmatter, key):
             return " ".join(text.split())
     return ""
 
 
-def _has_malformed(header: Header, key: str) -> bool:
+def _has_malformed(frontmatter: Frontmatter, key: str) -> bool:
     """Whether the value of a key is malformed; a malformed frontmatter has readable ones, too."""
-    if header.problem is None:
+    if frontmatter.problem is None:
         return False
-    line = header.source.split("\n")[_key_line(header, key) - 2]
+    line = frontmatter.source.split("\n")[_key_line(frontmatter, key) - 2]
     return is_malformed(line.partition(":")[2].strip())
 
 
-def _header_aliases(header: Header) -> Iterator[str]:
-    return (text.strip() for _key, text in _strings_under(header, _ALIAS_KEYS))
+def _frontmatter_aliases(frontmatter: Frontmatter) -> Iterator[str]:
+    return (text.strip() for _key, text in _strings_under(frontmatter, _ALIAS_KEYS))
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(short_name(name) for name in names if name))
 
 
-def _strings_under(header: Header, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    for key, value in header.values.items():
+def _strings_under(frontmatter: Frontmatter, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for key, value in frontmatter.values.items():
         if key.casefold() in names:
             items: list[Any] = value if isinstance(value, list) else [value]
             for item in items:
@@ -248,9 +248,9 @@ def _strings_under(header: Header, names: tuple[str, ...]) -> Iterator[tuple[str
                     yield key, str(item)
 
 
-def _key_line(header: Header, key: str) -> int:
+def _key_line(frontmatter: Frontmatter, key: str) -> int:
     """The line of the file that contains a key of the frontmatter."""
-    for number, line in enumerate(header.source.split("\n"), start=2):
+    for number, line in enumerate(frontmatter.source.split("\n"), start=2):
         if line.lstrip("\"' ").startswith(key):
             return number
     return 2

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from memvault.model.note import Link, LinkStyle, ParsedNote
 from memvault.vault.compose import lines_of, note_text
 from memvault.vault.frontmatter.quotes import NO_QUOTES, YamlQuotes
-from memvault.vault.frontmatter.read import read_header
+from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.links import without_suffix
 from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.inline_text import is_note_file, note_target
@@ -212,11 +212,11 @@ def _table_lines(text: str) -> frozenset[int]:
     if "|" not in text:
         return frozenset()
     plain = "".join(line.rstrip("\r\n") + "\n" for line in lines_of(text)).removeprefix("\ufeff")
-    header = read_header(plain)
-    lines_above = header.body_line - 1
+    frontmatter = read_frontmatter(plain)
+    lines_above = frontmatter.body_line - 1
     return frozenset(
         lines_above + line
-        for token in parse_markdown(plain[header.body_start :])
+        for token in parse_markdown(plain[frontmatter.body_start :])
         if token.type == "tr_open" and token.map is not None
         for line in range(*token.map)
     )

@@ -25,7 +25,7 @@ from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle, Memory
 from memvault.text.words import name_key
-from memvault.vault.documents import is_canvas, note_text
+from memvault.vault.documents import document_text, is_canvas
 from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.properties import (
     ARCHIVE,
@@ -197,7 +197,7 @@ def misled_note(staging: Staging, index: MergeIndex) -> str | None:
 
 
 def _targets(path: str, data: bytes) -> list[str]:
-    note = parse_note(path, note_text(path, data) if is_canvas(path) else data)
+    note = parse_note(path, document_text(path, data) if is_canvas(path) else data)
     return [link.target for link in note.links]
 
 

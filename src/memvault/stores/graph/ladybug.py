@@ -14,6 +14,7 @@ import ladybug
 
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.connection_pool import ConnectionPool
 from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import (
     EDGE_COLUMNS,
@@ -23,7 +24,6 @@ from memvault.stores.graph.cypher import (
     Transaction,
 )
 from memvault.stores.graph.zeroed_memory import zeroed_memory
-from memvault.stores.readers import Readers
 from memvault.stores.server import CallRecorder
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class LadybugGraphStore(CypherGraphStore):
         self._path = path
         self.calls = CallRecorder()
         self._write_lock = threading.Lock()
-        self._readers = Readers(lambda: ladybug.Connection(self._database))
+        self._pool = ConnectionPool(lambda: ladybug.Connection(self._database))
         path.parent.mkdir(parents=True, exist_ok=True)
         faults.ensure_space(path.parent, 0)
         try:
@@ -76,9 +76,9 @@ class LadybugGraphStore(CypherGraphStore):
 
     def close(self) -> None:
         with self._write_lock, zeroed_memory:
-            if self._readers.closed:
+            if self._pool.closed:
                 return
-            self._readers.close()
+            self._pool.close()
             self._writer.close()
             self._database.close()
 
@@ -126,7 +126,7 @@ class LadybugGraphStore(CypherGraphStore):
     @contextmanager
     def _transaction(self, size: int) -> Iterator[None]:
         with self._write_lock, zeroed_memory, self.calls.timed(), self._faults():
-            if self._readers.closed:
+            if self._pool.closed:
                 raise faults.closed()
             faults.ensure_space(self._path.parent, size)
             self._writer.execute("BEGIN TRANSACTION")
@@ -139,7 +139,7 @@ class LadybugGraphStore(CypherGraphStore):
                 raise
 
     def _read(self, query: str, **values: Any) -> list[Any]:
-        with self.calls.timed(), self._faults(), self._readers.borrowed() as connection:
+        with self.calls.timed(), self._faults(), self._pool.borrowed() as connection:
             return _rows(connection, query, values)
 
     @contextmanager
@@ -149,7 +149,7 @@ class LadybugGraphStore(CypherGraphStore):
         except MemvaultError:
             raise
         except (RuntimeError, OSError) as error:
-            if self._readers.closed:
+            if self._pool.closed:
                 raise faults.closed() from error
             if faults.reports_full_disk(error) or faults.is_disk_full(self._path.parent):
                 raise faults.disk_full() from error

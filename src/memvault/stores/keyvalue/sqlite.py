@@ -13,8 +13,8 @@ from typing import Any
 from memvault.model.batched import batched
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.connection_pool import ConnectionPool
 from memvault.stores.keyvalue import Rows
-from memvault.stores.readers import Readers
 from memvault.stores.server import CallRecorder
 
 KEYS_PER_QUERY = 500
@@ -48,7 +48,7 @@ class SqliteKeyValueStore:
         self._path = path
         self.calls = CallRecorder()
         self._write_lock = threading.Lock()
-        self._readers = Readers(self._connect)
+        self._pool = ConnectionPool(self._connect)
         self._purged = 0.0
         with self._faults():
             self._writer = self._connect()
@@ -185,9 +185,9 @@ class SqliteKeyValueStore:
 
     def close(self) -> None:
         with self._write_lock:
-            if self._readers.closed:
+            if self._pool.closed:
                 return
-            self._readers.close()
+            self._pool.close()
             self._writer.close()
 
     def _purge(self, connection: sqlite3.Connection) -> None:
@@ -200,7 +200,7 @@ class SqliteKeyValueStore:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._write_lock, self.calls.timed(), self._faults():
-            if self._readers.closed:
+            if self._pool.closed:
                 raise faults.closed()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -212,7 +212,7 @@ class SqliteKeyValueStore:
                 raise
 
     def _read(self, query: str, values: Sequence[object]) -> list[Any]:
-        with self.calls.timed(), self._faults(), self._readers.borrowed() as connection:
+        with self.calls.timed(), self._faults(), self._pool.borrowed() as connection:
             return connection.execute(query, values).fetchall()
 
     @contextmanager
@@ -228,7 +228,7 @@ class SqliteKeyValueStore:
             return faults.integrity_error()
         if code == sqlite3.SQLITE_FULL or faults.is_disk_full(self._path.parent):
             return faults.disk_full()
-        if self._readers.closed:
+        if self._pool.closed:
             return faults.closed()
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return faults.locked()

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from memvault.model.errors import MalformedFrontmatter
+from memvault.vault.frontmatter.fences import match_frontmatter
 from memvault.vault.frontmatter.read import load_yaml
 from memvault.vault.frontmatter.yaml_text import (
     Entry,
@@ -19,9 +20,6 @@ from memvault.vault.frontmatter.yaml_text import (
     scalar_text,
 )
 
-_OPENING = re.compile(rb"---[ \t]*(\r\n|\n|\r)")
-_CLOSING = re.compile(rb"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
-_CLOSING_LINE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r|\Z)")
 _NEWLINE = re.compile(rb"\r\n|\n|\r")
 _LINE_END = re.compile(r"\r\n|\n|\r|\Z")
 _COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
@@ -34,9 +32,9 @@ class _Parts(NamedTuple):
 
     before: bytes  # byte order mark and opening fence
     header: str
-    after: bytes  # closing fence and body
+    closing: bytes  # closing fence; empty without frontmatter
+    body: bytes
     newline: str
-    fenced: bool
 
 
 def set_key(data: bytes, key: str, value: object) -> bytes:
@@ -77,8 +75,8 @@ def remove_key(data: bytes, key: str) -> bytes:
     header = parts.header[: entry.line] + parts.header[end.end() if end else len(parts.header) :]
     _verify(parts.header, header, key, None, removed=True)
     if not header:
-        bare = _bom(data) + _CLOSING_LINE.sub(b"", parts.after, count=1)
-        if not _split(bare).fenced:
+        bare = _bom(data) + parts.body
+        if not _split(bare).closing:
             return bare
     return _join(parts, header)
 
@@ -89,8 +87,7 @@ def body_of(data: bytes) -> bytes:
     Raises:
         MalformedFrontmatter: the frontmatter is not UTF-8.
     """
-    parts = _split(data)
-    return _CLOSING_LINE.sub(b"", parts.after, count=1) if parts.fenced else parts.after
+    return _split(data).body
 
 
 def with_body(data: bytes, body: bytes) -> bytes:
@@ -105,21 +102,19 @@ def with_body(data: bytes, body: bytes) -> bytes:
 def _split(data: bytes) -> _Parts:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise MalformedFrontmatter("the note is UTF-16; save it as UTF-8, then try again", line=1)
-    bom = _bom(data)
-    opening = _OPENING.match(data, len(bom))
-    closing = _CLOSING.search(data, opening.end()) if opening else None
-    if opening is None or closing is None:
+    match = match_frontmatter(data)
+    if match is None:
         newline = _NEWLINE.search(data)
-        text = newline[0].decode() if newline else "\n"
-        return _Parts(bom, "", data[len(bom) :], text, False)
-    raw = data[opening.end() : closing.start()]
+        bom = _bom(data)
+        return _Parts(bom, "", b"", data[len(bom) :], newline[0].decode() if newline else "\n")
     try:
-        header = raw.decode("utf-8")
+        header = match["header"].decode("utf-8")
     except UnicodeDecodeError as error:
-        line = len(_NEWLINE.findall(raw[: error.start]))
+        line = len(_NEWLINE.findall(match["header"][: error.start]))
         raise malformed(line, "it is not UTF-8") from error
-    after = data[closing.start() :]
-    return _Parts(data[: opening.end()], header, after, opening[1].decode(), True)
+    start, end = match.span("header")
+    newline_text = match["newline"].decode()
+    return _Parts(data[:start], header, data[end : match.end()], data[match.end() :], newline_text)
 
 
 def _bom(data: bytes) -> bytes:
@@ -128,10 +123,10 @@ def _bom(data: bytes) -> bytes:
 
 def _join(parts: _Parts, header: str) -> bytes:
     text = header.encode("utf-8")
-    if parts.fenced:
-        return parts.before + text + parts.after
+    if parts.closing:
+        return parts.before + text + parts.closing + parts.body
     fence = f"---{parts.newline}".encode()
-    return parts.before + fence + text + fence + parts.after
+    return parts.before + fence + text + fence + parts.body
 
 
 def _entry(header: str, key: str) -> Entry | None:

@@ -1,6 +1,6 @@
-"""Splits a note at the fences of its frontmatter, for code that does not read the properties.
+"""Finds the fences of a note's frontmatter.
 
-`read` reads them, and `edit` changes them.
+`read` reads the lines between them, and `edit` changes them.
 """
 
 from __future__ import annotations
@@ -8,21 +8,33 @@ from __future__ import annotations
 import re
 from typing import AnyStr, overload
 
-_TEXT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\r?\Z)", re.DOTALL | re.MULTILINE)
-_BYTES = re.compile(
-    rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\r?\Z)", re.DOTALL | re.MULTILINE
+_CLOSING = r"---[ \t]*(?:\r\n|\n|\r|\Z)"
+_FENCED = (
+    rf"---[ \t]*(?P<newline>\r\n|\n|\r)(?P<header>(?:(?!{_CLOSING})[^\r\n]*[\r\n])*+){_CLOSING}"
 )
-_ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
+_TEXT = re.compile("\ufeff?" + _FENCED)
+_BYTES = re.compile(b"(?:\xef\xbb\xbf)?" + _FENCED.encode())
+_ID = re.compile(
+    rb"(?<![^\r\n])id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*(?![^\r\n])"  # a whole line
+)
 
 
 @overload
-def split_frontmatter(note: str) -> tuple[str, str]: ...
+def match_frontmatter(note: str) -> re.Match[str] | None: ...
 @overload
-def split_frontmatter(note: bytes) -> tuple[bytes, bytes]: ...
+def match_frontmatter(note: bytes) -> re.Match[bytes] | None: ...
+def match_frontmatter(note: AnyStr) -> re.Match[AnyStr] | None:
+    """The byte order mark, both fences, and between them the group ``header``; None without fences.
+
+    The group ``newline`` is the line ending of the first fence.
+    """
+    return _TEXT.match(note) if isinstance(note, str) else _BYTES.match(note)
+
+
 def split_frontmatter(note: AnyStr) -> tuple[AnyStr, AnyStr]:
     """The lines between the fences, and the text after them; without fences, nothing and all."""
-    match = _TEXT.match(note) if isinstance(note, str) else _BYTES.match(note)
-    return (match[1], note[match.end() :]) if match else (note[:0], note)
+    match = match_frontmatter(note)
+    return (match["header"], note[match.end() :]) if match else (note[:0], note)
 
 
 def claimed_id(note: bytes) -> str:

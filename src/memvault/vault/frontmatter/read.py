@@ -11,13 +11,12 @@ import yaml
 from frontmatter.default_handlers import SafeLoader, YAMLHandler
 
 from memvault.model.note import FrontmatterProblem
+from memvault.vault.frontmatter.fences import match_frontmatter
 
 MAX_VALUES = 10_000
 MAX_DEPTH = 20
 MAX_YAML_DEPTH = 64
 
-_FENCE = re.compile(r"---[ \t]*(?:\n|\Z)")
-_CLOSE = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _KEY_LINE = re.compile(
     r"(?P<key>[^\s#:\-\[\]{}&*!|>'\"%@`,][^:\n]{0,99}?)[ \t]*:(?:[ \t]+|$)(?P<value>.*)"
 )
@@ -42,11 +41,11 @@ class WrittenNumber(float):
         return number
 
 
-class HeaderLoader(SafeLoader):  # type: ignore[misc]
+class FrontmatterLoader(SafeLoader):  # type: ignore[misc]
     """YAML as Obsidian reads it (1.2 core), with dates.
 
     YAML 1.1 reads ``no`` as false, ``12:30`` as 750 and ``010`` as 8, and fails on the whole
-    header for a date such as 2026-13-45.
+    block for a date such as 2026-13-45.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and type are PyYAML's
@@ -82,11 +81,13 @@ def _decimal(loader: Any, node: Any) -> Any:
     return WrittenNumber(text) if is_other else number
 
 
-HeaderLoader.add_implicit_resolver(
+FrontmatterLoader.add_implicit_resolver(
     _BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), "tTfF"
 )
-HeaderLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), "-+0123456789")
-HeaderLoader.add_implicit_resolver(
+FrontmatterLoader.add_implicit_resolver(
+    _INT, re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), "-+0123456789"
+)
+FrontmatterLoader.add_implicit_resolver(
     _FLOAT,
     re.compile(
         r"(?:[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)\.[0-9]*)(?:[eE][-+]?[0-9]+)?"
@@ -94,14 +95,14 @@ HeaderLoader.add_implicit_resolver(
     ),
     "-+0123456789.",
 )
-HeaderLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
-HeaderLoader.add_constructor(_INT, _integer)
-HeaderLoader.add_constructor(_FLOAT, _decimal)
-HeaderLoader.add_multi_constructor("", _untagged)
+FrontmatterLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+FrontmatterLoader.add_constructor(_INT, _integer)
+FrontmatterLoader.add_constructor(_FLOAT, _decimal)
+FrontmatterLoader.add_multi_constructor("", _untagged)
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class Frontmatter:
     """A note's frontmatter.
 
     Attributes:
@@ -119,42 +120,47 @@ class Header:
     problem: FrontmatterProblem | None = None
 
 
-def read_header(text: str) -> Header:
+def read_frontmatter(text: str) -> Frontmatter:
     """Read the frontmatter of a note with ``\\n`` line ends. Never raises.
 
     Text without any key between two ``---`` lines is body text between two rules.
     """
-    opening = _FENCE.match(text)
-    closing = _CLOSE.search(text, opening.end()) if opening else None
-    if opening is None or closing is None:
-        return Header()
-    source = text[opening.end() : closing.start()]
+    match = match_frontmatter(text)
+    if match is None:
+        return Frontmatter()
+    source = match["header"]
     values, problem = load_yaml(source)
     if problem is not None and not values:
-        return Header(problem=problem)
-    body_line = source.count("\n") + 3
-    return Header(values, source, closing.end(), body_line, problem)
+        return Frontmatter(problem=problem)
+    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem)
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
-    """The values of a header's YAML, and the problem of malformed YAML.
+    """The values of the YAML between the fences, and its problem if it is malformed.
 
     Malformed YAML gives the values of its readable lines."""
+    loaded = _loaded(source)
+    if isinstance(loaded, FrontmatterProblem):
+        return _values_of_lines(source), loaded
+    return _Bounded().mapping(loaded), None
+
+
+def _loaded(source: str) -> dict[Any, Any] | FrontmatterProblem:
     try:
         if is_deep(source):
-            return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
-        loaded = YAMLHandler().load(source, Loader=HeaderLoader)
+            return FrontmatterProblem(2, "it is nested too deeply")
+        loaded = YAMLHandler().load(source, Loader=FrontmatterLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = str(getattr(error, "problem", None) or "it is not valid YAML")
-        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, problem)
+        return FrontmatterProblem((mark.line if mark else 0) + 2, problem)
     except _VALUE_ERRORS:
-        return read_lines(source), FrontmatterProblem(2, "a value cannot be read")
+        return FrontmatterProblem(2, "a value cannot be read")
     if loaded is None:
-        return {}, None
+        return {}
     if not isinstance(loaded, dict):
-        return read_lines(source), FrontmatterProblem(2, "it is not a list of `key: value` lines")
-    return _Bounded().mapping(loaded), None
+        return FrontmatterProblem(2, "it is not a list of `key: value` lines")
+    return loaded
 
 
 def is_deep(source: str) -> bool:
@@ -162,7 +168,7 @@ def is_deep(source: str) -> bool:
     if _MAYBE_DEEP.search(source) is None:
         return False
     depth = 0
-    for event in yaml.parse(source, Loader=HeaderLoader):
+    for event in yaml.parse(source, Loader=FrontmatterLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_YAML_DEPTH:
@@ -172,7 +178,7 @@ def is_deep(source: str) -> bool:
     return False
 
 
-def read_lines(source: str) -> dict[str, Any]:
+def _values_of_lines(source: str) -> dict[str, Any]:
     """The readable values of malformed YAML.
 
     Each ``key: value`` line is read by itself, ``- item`` lines as lists."""
@@ -196,7 +202,7 @@ def read_value(text: str) -> Any:
     if text.startswith("[["):
         return text
     try:
-        loaded = None if is_deep(text) else YAMLHandler().load(text, Loader=HeaderLoader)
+        loaded = None if is_deep(text) else YAMLHandler().load(text, Loader=FrontmatterLoader)
     except (yaml.YAMLError, *_VALUE_ERRORS):
         return text
     return (
@@ -208,7 +214,7 @@ def is_malformed(text: str) -> bool:
     """Whether a property's value cannot be read as YAML, such as a quoted text without its end."""
     try:
         if not is_deep(text):
-            YAMLHandler().load(text, Loader=HeaderLoader)
+            YAMLHandler().load(text, Loader=FrontmatterLoader)
     except (yaml.YAMLError, *_VALUE_ERRORS):
         return True
     return False
@@ -246,7 +252,7 @@ class _Bounded:
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """Every string in a header value, depth first.
+    """Every string in a property's value, depth first.
 
     ``[[Name]]`` without quotes is a list in a list in YAML; it is returned as the wikilink.
     """
@@ -260,10 +266,7 @@ def strings_of(value: Any) -> Iterator[str]:
             yield f"[[{', '.join(str(part) for part in value[0])}]]"
             return
         for item in value:
-            if isinstance(item, list) and len(item) == 1 and isinstance(item[0], list):
-                yield from strings_of(item)
-            else:
-                yield from strings_of(item)
+            yield from strings_of(item)
 
 
 def _all_plain(items: list[Any]) -> bool:

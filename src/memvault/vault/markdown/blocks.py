@@ -261,7 +261,7 @@ class _Reader:
 
 
 def _sentence_at(spans: list[LabelledSentence], index: int, offset: int) -> int:
-    """Index of the sentence that contains `offset`, searched from index `at` on."""
+    """Index of the sentence at this offset; ``index`` is where the search starts."""
     if offset < spans[index].start:
         index = 0
     while index + 1 < len(spans) and spans[index + 1].start <= offset:

@@ -1,4 +1,4 @@
-"""Connections of an embedded engine with which several threads read at the same time."""
+"""A pool of connections to an embedded engine, so that several threads read at the same time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Closable(Protocol):
 Connection = TypeVar("Connection", bound=_Closable)
 
 
-class Readers(Generic[Connection]):
+class ConnectionPool(Generic[Connection]):
     """Keeps the connections that no thread uses at the moment. Thread-safe.
 
     Args:
