@@ -176,7 +176,7 @@ def is_unit(word: str) -> bool:
 
 
 def month_named(word: str) -> int | None:
-    """The number of the month that a word names in any of seven languages."""
+    """The number of the month that a word names in any of eight languages."""
     return MONTH_NUMBERS.get(word.lower())
 
 
