@@ -67,6 +67,10 @@ STORED = {
     "museum/Eintritt 2024.md": "---\nsuperseded_by: '[[Eintritt]]'\n---\n"
     "Der Eintritt für Erwachsene beträgt 7 €.\n",
     "musée/Visite.md": "La visite guidée de la tour commence le mardi à 10:00.\n",
+    "huis/Lift.md": "Lift: merk Schindler, keuring woensdag 14.30\n",
+    "huis/Bijdrage.md": "eigen bijdrage € 1.084 p.m. voor pa\n",
+    "mercado/Hielos.md": "Hielos Noval no reparte los domingos. Nevera comprada de 2ª mano.\n",
+    "market/Ice.md": "Norrland Ice does not deliver on Sundays.\n",
     "permanent/Liability cap.md": "Liability cap with Orchard Dental: Tomasz is willing to go to "
     "300k, because the insurance covers that much, not to 500k.\n",
 }
@@ -139,6 +143,14 @@ def test_what_is_no_longer_so_contradicts_no_note_that_says_the_same_or_is_about
         ("Die Führung beginnt am Mittwoch um 14:00.", []),
         ("La visite guidée de la tour ne commence pas le jeudi.", []),
         ("Die Karte für den Turm kostet nicht mehr 9 €.", []),
+        ("De lift is van het merk Kone.", ["huis/Lift.md"]),
+        ("De keuring is op donderdag om 14.30 uur.", ["huis/Lift.md"]),
+        ("De eigen bijdrage van pa is € 1.250 per maand.", ["huis/Bijdrage.md"]),
+        ("De eigen bijdrage van pa is 1.084 euro per maand.", []),
+        ("Hielos Noval no reparte los domingos ni los festivos.", []),
+        ("La nevera es de segunda mano.", []),
+        ("Norrland Ice does not deliver on Sundays or holidays.", []),
+        ("Norrland Ice delivers on Sundays.", ["market/Ice.md"]),
     ],
 )
 def test_a_text_in_another_language_contradicts_the_current_note(office, text, paths):

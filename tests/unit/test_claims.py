@@ -101,6 +101,12 @@ def test_an_amount_is_looked_for_only_where_one_can_start(pieces: list[str]) -> 
         ("14h30", "", (870.0,), ""),
         ("um 15 Uhr", "", (900.0,), ""),
         ("alle 14.30", "", (870.0,), ""),
+        ("woensdag 19.45 uur", "", (1185.0,), ""),
+        ("om 20 uur", "", (1200.0,), ""),
+        ("€ 1.084 p.m.", "eur", (1084.0,), "month"),
+        ("96 € p.j.", "eur", (96.0,), "year"),
+        ("168 p/m", "", (168.0,), "month"),
+        ("5 p.m.", "", (1020.0,), ""),
     ],
 )
 def test_values_are_read_however_they_are_written(text, unit, parts, per):
@@ -126,6 +132,7 @@ def test_a_sum_by_the_year_says_nothing_of_one_by_the_month_in_other_languages()
         ("$0.002", 0.002),
         ("0.015 USD", 0.015),
         ("$1.859", 1.859),
+        ("€ 1.859", 1859.0),
         ("1.200 EUR", 1200.0),
         ("1.200,50 EUR", 1200.5),
         ("1.200.000 EUR", 1.2e6),

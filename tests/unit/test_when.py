@@ -322,6 +322,13 @@ def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[d
         ("| 12月5号 | 夜勤 |", [date(2025, 12, 5), date(2026, 12, 5)]),
         ("第3月曜、13月40日", []),
         ("2026/3/4, 2026/11/25", [date(2026, 3, 4), date(2026, 11, 25)]),
+        ("de keuring van 7-4-2026 en niet later", [date(2026, 4, 7)]),
+        ("hielo en la puerta el 03/11/2026", [date(2026, 11, 3)]),
+        ("between 4/12/2026 and 7-4-2026, on 12-31-2026", [date(2026, 12, 31)]),
+        (
+            "Lift: 29 maart 2026, 4 febr. 2027, 3 dic. 2025",
+            [date(2025, 12, 3), date(2026, 3, 29), date(2027, 2, 4)],
+        ),
     ],
 )
 def test_a_note_names_days_as_they_are_written_elsewhere(text: str, days: list[date]) -> None:

@@ -1,4 +1,4 @@
-"""The names of months, in English and in six other languages."""
+"""The names of months, in English and in seven other languages."""
 
 from __future__ import annotations
 
@@ -10,22 +10,26 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-# January to December in German, French, Spanish, Italian, Portuguese and Russian, each with its
-# words for "in" before a month.
+# January to December in German, French, Spanish, Italian, Portuguese, Dutch and Russian, each with
+# its words for "in" before a month. Abbreviations that are words elsewhere are left out ("set",
+# "out", "ago", "gen", "mag").
 _MONTHS_ELSEWHERE = (
-    ("im", "januar|jänner februar märz april mai juni juli august september oktober november"
-     " dezember"),
-    ("en", "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
-    ("en", "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre"
-     " noviembre diciembre"),
-    ("in", "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
-     " dicembre"),
-    ("em", "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
-     " dezembro"),
-    ("в во", "январь|января|январе февраль|февраля|феврале март|марта|марте апрель|апреля|апреле"
-     " май|мая|мае июнь|июня|июне июль|июля|июле август|августа|августе"
-     " сентябрь|сентября|сентябре октябрь|октября|октябре ноябрь|ноября|ноябре"
-     " декабрь|декабря|декабре"),
+    ("im", "januar|jänner februar|febr märz|mrz april mai juni juli august september oktober|okt"
+     " november dezember|dez"),
+    ("en", "janvier|janv février|févr mars avril|avr mai juin juillet|juil août septembre octobre"
+     " novembre décembre|déc"),
+    ("en", "enero|ene febrero marzo abril|abr mayo junio julio agosto septiembre|setiembre octubre"
+     " noviembre diciembre|dic"),
+    ("in", "gennaio febbraio marzo aprile maggio giugno|giu luglio|lug agosto settembre ottobre|ott"
+     " novembre dicembre|dic"),
+    ("em", "janeiro fevereiro|fev março abril|abr maio junho julho agosto setembro outubro novembro"
+     " dezembro|dez"),
+    ("in", "januari februari|febr maart|mrt april mei juni juli augustus september oktober|okt"
+     " november december"),
+    ("в во", "январь|января|январе|янв февраль|февраля|феврале|февр|фев март|марта|марте"
+     " апрель|апреля|апреле|апр май|мая|мае июнь|июня|июне июль|июля|июле"
+     " август|августа|августе|авг сентябрь|сентября|сентябре|сент октябрь|октября|октябре|окт"
+     " ноябрь|ноября|ноябре|нояб декабрь|декабря|декабре|дек"),
 )  # fmt: skip
 _SPELLINGS = [
     (name, number, words_for_in.split())

@@ -18,6 +18,7 @@ from itertools import chain
 from memvault.reasoning.sentences.name_differences import other_name, other_subjects
 from memvault.reasoning.sentences.sentence_words import (
     COMPARING,
+    KINDS,
     LIGHT,
     OPPOSITE,
     SentenceWords,
@@ -136,7 +137,11 @@ def _support_or_denial(overlap: WordOverlap) -> Relation | None:
     shared = stems & (sentence.stems() | overlap.synonyms.keys())
     scopes = _denial_scopes(overlap)
     shared |= statement.keys("word").intersection(chain(*scopes))
-    opposed = mostly_deny(scopes, shared) != mostly_deny(statement.denials, overlap.note_stems)
+    values = frozenset(chain(*map(sentence.keys, KINDS)))
+    shared_values = values.intersection(*[chain(*map(statement.keys, KINDS))])
+    opposed = mostly_deny(scopes, shared | shared_values) != mostly_deny(
+        statement.denials, overlap.note_stems | values
+    )
     opposites = {
         canonical_stem(opposite)
         for word in sentence.lower_words

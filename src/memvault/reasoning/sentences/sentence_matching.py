@@ -24,7 +24,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.vault_names import FindNames
 
-_MIN_SHARED = 0.34  # least share of the statement's words that a compared sentence has
+_MIN_SHARED = 0.34  # least share of the statement's words and names that a compared sentence has
 _MAX_WORDS = 20_000  # words whose vectors are cached
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 
@@ -55,7 +55,8 @@ class SentenceMatcher:
         None if no sentence is comparable with the statement.
         """
         statement_words = SentenceWords(statement, self._find_names)
-        stems = stems_of(statement)
+        names = statement_words.words.get("name", {}).values()
+        stems = statement_words.keys("word").union(*map(stems_of, names))
         best: Match | None = None
         for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
             linked = self._linked(hit.memory)

@@ -11,7 +11,11 @@ from memvault.search.question_languages import languages_of
 from memvault.search.times.cldr_times import weekday_of
 from memvault.stores.vectors.languages import is_function_word
 from memvault.verification.claims.amount_parsing import amounts_in
-from memvault.verification.claims.amount_words import month_named, number_named
+from memvault.verification.claims.amount_words import (
+    PERIODS_ELSEWHERE,
+    month_named,
+    number_named,
+)
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.claim_stems import canonical_stem, stems_of
 from memvault.verification.claims.clause_words import HEDGED
@@ -74,14 +78,16 @@ _MODIFIERS = {
 _MODIFIER = "|".join(_MODIFIERS)
 _SHORTCUT = rf"(?<!\w)(?i:(?:(?:{_MODIFIER})(?: ?/ ?(?:{_MODIFIER}))?\s?\+\s?)+(?:\w+|[^\w\s]))"
 _ENDING = r"(?<!\w)\.[A-Za-z]\w{0,9}\b"  # of a file's name
-# "1,062", "1 062", "1'062.50", "1.062,50", and "1.062" before a sign or a word for money.
+# "1,062", "1 062", "1'062.50", "1.062,50", and "1.062" before a sign or a word for money, or "€".
 _THOUSANDS = (
-    r"[1-9]\d{0,2}(?:(?:[,'’ \u00a0\u202f]\d{3})+|(?:\.\d{3}){2,}"
+    r"(?:[1-9]\d{0,2}(?:(?:[,'’ \u00a0\u202f]\d{3})+|(?:\.\d{3}){2,}"
     r"|(?:\.\d{3})+(?=,\d{1,2}(?!\d)|\s?(?:[€$£]|(?i:eur|euros?|chf)\b)))"
+    r"|(?:(?<=€)|(?<=€ ))[1-9]\d{0,2}(?:\.\d{3})+)"
     r"(?:[.,]\d{1,2}(?!\d))?(?!\d)"
 )
+_LETTERS = r"[^\W\d_ªº]+"  # without the signs of ordinals: "2ª mano"
 TOKEN = re.compile(
-    rf"{_SHORTCUT}|{_ENDING}|{_THOUSANDS}|\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]"
+    rf"{_SHORTCUT}|{_ENDING}|{_THOUSANDS}|\d+(?:[.,:]\d+)*|{_LETTERS}(?:['’]{_LETTERS})*|[,;:.!?()]"
 )
 _GROUPED = re.compile(_THOUSANDS)
 _DECIMALS = re.compile(r"[.,](?=\d{1,2}$)")
@@ -148,7 +154,8 @@ class SentenceWords:
         self.is_hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None
         self.says_only = _ONLY.search(text) is not None
         self.amounts = amounts_in(text)
-        self.tokens = [_read_in_amount(self.amounts, word) for word in _words(text, spans)]
+        read = (_read_in_amount(self.amounts, word) for word in _words(text, spans))
+        self.tokens = [word for word in read if word is not None]
         self.words: dict[str, dict[str, str]] = {}
         for word in self.tokens:
             self.words.setdefault(word.kind, {}).setdefault(word.key, word.text)
@@ -180,14 +187,22 @@ def _is_in_amount(word: Word, amounts: Sequence[Amount]) -> bool:
     return any(amount.start <= word.start < amount.end for amount in amounts)
 
 
-def _read_in_amount(amounts: Sequence[Amount], word: Word) -> Word:
-    """The word, read as another language's month or number if it is part of an amount."""
+def _read_in_amount(amounts: Sequence[Amount], word: Word) -> Word | None:
+    """The word, read as another language's month, period or number if it is part of an amount.
+
+    None for the words of a time of day: "Uhr".
+    """
     amount = next((a for a in amounts if a.start <= word.start < a.end), None)
     if amount is None or word.kind not in ("word", "name"):
         return word
     month = month_named(word.text) if amount.kind is AmountKind.DATE else None
     if month is not None:
         return word._replace(kind="month", key=calendar.month_name[month].lower())
+    if amount.kind is AmountKind.TIME:
+        return None
+    period = PERIODS_ELSEWHERE.get(word.text.lower()) if amount.per else None
+    if period is not None:
+        return word._replace(kind="period", key=period)
     number = number_named(word.text) if word.start == amount.start else None
     if number is not None:
         return word._replace(kind="number", key=f"{number:g}")
@@ -225,7 +240,7 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
             words.append(Word("period", word.lower(), word, place, clause, start))
         elif language == "english" or not is_function_word(word.lower(), language):
             token = _without_separators(word) if _GROUPED.match(text, start) else word
-            for kind, key in _read(token, language, is_first=is_first):
+            for kind, key in _read(token, languages, is_first=is_first):
                 words.append(Word(kind, key, word, place, clause, start))
         is_first = False
     return words
@@ -237,10 +252,11 @@ def _without_separators(number: str) -> str:
     return ".".join([re.sub(r"\D", "", integer), *decimals])
 
 
-def _read(token: str, language: str, *, is_first: bool) -> list[tuple[str, str]]:
+def _read(token: str, languages: Iterable[str], *, is_first: bool) -> list[tuple[str, str]]:
     """The kind and key of a token; none if it is a stop word.
 
     Args:
+        languages: other languages than English that its sentence may be in.
         is_first: whether it begins a sentence, where a capital letter makes no name.
     """
     lower = token.lower()
@@ -250,7 +266,7 @@ def _read(token: str, language: str, *, is_first: bool) -> list[tuple[str, str]]
         return [("ending", lower)]
     if lower[0].isdigit():
         return [("number", lower)]
-    lower = _weekday(lower, language) or lower
+    lower = _weekday(lower, languages) or lower
     kind = _KIND_OF.get(lower)
     if kind is not None and not (lower == "may" and token != "May"):
         return [(kind, _VALUE_OF.get(lower, lower))]
@@ -260,14 +276,13 @@ def _read(token: str, language: str, *, is_first: bool) -> list[tuple[str, str]]
     return stems
 
 
-def _weekday(word: str, language: str) -> str | None:
-    """The English weekday that a word of this language means ("mittwochs"); None for others."""
-    for form in (word, word.removesuffix("s")):
-        if form in _WEEKDAYS:
-            return form
-        if language != "english" and (weekday := weekday_of(form, language)) is not None:
-            return weekday
-    return None
+def _weekday(word: str, languages: Iterable[str]) -> str | None:
+    """The English weekday that a word of these languages means ("mittwochs"); None for others."""
+    forms = (word, word.removesuffix("s"))
+    if (weekday := next((form for form in forms if form in _WEEKDAYS), None)) is not None:
+        return weekday
+    named = (weekday_of(form, language) for language in languages for form in forms)
+    return next((weekday for weekday in named if weekday is not None), None)
 
 
 def _shortcut(token: str) -> str:

@@ -1,7 +1,8 @@
 """Time expressions of a text: cut out of a question, or found in a note, as spans of days.
 
-Reads English times relative to today, ISO dates, days and months named in six other languages, and
-in questions the times of nine languages (`time_translation`). `expression_spans` has their days.
+Reads English times relative to today, ISO dates, days and months named in seven other languages,
+and in questions the times of nine languages (`time_translation`). `expression_spans` has their
+days.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from memvault.model.east_asian_dates import with_english_dates, with_plain_years
+from memvault.search.question_languages import languages_of
 from memvault.search.times.expression_spans import (
     may_be_last_years,
     names_no_year,
@@ -43,6 +45,7 @@ from memvault.search.times.time_patterns import (
 )
 from memvault.search.times.time_spans import Calendar, Span, moved_back, next_to, on_side_of
 from memvault.search.times.time_translation import times_in
+from memvault.stores.vectors.languages import is_foreign
 from memvault.vault.compose import bare_lines
 
 EventDay = Callable[[str], date | None]
@@ -79,6 +82,7 @@ def cut_times(
     Args:
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
+    calendar = replace(calendar, day_first=languages_of(text).is_foreign)
     text = with_plain_years(text)  # days and months are translated with the words next to them
     names_event = event_day is not None and EVENT.search(text) is not None
     rest, cuts = (
@@ -105,12 +109,20 @@ def _cut(text: str, calendar: Calendar, event_day: EventDay | None) -> tuple[str
 
 def days_named(text: str, written: date) -> list[Span]:
     """The days and months that a text names; ``written`` is the day it was written on."""
-    calendar = Calendar(written)
+    return _days_named(text, _calendar_of(text, written))
+
+
+def _calendar_of(text: str, written: date) -> Calendar:
+    """The calendar of a text: only English may write the month first."""
+    return Calendar(written, day_first=is_foreign(text))
+
+
+def _days_named(text: str, calendar: Calendar) -> list[Span]:
     spans = []
     for match in _expressions(with_english_dates(text)):
         span = span_of(match, calendar)
         if span is not None:
-            coming = next_such(match, span, written)
+            coming = next_such(match, span, calendar.today)
             spans += [span] if coming is None else [span, coming]
     return spans
 
@@ -124,10 +136,11 @@ def years_named(text: str) -> list[Span]:
 def single_days(text: str, written: date) -> tuple[date, ...]:
     """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
     days: set[date] = set()
+    calendar = _calendar_of(text, written)
     for bare_line in bare_lines(text):
         line = with_english_dates(bare_line)
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
-            spans = days_named(line, written)
+            spans = _days_named(line, calendar)
             days.update(span.first for span in spans if span.first == span.last)
             days.update(_days_by_weekday(line, written))
     return tuple(sorted(days)[:MAX_DAYS])

@@ -55,7 +55,7 @@ _DAYS = (
     rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b"
     rf"(?:,? (?P<y2>\d{{4}})|{_WHICH_YEAR.format('of2')})?",
     r"(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?\d{4}|(?<![\w.])\d{1,2}\.\d{1,2}\.\d{2}(?!\.?\d))\b",
-    r"(?P<slashed>(?<![\w/])\d{1,2}/\d{1,2}/\d{4})(?![\w/])",
+    r"(?P<slashed>(?<![\w/-])\d{1,2}(?P<sep>[/-])\d{1,2}(?P=sep)\d{4})(?![\w/-])",
 )
 PARTS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _PART = (
@@ -105,7 +105,7 @@ _PREPOSITION = _any_of(
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
 YEAR = re.compile(r"(?<![\w.,/£$€-])(1[5-9]\d\d|20\d\d)(?![\w%/-]|[.,]\d| ?[%£$€])")
-DAY_IN_DIGITS = re.compile(r"\d-\d\d-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
+DAY_IN_DIGITS = re.compile(r"\d-\d{1,2}-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 # A day of a month that its weekday makes certain: "Saturday the 28th".
 WEEKDAY_AND_DAY = re.compile(
     rf"\b({_WEEKDAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH})\b)", re.I

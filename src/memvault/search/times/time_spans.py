@@ -15,11 +15,12 @@ DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 @dataclass(frozen=True, slots=True)
 class Calendar:
     """Today, and how the person counts: ``week_starts`` as in `date.weekday` (0: Monday);
-    ``southern``: spring is from September to November."""
+    ``southern``: spring is from September to November; ``day_first``: 4/12/2026 is in December."""
 
     today: date = field(default_factory=date.today)
     week_starts: int = 0
     southern: bool = False
+    day_first: bool = False
 
     @classmethod
     def of(cls, settings: CalendarSettings) -> Calendar:

@@ -162,31 +162,43 @@ CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "port
 # are verbs of the past; in languages without spaces also their endings.
 HAPPENED = {
     "german": "gemacht getan passiert geschehen unternommen erlebt notiert geschrieben gab war "
-    "gelernt besprochen",
-    "french": "fait passé noté écrit vu eu appris",
-    "spanish": "hice hicimos pasó hecho ocurrió anoté escribí escrito aprendí",
-    "italian": "fatto successo accaduto annotato scritto visto imparato",
-    "portuguese": "fiz fizemos aconteceu passou feito anotei registrei escrevi escrito vi aprendi",
-    "dutch": "gedaan gebeurd gemaakt genoteerd geschreven geleerd",
-    "russian": "делал делала делали сделал сделала произошло случилось был была было были записал "
-    "записала",
-    "japanese": "した しました ありました 起きた",
-    "chinese": "发生 过 了",
+    "gelernt besprochen tat taten machte machten passierte geschah schrieb schrieben notierte "
+    "beschlossen entschieden vereinbart geändert hinzugefügt gespeichert abgeschlossen gearbeitet",
+    "french": "fait passé noté écrit vu eu appris décidé convenu discuté parlé changé ajouté "
+    "enregistré terminé travaillé",
+    "spanish": "hice hicimos pasó hecho ocurrió anoté escribí escrito aprendí hizo sucedió anotado "
+    "decidí decidimos decidió decidido acordamos acordó acordado hablamos hablado cambió cambiado "
+    "añadí añadido guardé terminé terminado trabajé trabajado",
+    "italian": "fatto successo accaduto annotato scritto visto imparato deciso concordato discusso "
+    "parlato cambiato aggiunto salvato finito lavorato",
+    "portuguese": "fiz fizemos aconteceu passou feito anotei registrei escrevi escrito vi aprendi "
+    "fez decidi decidimos decidiu decidido combinamos combinado falamos discutimos mudou mudado "
+    "adicionei guardei terminei trabalhei",
+    "dutch": "gedaan gebeurd gemaakt genoteerd geschreven geleerd deed deden gebeurde maakte "
+    "maakten noteerde schreef schreven leerde besloot besloten afgesproken besproken veranderd "
+    "veranderde toegevoegd opgeslagen afgerond gewerkt",
+    "russian": "делал делала делали сделал сделала сделали произошло случилось был была было были "
+    "записал записала записали писал писала написал написала узнал узнала решил решила решили "
+    "договорились обсудили обсуждали изменилось изменил изменила изменили добавил добавила",
+    "japanese": "した しました ありました 起きた 決めた 決まった 決めました 決まりました 書いた "
+    "書きました 話した 話しました 変わった 変わりました 学んだ 学びました",
+    "chinese": "发生 过 了 决定 讨论 改变 学到",
 }
 # The other words of such questions; in languages without spaces all that remain.
 OCCASIONS = {
-    "german": "mache machen steht stehen ansteht anstehen los läuft plan pläne geplant termin "
-    "termine fällig kalender notizen tagebuch",
-    "french": "quelles fais faisons faire restent reste prévu prévue prévus programme rendez vous "
-    "agenda échéances notes journal",
-    "spanish": "hago hacemos planes plan previsto citas cita agenda notas diario",
-    "italian": "cosa faccio facciamo previsto programma impegni appuntamenti agenda scadenze note "
-    "diario",
-    "portuguese": "faço fazemos planos previsto marcado marcada compromissos compromisso agenda "
-    "notas diário",
-    "dutch": "doe doen plannen gepland programma staat afspraken afspraak agenda notities dagboek",
-    "russian": "делаю делаем какие какой какая план планы запланировано встречи встреча дела "
-    "заметки дневник",
+    "german": "mache machen steht stehen passieren ansteht anstehen los läuft plan pläne geplant "
+    "termin termine fällig kalender notizen tagebuch",
+    "french": "quelles fais faisons faire restent reste passe prévu prévue prévus programme "
+    "rendez vous agenda échéances notes journal",
+    "spanish": "hago hacemos pasa planes plan previsto citas cita agenda notas diario",
+    "italian": "cosa faccio facciamo succede previsto programma impegni appuntamenti agenda "
+    "scadenze note diario",
+    "portuguese": "faço fazemos acontece planos previsto marcado marcada compromissos "
+    "compromisso agenda notas diário",
+    "dutch": "doe doen gebeurt gebeuren plannen gepland programma staat afspraken afspraak "
+    "agenda notities dagboek",
+    "russian": "делаю делаем происходит будет какие какой какая план планы запланировано встречи "
+    "встреча дела заметки дневник",
     "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
     "chinese": "我 我们 有 安排 计划 日程 约会 会议 要 做 写 什么 哪些 事 的 吗",
 }

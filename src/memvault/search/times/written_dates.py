@@ -22,7 +22,7 @@ YEARS_NEAR = 2  # from today, in which a year of two digits is read in a text
 
 def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
     """A written date, or the week or weekend of it; None for a match without one."""
-    span = _date_of(match, calendar.today)
+    span = _date_of(match, calendar)
     around = (match["around"] or "").lower()
     if span is None or not around:
         return span
@@ -32,10 +32,10 @@ def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
     return Span(first, first + timedelta(1 if around == "weekend" else 6))
 
 
-def _date_of(match: re.Match[str], today: date) -> Span | None:
-    groups = match.groupdict()
+def _date_of(match: re.Match[str], calendar: Calendar) -> Span | None:
+    groups, today = match.groupdict(), calendar.today
     if written := groups["iso"] or groups["dotted"] or groups["slashed"]:
-        return _in_digits(written, today)
+        return _in_digits(written, calendar)
     if groups["numbered_week"]:
         return numbered_week(groups["numbered_week"], today)
     if groups["iso_month"]:
@@ -108,25 +108,25 @@ def _is_month(groups: Mapping[str, str]) -> bool:
     return not preposition and (name not in MONTHS or groups["which_year"] not in (None, "this"))
 
 
-def _in_digits(written: str, today: date) -> Span | None:
+def _in_digits(written: str, calendar: Calendar) -> Span | None:
     """A day with its year first, or last: then the day precedes the month, except in 12/31/2026.
 
-    None for 4/12/2026, which may be in April or in December, and for a year of two digits that is
-    not near: 3.10.12 is rather a version.
+    None for 4/12/2026 and 4-12-2026, which in English may be in April or in December, and for a
+    year of two digits that is not near: 3.10.12 is rather a version.
     """
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     is_year_first = numbers[0] > 31
     if not is_year_first:
         numbers.reverse()
     year, month, day = numbers
-    if "/" in written and not is_year_first:
-        if month != day and max(month, day) <= 12:
+    if "." not in written and not is_year_first:
+        if month != day and max(month, day) <= 12 and not calendar.day_first:
             return None
         if month > 12:
             month, day = day, month
     if year < 100:
-        year = full_year(year, today)
-        if abs(year - today.year) > YEARS_NEAR:
+        year = full_year(year, calendar.today)
+        if abs(year - calendar.today.year) > YEARS_NEAR:
             return None
     return Span(*[date(year, month, day)] * 2)
 

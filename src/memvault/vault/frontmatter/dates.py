@@ -31,10 +31,10 @@ def read_date(value: Any) -> datetime | None:
     """Parse a date or time as UTC; None if the value is not a date.
 
     Supported are YAML dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (if only one order is
-    possible), 1.3.26, "1 March 2026" and "March 1st, 2026", also with names of months of six other
-    languages ("1. März 2026") and as in East Asia (令和8年3月1日), each with or without a time such
-    as "7:38 pm"; 2026-03 means its first day. A time without a zone is UTC, so that a note has the
-    same dates on every machine.
+    possible), 1.3.26, "1 March 2026" and "March 1st, 2026", also with names of months of seven
+    other languages ("1. März 2026") and as in East Asia (令和8年3月1日), each with or without a
+    time such as "7:38 pm"; 2026-03 means its first day. A time without a zone is UTC, so that a
+    note has the same dates on every machine.
     """
     if isinstance(value, datetime):
         return in_utc(value)

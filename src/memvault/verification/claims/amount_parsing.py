@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memvault.model.months import MONTHS
 from memvault.text.stems import stem
 from memvault.verification.claims.amount_words import (
+    ABBREVIATED_PERIODS,
     ALL_NUMBER_WORDS,
     CURRENCIES,
     MEASURES,
@@ -94,17 +95,18 @@ PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tupl
         ),
         (AmountKind.TIME, _AT_DIGIT, r"\b(?P<h>\d{1,2}):(?P<i>\d{2})(?:\s?(?P<p>[ap])\.?m\b\.?)?"),
         (AmountKind.TIME, _AT_DIGIT, r"\b(?P<h>\d{1,2})\s?(?P<p>[ap])\.?m\b"),
-        # "14h30", "15 Uhr", "alle 14.30", "à 15h"
+        # "14h30", "15 Uhr", "19.45 uur", "alle 14.30", "à 15h"
         (
             AmountKind.TIME,
             _AT_DIGIT,
-            r"\b(?P<h>[01]?\d|2[0-4])(?:\s?h\s?(?P<i>[0-5]\d)|(?:[.:](?P<j>[0-5]\d))?\s?uhr)\b",
+            r"\b(?P<h>[01]?\d|2[0-4])(?:\s?h\s?(?P<i>[0-5]\d)|(?:[.:](?P<j>[0-5]\d))?\s?uhr"
+            r"|[.:](?P<k>[0-5]\d)\s?u(?:ur)?)\b",
         ),
         (
             AmountKind.TIME,
             _AT_DIGIT,
-            r"(?:(?<=\bà )|(?<=\balle )|(?<=\bore )|(?<=\bàs )|(?<=\ba las ))"
-            r"(?P<h>[01]?\d|2[0-4])(?:[.:](?P<i>[0-5]\d)\b|\s?h\b|(?=[.,;!?)]?\s*$))",
+            r"(?:(?<=\bà )|(?<=\balle )|(?<=\bore )|(?<=\bàs )|(?<=\ba las )|(?<=\bom ))"
+            r"(?P<h>[01]?\d|2[0-4])(?:[.:](?P<i>[0-5]\d)\b|\s?(?:h|uur)\b|(?=[.,;!?)]?\s*$))",
         ),
         (
             AmountKind.SPAN,
@@ -168,7 +170,8 @@ _PER = re.compile(
     rf"^\s?(?:(?:(?:/|per|an?|each|every)\s?)?(?P<p>{_PERIOD})\b"
     r"|(?:/|par|au|à l['’]|pro|je|im|am|die|al|alla|all['’]|a la|por|ao|à|per|в|за|на)\s?"
     rf"(?P<q>{any_of(PERIODS_ELSEWHERE)})\b"
-    rf"|(?P<r>{any_of(REPEATED)})\w{{0,3}}\b)",
+    rf"|(?P<r>{any_of(REPEATED)})\w{{0,3}}\b"
+    rf"|p(?P<sign>[./])\s?(?P<a>[{''.join(ABBREVIATED_PERIODS)}])\b\.?)",
     re.IGNORECASE,
 )
 _REPEATS = re.compile(rf"\b({any_of(REPEATED)})\w{{0,3}}\b", re.IGNORECASE)
@@ -242,7 +245,8 @@ def _amount_of(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         parts = _date_parts(groups)
         return None if parts is None else Amount(kind, "", parts, start, end)
     if kind is AmountKind.TIME:
-        hour, minute = float(groups["h"]), float(groups.get("i") or groups.get("j") or 0)
+        hour = float(groups["h"])
+        minute = float(groups.get("i") or groups.get("j") or groups.get("k") or 0)
         if groups.get("p"):
             hour = hour % 12 + (12 if groups["p"].lower() == "p" else 0)
         return Amount(kind, "", (hour * 60 + minute,), start, end)
@@ -252,7 +256,8 @@ def _amount_of(kind: AmountKind, match: re.Match[str]) -> Amount | None:
     digits = groups["n"]
     code_follows = kind is AmountKind.MONEY and match.start("c") > match.start("n")
     # Not in "$1.859", whose point is a decimal point.
-    has_thousands = code_follows or "," in digits or digits.count(".") > 1
+    is_euro = groups.get("c") == "€"
+    has_thousands = is_euro or code_follows or "," in digits or digits.count(".") > 1
     if has_thousands and _POINTED.fullmatch(digits):
         digits = digits.replace(".", "")
     number = _number(digits, groups.get("s") or "")
@@ -311,6 +316,8 @@ def _with_context(text: str, amount: Amount) -> Amount:
     per = None
     if amount.kind in (AmountKind.MONEY, AmountKind.NUMBER):
         per = _PER.match(text[amount.end :])
+        if per and per["sign"] == "." and amount.kind is AmountKind.NUMBER:
+            per = None  # "5 p.m."
     window = max(0, amount.start - _LOOK_BACK)
     return Amount(
         amount.kind,
@@ -341,6 +348,8 @@ def _period_before(before: str, kind: AmountKind) -> str:
 def _period(per: re.Match[str]) -> str:
     if per["p"]:
         return PERIODS[per["p"].lower()]
+    if per["a"]:
+        return ABBREVIATED_PERIODS[per["a"].lower()]
     return PERIODS_ELSEWHERE[per["q"].lower()] if per["q"] else REPEATED[per["r"].lower()]
 
 

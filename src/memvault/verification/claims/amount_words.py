@@ -120,6 +120,10 @@ PERIODS_ELSEWHERE = {
     }.items()
     for word in words.split()
 }
+# Behind "p." or "p/", as in "€ 168 p.m."
+ABBREVIATED_PERIODS = {
+    "u": "hour", "w": "week", "m": "month", "j": "year", "a": "year", "p": "person",
+}  # fmt: skip
 # Adjectives for what happens once a period. Those of other languages are stems that take endings.
 REPEATED = {
     word: period
@@ -176,7 +180,7 @@ def is_unit(word: str) -> bool:
 
 
 def month_named(word: str) -> int | None:
-    """The number of the month that a word names in any of seven languages."""
+    """The number of the month that a word names in any of eight languages."""
     return MONTH_NUMBERS.get(word.lower())
 
 
