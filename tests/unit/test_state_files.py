@@ -1,13 +1,26 @@
-"""A command that meets a folder in place of a file of the state folder says which one."""
+"""The state folder: who can read it, and what a command says of a folder in place of a file."""
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from memvault.cli.app import run
+from memvault.config.hook_files import HookFiles
 from memvault.config.paths import StateFolder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_only_the_owner_reads_a_state_folder_that_a_hook_made_before_the_engine(
+    tmp_path: Path,
+) -> None:
+    state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
+    HookFiles(str(state.root)).keep("claude-code", "Stop", b"{}")
+    state.create()
+    assert stat.S_IMODE(state.root.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("name", ["engine.lock", "start.lock", "engine.log"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +82,9 @@ class StateFolder:
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self.root.stat().st_mode & 0o077:  # a hook made it, as the parent of its own folder
+                with suppress(PermissionError):  # a file system without permissions
+                    self.root.chmod(0o700)
         except OSError as error:
             raise self._refused(error.strerror or str(error)) from error
         if not os.access(self.root, os.R_OK | os.W_OK | os.X_OK):
