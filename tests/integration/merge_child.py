@@ -17,9 +17,6 @@ def merge_and_die(root: Path, step: int) -> None:
     """Be killed before the disk is flushed for the ``step``-th time; every write, rename and entry
     of the journal lies between two such."""
     desk = Desk(root)
-    standing = undoable(desk.curator.history.changes())
-    known, target = desk.known(), desk.target(INTO)
-    sources = sorted(stat.path for stat in desk.vault.walk() if stat.path.startswith("old/"))
     flushes, flush = itertools.count(), os.fsync
 
     def flush_or_die(handle: int) -> None:
@@ -28,7 +25,14 @@ def merge_and_die(root: Path, step: int) -> None:
         flush(handle)
 
     os.fsync = flush_or_die
-    if standing:
+    merge_or_undo(desk)
+
+
+def merge_or_undo(desk: Desk) -> None:
+    """Merge the notes of a folder into one note, or take that back."""
+    known, target = desk.known(), desk.target(INTO)
+    sources = sorted(stat.path for stat in desk.vault.walk() if stat.path.startswith("old/"))
+    if standing := undoable(desk.curator.history.changes()):
         desk.curator.undo(standing, WHY)
     else:
         desk.merge_known(known, [desk.target(path) for path in sources], target)

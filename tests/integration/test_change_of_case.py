@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
 
+from memvault.curation.changes.undo import undoable
 from memvault.model.errors import NoteConflict
 from tests.desk import WHY, Desk
-from tests.forks import forks_of
 from tests.ignoring_case import ignoring_case
-from tests.integration.case_child import rename_and_die
+from tests.integration.killed_changes import left_by_kills
 
 NOTES = {"ada.md": b"# Ada\n\nMyself: [[ada]].\n", "Log.md": b"[[ada]], [m](ada.md)\n"}
 RENAMED = {"Ada.md": NOTES["ada.md"], "Log.md": NOTES["Log.md"]}
-
-
-@pytest.fixture(scope="module")
-def context() -> BaseContext:
-    return forks_of("tests.integration.case_child")
 
 
 @pytest.fixture(params=[True, False], ids=["macOS and Windows", "Linux"])
@@ -71,28 +65,30 @@ def test_a_note_that_was_edited_since_keeps_its_name(desk: Desk):
 
 @pytest.mark.parametrize("taking_back", [False, True], ids=["rename", "undo"])
 def test_a_rename_killed_at_any_step_leaves_the_note_in_one_of_the_two_names(
-    tmp_path: Path, context: BaseContext, taking_back: bool
+    tmp_path: Path, taking_back: bool
 ) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
     for path, data in NOTES.items():
-        (tmp_path / path).write_bytes(data)
+        (vault / path).write_bytes(data)
     with ignoring_case(in_one_step=False):
-        desk = Desk(tmp_path)
+        desk = Desk(vault)
+
+        def change() -> None:
+            made = undoable(desk.curator.history.changes())
+            if made:
+                desk.curator.undo(made, WHY)
+            else:
+                desk.move("ada.md", "Ada.md")
+
         if taking_back:
-            desk.move("ada.md", "Ada.md")
-        start, outcomes, step = desk.tree(), set[str](), 0
-        while True:
-            child = context.Process(target=rename_and_die, args=(tmp_path, step))
-            child.start()
-            child.join()
-            desk.open()
-            tree = desk.tree()
+            change()
+        outcomes = []
+        for root in left_by_kills(vault, tmp_path, change):
+            left = Desk(root)
+            tree = left.tree()
             assert tree in (NOTES, RENAMED)
-            desk.open()
-            assert desk.recovered == [] and desk.tree() == tree
-            outcomes.add("made" if tree != start else "not made")
-            if child.exitcode == 0:
-                break
-            if tree != start:
-                desk.curator.undo([desk.curator.history.changes()[0].reversal_hash], WHY)
-            step += 1
-    assert outcomes == {"made", "not made"} and step > 5
+            left.open()
+            assert left.recovered == [] and left.tree() == tree
+            outcomes.append("renamed" if tree == RENAMED else "not renamed")
+    assert set(outcomes) == {"renamed", "not renamed"} and len(outcomes) > 6

@@ -7,9 +7,7 @@ import errno
 import os
 import re
 import shutil
-import signal
 from collections.abc import Iterator
-from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -20,18 +18,18 @@ from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.desk import WHY, Desk
-from tests.forks import forks_of
-from tests.integration.change_child import CHANGES, COMPRESS, change_and_die, prepared, stepping
+from tests.integration.killed_changes import (
+    CHANGES,
+    compress,
+    left_by_kills,
+    prepared,
+    stepping,
+)
 from tests.integration.small_vault import opened
 from tests.waiting import until
 
 OWN = (".memvault/", ".conversations.json")  # files that are no person's
 _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)  # differ from run to run
-
-
-@pytest.fixture(scope="module")
-def context() -> BaseContext:
-    return forks_of("tests.integration.change_child")
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -76,20 +74,13 @@ def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_killed_at_any_step_is_made_or_not_made_and_the_history_knows(
-    tmp_path: Path, context: BaseContext, change: str
+    tmp_path: Path, change: str
 ) -> None:
     start, before, after = vault_of(tmp_path, change)
-    old, outcomes = known(Desk(start)), []
-    for step in range(200):
-        root = tmp_path / f"killed {step}"
-        shutil.copytree(start, root)
-        child = context.Process(target=change_and_die, args=(root, change, step))
-        child.start()
-        child.join()
-        assert child.exitcode in (0, -signal.SIGKILL)
-        outcomes.append(check(root, old, before, after))
-        if child.exitcode == 0:
-            break
+    desk = Desk(start)
+    old = known(desk)
+    left = left_by_kills(start, tmp_path, lambda: CHANGES[change](desk))
+    outcomes = [check(root, old, before, after) for root in left]
     assert set(outcomes) == {"made", "not made"} and len(outcomes) > 5
 
 
@@ -122,29 +113,29 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
 
 
 def test_a_journal_whose_compression_is_killed_at_any_step_keeps_its_history(
-    tmp_path: Path, context: BaseContext
+    tmp_path: Path,
 ) -> None:
-    prepared(Desk(tmp_path), "bring back")
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    prepared(Desk(vault), "bring back")
     for change in ("store", "first preference", "import", "restore", "bring back", "forget"):
-        CHANGES[change](Desk(tmp_path))
+        CHANGES[change](Desk(vault))
 
-    def reported() -> list[object]:
-        desk, found = Desk(tmp_path), []
+    def reported(root: Path) -> list[object]:
+        desk, found = Desk(root), []
         origins = Provenances(Journal(desk.vault), desk.vault)
         found += [origins.of(path, "", data) for path, data in sorted(desk.tree().items())]
         return [desk.curator.history.changes(limit=None), *found]
 
-    before = reported()
-    for step in range(20):
-        child = context.Process(target=change_and_die, args=(tmp_path, COMPRESS, step))
-        child.start()
-        child.join()
-        assert reported() == before
-        if child.exitcode == 0:
-            break
-    assert step > 4
-    assert [file.suffix for file in Journal(Vault(tmp_path)).files()] == [".gz"]
-    done = Desk(tmp_path).curator.undo([before[0][0].reversal_hash], WHY)  # type: ignore[index]
+    before = reported(vault)
+    left = list(left_by_kills(vault, tmp_path, lambda: compress(Desk(vault))))
+    assert len(left) > 4
+    for root in left:
+        assert reported(root) == before
+        compress(Desk(root))
+        assert reported(root) == before
+        assert [file.suffix for file in Journal(Vault(root)).files()] == [".gz"]
+    done = Desk(vault).curator.undo([before[0][0].reversal_hash], WHY)  # type: ignore[index]
     assert done.change is not None
 
 

@@ -16,11 +16,25 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 SECONDS = 8.0
-Do = Callable[[str, str], None]  # presses the button of this text, or this key
+Do = Callable[[str, str], None]  # presses the button of this text, as this key would
 _FIND_BUTTON = """
 const all = ["#bar button", "main button, main a, main summary"].flatMap(
   (css) => [...document.querySelectorAll(css)]);
 return all.find((e) => e.getClientRects().length && (e.innerText ?? e.textContent).trim().startsWith(arguments[0]));
+"""
+# The element that a key clicks, without what the click would do.
+_CLICKED_BY_KEY = """
+let clicked = null;
+const notice = (click) => {
+  clicked = click.target;
+  click.preventDefault();
+  click.stopImmediatePropagation();
+};
+const pressed = { key: arguments[0], bubbles: true, cancelable: true };
+document.addEventListener("click", notice, true);
+document.activeElement.dispatchEvent(new KeyboardEvent("keydown", pressed));
+document.removeEventListener("click", notice, true);
+return clicked;
 """
 
 
@@ -99,6 +113,15 @@ class Browser:
             return True
 
         self._then_loaded(lambda: wait_until(clicked, f"{text} cannot be clicked"))
+
+    def leads_to(self, key: str, text: str) -> None:
+        """The key clicks the button of this text."""
+
+        def is_clicked() -> bool:
+            clicked = self.driver.execute_script(_CLICKED_BY_KEY, key)
+            return bool(clicked == self.button(text))
+
+        wait_until(is_clicked, f"{key} does not press {text}")
 
     def press(self, *keys: str) -> None:
         """Press keys wherever the focus is, and wait for the page that follows."""

@@ -1,4 +1,4 @@
-"""The curate page: one task at a time, each answer by click and by key."""
+"""The curate page: one task at a time, each answer by its button and its key."""
 
 from __future__ import annotations
 

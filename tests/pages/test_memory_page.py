@@ -1,4 +1,4 @@
-"""A memory's page: every action by click and by key, its effect in the note's bytes."""
+"""A memory's page: every action by its button and its key, its effect in the note's bytes."""
 
 from __future__ import annotations
 

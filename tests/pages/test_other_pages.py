@@ -15,7 +15,7 @@ from mcp_server.pages.timeline import names_a_day
 from memvault.consolidation.faded_text import FadingStage
 from memvault.consolidation.fading import Fading
 from memvault.consolidation.rewards import Signal, SignalKind
-from tests.pages.browser import Browser, wait_until
+from tests.pages.browser import Browser, Do, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
 
@@ -130,22 +130,20 @@ def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, wa
     assert "Shared words" in browser.text()
 
 
-@pytest.mark.parametrize("way", ["click", "key"])
 def test_what_is_asked_for_is_verified_or_forgotten_there(
-    browser: Browser, site: Served, way: str
+    browser: Browser, site: Served, do: Do
 ) -> None:
     before = site.bytes_of("Mooring rent")
     note = site.path_of("Mooring rent")
     browser.open(f"{site.url}/ask?q=What+is+the+rent+of+the+mooring%3F")
-    do = {"click": browser.click, "key": lambda text: browser.press(text[0].lower())}[way]
-    do("Verify")
+    do("Verify", "v")
     wait_until(lambda: b"verified: true" in note.read_bytes(), "not verified")
     browser.sees("verified by you")
-    do("Undo")
+    do("Undo", "u")
     wait_until(lambda: note.read_bytes() == before, "not undone")
-    do("Forget")
+    do("Forget", "f")
     wait_until(lambda: not note.exists(), "not forgotten")
-    do("Undo")
+    do("Undo", "u")
     wait_until(note.exists, "not undone")
     assert note.read_bytes() == before
 
@@ -171,16 +169,11 @@ def test_what_a_client_wrote_is_taken_back_one_or_together(
     assert not (site.vault / paths[1]).exists() and (site.vault / paths[0]).exists()
 
 
-@pytest.mark.parametrize("way", ["click", "key"])
-def test_all_that_one_client_did_is_taken_back(browser: Browser, site: Served, way: str) -> None:
-    paths = [stored(site, f"Light {number} {way}") for number in (1, 2)]
+def test_all_that_one_client_did_is_taken_back(browser: Browser, site: Served, do: Do) -> None:
+    paths = [stored(site, f"Light {number}") for number in (1, 2)]
     browser.open(f"{site.url}/activity")
     Select(browser.one("select[name=client]")).select_by_visible_text("mcp")
-    browser.sees("Undo all")
-    if way == "click":
-        browser.click("Undo all")
-    else:
-        browser.press("x")
+    do("Undo all", "x")
     wait_until(lambda: not any((site.vault / path).exists() for path in paths), "not undone")
 
 
@@ -245,69 +238,58 @@ def test_what_was_learnt_is_shown_forgotten_and_brought_back(
     wait_until(lambda: learning.utility(id) == gained, "not brought back")
 
 
-@pytest.mark.parametrize("way", ["click", "key"])
-def test_concepts_are_merged_after_a_preview(browser: Browser, site: Served, way: str) -> None:
+def test_concepts_are_merged_after_a_preview(browser: Browser, site: Served, do: Do) -> None:
     before = {title: site.bytes_of(title) for title in ("Storm glass", "Weather tube")}
     note = site.path_of("Weather tube")
     browser.open(f"{site.url}/concepts")
     for title in before:
         browser.one(f"input[aria-label='{title}']").click()
-    do = {"click": lambda text, _: browser.click(text), "key": lambda _, key: browser.press(key)}
-    do[way]("Merge selected", "y")
+    do("Merge selected", "y")
     browser.sees("Moves to the trash")
     browser.press("r")
     browser.driver.switch_to.active_element.send_keys("One thing", Keys.ESCAPE)
-    do[way]("Merge", "y")
+    do("Merge", "y")
     wait_until(lambda: note.exists() != site.path_of("Storm glass").exists(), "not merged")
     assert site.container.curator.history.changes(limit=1)[0].rationale == "One thing"
-    do[way]("Undo", "u")
+    do("Undo", "u")
     wait_until(note.exists, "not undone")
     wait_until(lambda: {title: site.bytes_of(title) for title in before} == before, "not as it was")
 
 
-@pytest.mark.parametrize("way", ["click", "key"])
-def test_concepts_are_forgotten_after_a_preview(browser: Browser, site: Served, way: str) -> None:
+def test_concepts_are_forgotten_after_a_preview(browser: Browser, site: Served, do: Do) -> None:
     note, before = site.path_of("Clay oven"), site.bytes_of("Clay oven")
     browser.open(f"{site.url}/concepts")
     browser.one("input[aria-label='Clay oven']").click()
     browser.one("input[aria-label='Diving permits']").click()
-    do = {"click": lambda text, _: browser.click(text), "key": lambda _, key: browser.press(key)}
-    do[way]("Forget selected", "f")
+    do("Forget selected", "f")
     browser.sees("moves to the vault's trash")
     browser.sees("It has no note")
     assert note.exists(), "a preview changes nothing"
     browser.press("r")
     browser.driver.switch_to.active_element.send_keys("Never built", Keys.ESCAPE)
-    do[way]("Forget", "y")
+    do("Forget", "y")
     wait_until(lambda: not note.exists(), "not forgotten")
     assert site.container.curator.history.changes(limit=1)[0].rationale == "Never built"
-    do[way]("Undo", "u")
+    do("Undo", "u")
     wait_until(note.exists, "not undone")
     assert note.read_bytes() == before
 
 
-@pytest.mark.parametrize("way", ["click", "key"])
 def test_sessions_become_a_brief_that_the_person_writes(
-    browser: Browser, site: Served, way: str
+    browser: Browser, site: Served, do: Do
 ) -> None:
     sources = {title: site.bytes_of(title) for title in ("Tide talk", "Tide talk two")}
     notes = [site.path_of(title) for title in sources]
     browser.open(f"{site.url}/compress")
     for title in sources:
         browser.one(f"input[value='{site.id_of(title)}']").click()
-    if way == "click":
-        browser.click("Show key facts")
-    else:
-        browser.press("y")
+    do("Show key facts", "y")
     browser.sees("The tide gauge at the pier was moved to the north side in March.")
-    title = f"Tide gauge brief {way}"
+    title = "Tide gauge brief"
     browser.type("input[name=title]", title)
     browser.type("textarea[name=text]", "The gauge stands on the north side.")
     browser.one("input[name=then][value=trash]").click()
-    if way == "click":
-        browser.click("Save")
-    else:
-        browser.send("textarea[name=text]")
+    browser.click("Save")
     brief = site.vault / "permanent" / f"{title}.md"
     wait_until(brief.exists, "no brief")
     wait_until(lambda: not any(note.exists() for note in notes), "the sources are still there")

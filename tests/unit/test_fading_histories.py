@@ -44,7 +44,7 @@ from memvault.vault.journal import Journal
 from memvault.vault.parse import content_hash, parse_note
 from memvault.vault.version_store import VersionStore
 from tests.desk import MORNING, Desk
-from tests.integration.change_child import stepping
+from tests.integration.killed_changes import stepping
 from tests.property_examples import slow_property
 
 SYSTEM = Attribution("memvault", "Old sessions fade", kind="system")

@@ -19,7 +19,7 @@ from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from tests.forks import forks_of
-from tests.integration.change_child import stepping
+from tests.integration.killed_changes import stepping
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -18,8 +18,8 @@
       element.focus();
       if (element.select) element.select();
     } else if (element.matches("summary")) {
+      element.click();
       const details = element.parentElement;
-      details.open = !details.open;
       const field = details.querySelector("textarea, select, input:not([type=hidden])");
       if (details.open && field) field.focus();
     } else {

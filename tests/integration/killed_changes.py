@@ -1,11 +1,12 @@
-"""Every kind of change, and a process that is killed in the middle of one."""
+"""Every kind of change, and what a kill in the middle of one leaves."""
 
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
-import signal
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +28,6 @@ from memvault.curation.operations.preferences import PREFERENCES_NOTE, set_prefe
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
 from memvault.vault import journal, write
-from memvault.vault.journal import Journal
 from tests.desk import MORNING, WHY, Desk
 
 ASKED = Attribution("a client", "They asked me to delete it.", "user_requested")
@@ -108,9 +108,6 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
 }
 
 
-COMPRESS = "compress the journal"
-
-
 def compress(desk: Desk) -> None:
     for saved in desk.journal.compress(MORNING + timedelta(days=40)):
         assert saved > 0
@@ -160,17 +157,15 @@ def stepping(step: Callable[[], None]) -> Iterator[None]:
             setattr(owner, name, call)
 
 
-def change_and_die(root: Path, change: str, number: int) -> None:
-    """Make a change and be killed before its step of this number."""
-    desk = Desk(root)
-    steps = iter(range(number))
+def left_by_kills(root: Path, copies: Path, change: Callable[[], object]) -> Iterator[Path]:
+    """Make a change of the vault at ``root``; gives copies of it as a kill before each step of the
+    change leaves it, then the vault itself."""
+    numbers = itertools.count()
 
-    def step() -> None:
-        if next(steps, None) is None:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def copy() -> None:
+        shutil.copytree(root, copies / str(next(numbers)))
 
-    with stepping(step):
-        (compress if change == COMPRESS else CHANGES[change])(desk)
-
-
-__all__ = ["CHANGES", "COMPRESS", "Journal", "change_and_die", "prepared", "stepping"]
+    with stepping(copy):
+        change()
+    yield from (copies / str(number) for number in range(next(numbers)))
+    yield root
