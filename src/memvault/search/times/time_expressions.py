@@ -25,6 +25,7 @@ from memvault.search.times.expression_spans import (
 )
 from memvault.search.times.relative_dates import number_of
 from memvault.search.times.time_patterns import (
+    AMBIGUOUS_DAY,
     ASKS_AHEAD,
     BETWEEN,
     DAY_IN_DIGITS,
@@ -82,7 +83,8 @@ def cut_times(
     Args:
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
-    calendar = replace(calendar, day_first=languages_of(text).is_foreign)
+    if AMBIGUOUS_DAY.search(text):
+        calendar = replace(calendar, day_first=languages_of(text).is_foreign)
     text = with_plain_years(text)  # days and months are translated with the words next to them
     names_event = event_day is not None and EVENT.search(text) is not None
     rest, cuts = (
@@ -114,7 +116,7 @@ def days_named(text: str, written: date) -> list[Span]:
 
 def _calendar_of(text: str, written: date) -> Calendar:
     """The calendar of a text: only English may write the month first."""
-    return Calendar(written, day_first=is_foreign(text))
+    return Calendar(written, day_first=bool(AMBIGUOUS_DAY.search(text)) and is_foreign(text))
 
 
 def _days_named(text: str, calendar: Calendar) -> list[Span]:

@@ -105,6 +105,7 @@ _PREPOSITION = _any_of(
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
 YEAR = re.compile(r"(?<![\w.,/£$€-])(1[5-9]\d\d|20\d\d)(?![\w%/-]|[.,]\d| ?[%£$€])")
+AMBIGUOUS_DAY = re.compile(r"\b\d{1,2}([/-])\d{1,2}\1\d{4}\b")  # 4/12/2026: day or month first
 DAY_IN_DIGITS = re.compile(r"\d-\d{1,2}-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 # A day of a month that its weekday makes certain: "Saturday the 28th".
 WEEKDAY_AND_DAY = re.compile(
