@@ -67,6 +67,11 @@ class MemoryMap:
     conflicts: tuple[Conflict, ...] = ()
     left_out: int = 0
 
+    @property
+    def in_conflict(self) -> set[str]:
+        """The ids of the nodes that contradict, supersede or differ from another."""
+        return {side.node.id for conflict in self.conflicts for side in conflict.sides}
+
 
 def memory_map(
     centres: Sequence[str],
