@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from memvault.consolidation.faded_text import word_count
 from memvault.consolidation.rewards import Use
 from memvault.model.change import SYSTEM
 from memvault.model.memory import Memory
-from memvault.model.note import ParsedNote, Sentence
+from memvault.model.note import ParsedNote
 from memvault.search.modes import diverse
-from memvault.text.words import composed, words
 from memvault.vault.journal import Journal, JournalEntry
 
 # Reads and age must exceed their limits.
@@ -71,18 +71,14 @@ def is_candidate(memory: Memory, times_read: int, use: Use | None, now: datetime
     return is_old and is_used and memory.faded is None
 
 
-def sentences_of(note: ParsedNote) -> list[Sentence]:
-    return [sentence for block in note.blocks for sentence in block.sentences]
-
-
 def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     """Choose few sentences that represent the note; None if no choice is faithful enough.
 
     Args:
         embed: gives the vectors of texts, (n, dim), L2-normalised.
     """
-    sentences = sentences_of(note)
-    lengths = np.array([sum(word.isalnum() for word in words(composed(s.text))) for s in sentences])
+    sentences = note.sentences
+    lengths = np.array([word_count(sentence.text) for sentence in sentences])
     total = int(lengths.sum())
     if not sentences or len(sentences) > MAX_SENTENCES or total <= WORDS[0]:
         return None

@@ -151,6 +151,11 @@ class ParsedNote:
     code: tuple[CodeBlock, ...] = ()
     tasks: tuple[Task, ...] = ()
 
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of all blocks, in order."""
+        return [sentence for block in self.blocks for sentence in block.sentences]
+
 
 Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised
 
