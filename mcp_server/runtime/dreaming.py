@@ -21,7 +21,7 @@ from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
-from memvault.consolidation.dreams.phase import Chain, FoundAnswer, Phase, TimeOver
+from memvault.consolidation.dreams.phase import FoundAnswer, Phase, TimeOver, WalkedChain
 from memvault.consolidation.dreams.record import (
     Discovery,
     DreamPhase,
@@ -324,7 +324,7 @@ class Dreaming:
             recent=self._recent,
             together=[(first, second) for first, second, _ in learnt.together()],
             chains=[
-                Chain(nodes, use.times, use.utility(now.toordinal()))
+                WalkedChain(nodes, use.times, use.utility(now.toordinal()))
                 for nodes, use in learnt.chains()
             ],
             strengths=lambda key: self.record.strengths(key, now),

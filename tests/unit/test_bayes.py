@@ -31,7 +31,7 @@ from memvault.reasoning.bayes.question import read_question
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight, wilson
 from memvault.verification.claims.amounts import Amount
 from memvault.verification.claims.claim_extraction import claims_of
-from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.claims import Claim, ClaimSource
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECONDS = 5.0
@@ -263,7 +263,7 @@ def claim(note: str, value: str, **fields) -> Claim:
         "value": "name:" + value.lower(),
         "value_text": value,
         "sentence": f"{value} is the skipper, says {note}.",
-        "source": Source(note, note + ".md", note),
+        "source": ClaimSource(note, note + ".md", note),
         "sentence_stems": frozenset(),
         "heading_stems": frozenset(),
         "title_stems": frozenset(),
@@ -333,7 +333,7 @@ def test_what_is_said_to_be_past_is_no_witness():
 
 
 def stated(sentence: str, title: str = "Tents") -> list[Claim]:
-    return claims_of(sentence, Source("a", "a.md", title), lambda text, exclude: [])
+    return claims_of(sentence, ClaimSource("a", "a.md", title), lambda text, exclude: [])
 
 
 @pytest.mark.parametrize(

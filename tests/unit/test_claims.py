@@ -15,7 +15,7 @@ from memvault.verification.claims.amount_parsing import PATTERNS, amounts_in, ma
 from memvault.verification.claims.amounts import AmountKind, equal_amounts
 from memvault.verification.claims.claim_extraction import claims_of
 from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
-from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.claims import Claim, ClaimSource
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.sensitive_words import SensitiveTopic
 
@@ -40,7 +40,7 @@ def find_names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
 
 def claims(text: str, note: str = "Aurora", day: date | None = None) -> list[Claim]:
     kind = "meeting" if note.startswith("Meeting") else "note"
-    source = Source(note, f"{note}.md", note, kind=kind, day=day)
+    source = ClaimSource(note, f"{note}.md", note, kind=kind, day=day)
     return claims_of(text, source, find_names)
 
 
@@ -269,13 +269,13 @@ def test_of_two_clauses_each_has_its_own_subject() -> None:
 
 
 def test_text_below_a_heading_is_about_the_entity_that_the_heading_names() -> None:
-    source = Source("Projects", "Projects.md", "Aurora", heading="Plans > Marlin")
+    source = ClaimSource("Projects", "Projects.md", "Aurora", heading="Plans > Marlin")
     (budget,) = claims_of("Budget: 402k EUR", source, find_names)
     assert budget.subjects == {"Marlin"}
 
 
 def test_a_note_named_by_its_day_is_not_what_its_sentences_are_about() -> None:
-    source = Source("diary", "2026-03-02.md", "2026-03-02")
+    source = ClaimSource("diary", "2026-03-02.md", "2026-03-02")
     (opened,) = claims_of("The shop opened in 2019.", source, find_names)
     assert opened.subjects == frozenset()
 
@@ -338,7 +338,7 @@ def test_what_holds_since_a_day_is_a_claim_of_that_day():
 
 
 def test_a_property_is_said_of_its_own_note_whatever_its_title_names():
-    source = Source("study", "Study.md", "A study of Aurora", is_property=True)
+    source = ClaimSource("study", "Study.md", "A study of Aurora", is_property=True)
     (year,) = claims_of("year: 2019", source, find_names)
     assert year.subjects == {"study"}
 

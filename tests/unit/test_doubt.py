@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memvault.verification.claims.claim_extraction import claims_of
-from memvault.verification.claims.claims import Source
+from memvault.verification.claims.claims import ClaimSource
 from memvault.verification.doubt import is_doubtful, is_set_apart
 
 
@@ -29,7 +29,9 @@ from memvault.verification.doubt import is_doubtful, is_set_apart
 )
 def test_what_others_say_and_what_is_dreamt_or_denied_is_doubtful(sentence: str) -> None:
     assert is_doubtful(sentence, "")
-    assert all(not each.asserted for each in claims_of(sentence, Source("n", "n.md", "n"), _names))
+    assert all(
+        not each.asserted for each in claims_of(sentence, ClaimSource("n", "n.md", "n"), _names)
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name, NameRank
 from memvault.verification.claims.claim_extraction import Passages
 from memvault.verification.claims.claim_stems import stems_of
-from memvault.verification.claims.claims import Source
+from memvault.verification.claims.claims import ClaimSource
 
 TEXT = "The rent of Marlin is 400 EUR. The boat needs paint."
 
@@ -25,8 +25,8 @@ class Names:
         return [(start, start + len(name), name) for start, name in starts if start >= 0]
 
 
-def source(note: str = "n") -> Source:
-    return Source(note, f"{note}.md", "Meeting", kind="meeting")
+def source(note: str = "n") -> ClaimSource:
+    return ClaimSource(note, f"{note}.md", "Meeting", kind="meeting")
 
 
 def test_a_passage_is_read_once_however_often_it_is_found() -> None:

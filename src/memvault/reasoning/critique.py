@@ -17,10 +17,10 @@ from itertools import combinations
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.sentences.alignment import Relation
+from memvault.reasoning.sentences.alignment import Stance
 from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
-from memvault.reasoning.sentences.sentence_matching import Match, SentenceMatcher
+from memvault.reasoning.sentences.sentence_matching import SentenceMatch, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
@@ -31,7 +31,7 @@ from memvault.verification.claims.claim_extraction import claims_of
 from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
 from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
-from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.claims import Claim, ClaimSource
 from memvault.verification.claims.clause_words import HEDGED
 from memvault.verification.readable import readable
 from memvault.verification.vault_names import FindNames
@@ -91,7 +91,7 @@ def _first_sentences(text: str) -> str:
 class _Passage:
     memory: Memory
     text: str
-    source: Source
+    source: ClaimSource
 
 
 class Critic:
@@ -173,7 +173,7 @@ class Critic:
     ) -> Iterator[Contradiction]:
         """The contradictions of each sentence of the reasoning that no memory supports."""
         focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
-        reasoning = Source("", "", "", kind="session")
+        reasoning = ClaimSource("", "", "", kind="session")
         for sentence in statements:
             found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
             left_out = self._matcher.superseded_by_others([hit.memory.id for hit in found])
@@ -183,7 +183,7 @@ class Critic:
             match = self._matcher.best(sentence, hits)
             if match is None:
                 yield from self._part_contradictions(sentence, hits)
-            elif match.alignment.relation is Relation.SUPPORTS:
+            elif match.alignment.stance is Stance.SUPPORTS:
                 continue
             else:
                 yield _mismatch(match)
@@ -207,7 +207,7 @@ class Critic:
             match = self._matcher.best(part, hits)
             if match is None or match.alignment.coverage < _MIN_PART_COVERAGE:
                 continue
-            if match.alignment.relation is not Relation.SUPPORTS:
+            if match.alignment.stance is not Stance.SUPPORTS:
                 yield _mismatch(match)
 
     def _has_content(self, part: str) -> bool:
@@ -324,12 +324,12 @@ def _still_stated(sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]
             )
 
 
-def _mismatch(match: Match) -> Contradiction:
+def _mismatch(match: SentenceMatch) -> Contradiction:
     alignment = match.alignment
     kind = ConflictType.TEMPORAL if alignment.both_dated else ConflictType.FACTUAL
     stated, noted = " ".join(alignment.statement_words), " ".join(alignment.sentence_words)
     explanation = f"The reasoning says {stated}; the note says {noted}."
-    if alignment.relation is Relation.DENIES:
+    if alignment.stance is Stance.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
     snippet = match.sentence[:MAX_CHARS]
     return Contradiction(

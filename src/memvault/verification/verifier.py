@@ -21,7 +21,7 @@ from memvault.verification.agreement import Verdict, compare, day_of
 from memvault.verification.claim_gate import Gate
 from memvault.verification.claims.claim_extraction import Passages
 from memvault.verification.claims.claim_sources import is_claimed, source_of
-from memvault.verification.claims.claims import NAME, Claim, Source
+from memvault.verification.claims.claims import NAME, Claim, ClaimSource
 from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
 from memvault.verification.newer_claims import ChangedAt, newer_claims
 from memvault.verification.question_terms import QuestionTerms, terms_of
@@ -178,7 +178,7 @@ class Verifier:
         return self.passage("\n".join(lines), source, attribute_stems)
 
     def passage(
-        self, text: str, source: Source, attribute_stems: frozenset[str] | None = None
+        self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage, cached; see `Passage.claims`."""
         return self._passages.claims(text, source, attribute_stems)

@@ -24,7 +24,7 @@ class TimeOver(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class WalkedChain:
     """A path of nodes that was walked, how often, and with what reward."""
 
     nodes: tuple[str, ...]
@@ -68,7 +68,7 @@ class Phase(ABC):
     memory_of: Callable[[str], Memory | None]
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
-    chains: Sequence[Chain]
+    chains: Sequence[WalkedChain]
     strengths: Callable[[str], Mapping[str, float]]
     utility: Callable[[str], float]
     key_sentences: Callable[[Sequence[Memory], int], Sequence[Evidence]]

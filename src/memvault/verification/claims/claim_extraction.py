@@ -18,7 +18,7 @@ from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.attribute_words import attribute_words
 from memvault.verification.claims.claim_patterns import role_words, roles_in
 from memvault.verification.claims.claim_stems import stems_among, substrings_for
-from memvault.verification.claims.claims import NAME, TEXT, Claim, Source
+from memvault.verification.claims.claims import NAME, TEXT, Claim, ClaimSource
 from memvault.verification.claims.clause import Clause, NoteContext
 from memvault.verification.claims.clause_words import (
     CLAUSE_BREAK,
@@ -44,7 +44,7 @@ _SINCE = re.compile(r",?\s*\(?\b(?:since|as of)\s.*", re.IGNORECASE | re.DOTALL)
 _BACK_REFERENCE = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
 
 
-def claims_of(text: str, source: Source, find_names: FindNames) -> list[Claim]:
+def claims_of(text: str, source: ClaimSource, find_names: FindNames) -> list[Claim]:
     """The claims of a passage, without caching; see `Passage.claims`."""
     return Passage(text, source, find_names).claims()
 
@@ -57,7 +57,7 @@ class Passage:
             one node.
     """
 
-    def __init__(self, text: str, source: Source, find_names: FindNames) -> None:
+    def __init__(self, text: str, source: ClaimSource, find_names: FindNames) -> None:
         self._low = text.lower()
         self._text = text
         self._source = source
@@ -263,16 +263,16 @@ class Passages:
         self._find_names = find_names
         self._state = state
         self._lock = threading.Lock()
-        self._cache: LRUCache[tuple[str, Source], Passage] = LRUCache(max_cached)
+        self._cache: LRUCache[tuple[str, ClaimSource], Passage] = LRUCache(max_cached)
         self._cached_state = state()
 
     def claims(
-        self, text: str, source: Source, attribute_stems: frozenset[str] | None = None
+        self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage; see `Passage.claims`."""
         return self._passage(text, source).claims(attribute_stems)
 
-    def _passage(self, text: str, source: Source) -> Passage:
+    def _passage(self, text: str, source: ClaimSource) -> Passage:
         now = self._state()
         with self._lock:
             if now != self._cached_state:

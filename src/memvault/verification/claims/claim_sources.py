@@ -12,17 +12,17 @@ from memvault.model.provenance import Origin, OriginKind, plain_words
 from memvault.model.search import Conflict
 from memvault.model.verification import ConflictKind
 from memvault.vault.frontmatter.dates import read_date
-from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.claims import Claim, ClaimSource
 
 _DAY = re.compile(r"\A\d{4} \d\d \d\d ")  # in front of an annotation, as `plain_words` leaves it
 
 
-def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
+def source_of(memory: Memory, heading: str, lines: LineRange) -> ClaimSource:
     """The source of the claims in a passage of a memory."""
     day = memory.date.date() if memory.date is not None else None
     if day is not None and not is_own_day(day, memory):
         day = None
-    return Source(
+    return ClaimSource(
         memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, day
     )
 

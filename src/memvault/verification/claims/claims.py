@@ -14,7 +14,7 @@ TEXT = "text:"  # prefix of a value that is a few words
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ClaimSource:
     """The note and place of a passage.
 
     ``day`` is the day that its note is about, if any; ``is_property`` marks a line of the
@@ -59,7 +59,7 @@ class Claim:
     value: Amount | str
     value_text: str
     sentence: str
-    source: Source
+    source: ClaimSource
     sentence_stems: frozenset[str]
     heading_stems: frozenset[str]
     title_stems: frozenset[str]

@@ -13,7 +13,7 @@ from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amount_words import STOPS, is_unit
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.claim_stems import attribute_of, stems_of
-from memvault.verification.claims.claims import Claim, Source
+from memvault.verification.claims.claims import Claim, ClaimSource
 from memvault.verification.claims.clause_words import (
     DENIED,
     FORMER,
@@ -39,7 +39,7 @@ class NoteContext:
         find_names: finds the names of the vault in a text, except those of one node.
     """
 
-    def __init__(self, source: Source, find_names: FindNames) -> None:
+    def __init__(self, source: ClaimSource, find_names: FindNames) -> None:
         self.source = source
         self._find_names = find_names
         self.title_stems = stems_of(readable(source.title))
