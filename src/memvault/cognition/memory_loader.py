@@ -14,7 +14,7 @@ from cachetools import LRUCache
 from memvault.cognition.activity import Activity
 from memvault.cognition.learning_state import learning_state_of_new
 from memvault.cognition.pulse import PulseMeter
-from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
+from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, MemoryOf, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
 from memvault.vault.frontmatter.read import read_header
@@ -54,7 +54,7 @@ class MemoryLoader:
 
     def __init__(
         self,
-        memory_of: Callable[[str], Memory | None],
+        memory_of: MemoryOf,
         read: Callable[[str], bytes],
         meter: PulseMeter,
         activity: Callable[[], Activity],

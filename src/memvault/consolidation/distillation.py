@@ -11,7 +11,7 @@ the indexes of the sentences, never their words; a distillate is void once the n
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -22,7 +22,7 @@ from memvault.consolidation.faded_text import word_count
 from memvault.consolidation.rewards import Use
 from memvault.model.change import SYSTEM
 from memvault.model.memory import Memory
-from memvault.model.note import ParsedNote
+from memvault.model.note import Embed, ParsedNote
 from memvault.search.modes import diverse
 from memvault.vault.journal import Journal, JournalEntry
 
@@ -34,8 +34,6 @@ MIN_WORDS = 4  # of a sentence
 MAX_SENTENCES = 200  # a note with more is not distilled
 VARIETY = 0.3  # weight of novelty in maximal marginal relevance
 DISTILLED = "distilled"
-
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class Distillate(BaseModel):

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from memvault.model.memory import Memory
-from memvault.model.note import LinkStyle, ParsedNote, Sentence
+from memvault.model.note import Embed, LinkStyle, ParsedNote, Sentence
 from memvault.search.modes import diverse
 from memvault.text.words import STOP_WORDS, composed, name_key, some_words, words
 from memvault.vault.compose import inert
@@ -34,8 +33,6 @@ OUTCOME_WORDS = 60
 OUTCOMES = frozenset({"outcome", "outcomes", "decision", "decisions", "decided", "result",
                       "results", "conclusion", "conclusions", "agreed"})  # fmt: skip
 ARCHIVED = "The full text is archived; `memvault reconstruct` or the note's page brings it back."
-
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class FadingStage(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha1
@@ -158,6 +158,8 @@ class ParsedNote:
 
 
 Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Gives the vectors of texts, (n, dim), L2-normalised."""
 
 
 def mean_vector(vectors: Collection[Vector]) -> Vector | None:

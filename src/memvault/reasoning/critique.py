@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.sentences.alignment import Stance
@@ -100,7 +100,7 @@ class Critic:
     def __init__(
         self,
         find: Callable[[str, int, Scope | None], list[Hit]],
-        memory_of: Callable[[str], Memory | None],
+        memory_of: MemoryOf,
         vectors: VectorStore,
         find_names: FindNames,
         verifier: Verifier,

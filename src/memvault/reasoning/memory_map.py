@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memvault.model.graph import GraphEdge
+from memvault.model.memory import MemoryOf
 from memvault.model.search import Conflict
-from memvault.reasoning.conflicts import MemoryOf, conflicts
+from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
 

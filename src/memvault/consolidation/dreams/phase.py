@@ -13,7 +13,7 @@ from memvault.consolidation.dreams.links import GoOn, are_linked
 from memvault.consolidation.dreams.record import Discovery, DiscoveryKind, Evidence, PhaseReport
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import Lifecycle, Memory, MemoryOf
 from memvault.stores.graph_view import GraphView, edge_source
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class Phase(ABC):
 
     view: GraphView
     index: SimilarityIndex
-    memory_of: Callable[[str], Memory | None]
+    memory_of: MemoryOf
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
     chains: Sequence[WalkedChain]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from memvault.config.settings import ReasoningSettings
-from memvault.model.memory import Memory
+from memvault.model.memory import MemoryOf
 from memvault.model.note import LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.bayes.competing_values import (
@@ -78,7 +78,7 @@ class Reasoner:
     def __init__(
         self,
         edges: GraphView,
-        memory_of: Callable[[str], Memory | None],
+        memory_of: MemoryOf,
         *,
         find: FindMemories,
         claims_of: ClaimsOf,

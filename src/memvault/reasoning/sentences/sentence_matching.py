@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.model.note import LineRange
+from memvault.model.note import Embed, LineRange
 from memvault.model.search import Hit
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.sentences.alignment import Alignment, Stance, align
 from memvault.reasoning.sentences.sentence_words import TOKEN, SentenceWords
-from memvault.reasoning.sentences.word_overlap import Embed
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as NoteSentence
 from memvault.stores.graph_view import GraphView

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-import numpy.typing as npt
-
+from memvault.model.note import Embed
 from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.verification.immunity import hidden, wording
 from memvault.verification.immunity.classifier import Classifier
@@ -56,9 +54,6 @@ _EXCERPT = 200
 _SHOWN_FROM = 0.3  # least weight of a sign that is shown as evidence with others
 _STRONG = 0.9  # weight of a sign that is almost enough alone
 _STEM_LETTERS = 5
-
-Floats = npt.NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Floats]
 
 _ANNOUNCED = re.compile(r"^(?:title|subject|summary|description|topic):[ \t]*(.+)$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
