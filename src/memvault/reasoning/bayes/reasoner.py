@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -24,11 +24,11 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
-from memvault.reasoning.bayes.question import (
-    EvidenceUsed,
-    Outcome,
-    ProbabilityAnswer,
-    Question,
+from memvault.reasoning.bayes.probability_answer import EvidenceUsed, Outcome, ProbabilityAnswer
+from memvault.reasoning.bayes.probability_question import (
+    ParsedQuestion,
+    ProbabilityQuery,
+    Truths,
     read_question,
 )
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
@@ -50,21 +50,6 @@ NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: 
 
 FindMemories = Callable[[str, int, Scope | None], Sequence[Hit]]
 ClaimsOf = Callable[[str, Sequence[Hit], Scope | None], Sequence[Claim]]
-Truths = Mapping[str, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class ProbabilityQuery:
-    """A question, or the id of a target node.
-
-    ``given`` are observations by node id; ``interventions`` set nodes to true or false.
-    """
-
-    text: str = ""
-    target: str | None = None
-    given: Truths = field(default_factory=dict)
-    interventions: Truths = field(default_factory=dict)
-    scope: Scope | None = None
 
 
 class Reasoner:
@@ -117,13 +102,15 @@ class Reasoner:
 
     # -- the question -----------------------------------------------------------------------------
 
-    def _with_conditions(self, query: ProbabilityQuery, question: Question) -> ProbabilityQuery:
+    def _with_conditions(
+        self, query: ProbabilityQuery, question: ParsedQuestion
+    ) -> ProbabilityQuery:
         given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
             for *_, key in self._find_names(condition.text, None):
                 if key not in query.given and key not in query.interventions:
                     (interventions if condition.is_intervention else given)[key] = condition.holds
-        return ProbabilityQuery(query.text, query.target, given, interventions, query.scope)
+        return replace(query, given=given, interventions=interventions)
 
     def _is_influenced(self, key: str, scope: Scope | None) -> bool:
         influences = self.influences([key]).of(key)
@@ -155,7 +142,7 @@ class Reasoner:
         return max(affecting, key=lambda i: i.strength).effect if affecting else None
 
     def _competing_values(
-        self, query: ProbabilityQuery, question: Question
+        self, query: ProbabilityQuery, question: ParsedQuestion
     ) -> CompetingValues | None:
         hits = self._find(question.text, MAX_MEMORIES, query.scope)
         claims = self._claims_of(question.text, hits, query.scope)
