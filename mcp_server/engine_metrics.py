@@ -23,7 +23,7 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.memory_loader import MemoryLoader
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import session_state
 from memvault.consolidation.dreams.record import DreamPhase
@@ -42,7 +42,7 @@ ROLES = ("vectors", "graph", "keyvalue")
 class EngineCollector(Collector):
     """Collects the state of one engine; only of its process until its indexes are open."""
 
-    def __init__(self, startup: Startup, nodes: MemoryNodes, meter: PulseMeter) -> None:
+    def __init__(self, startup: Startup, nodes: MemoryLoader, meter: PulseMeter) -> None:
         self._startup = startup
         self._nodes = nodes
         self._meter = meter

@@ -27,7 +27,6 @@ from mcp_server.hooks.replaced_lines import latest_first
 from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
 from memvault.capture.extract import says_little
 from memvault.capture.session_note import path_from
-from memvault.consolidation.distillation import sentences_of
 from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -329,7 +328,7 @@ class HookRecall:
         text."""
         if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
             note = parse_note(memory.path, self._container.guarded.read(memory.path))
-            sentences = sentences_of(note)
+            sentences = note.sentences
             chosen = [sentences[at] for at in distilled.sentences if at < len(sentences)]
             if chosen and all(_is_own(memory, sentence) for sentence in chosen):
                 texts = [sentence.text for sentence in chosen]

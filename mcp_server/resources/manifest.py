@@ -15,7 +15,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import VerbosityLevel
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.vault_overview import Manifest, manifest_of
+from memvault.reasoning.vault_overview import VaultOverview, vault_overview
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
@@ -39,10 +39,10 @@ class Manifests:
     def __init__(self, container: Callable[[], Container]) -> None:
         self._container = container
         self._source: tuple[Indexer, int] | None = None
-        self._manifest = Manifest(0)
+        self._manifest = VaultOverview(0)
         self._lock = threading.Lock()
 
-    def current(self) -> tuple[Manifest, str | None]:
+    def current(self) -> tuple[VaultOverview, str | None]:
         """The manifest of the current index; with a notice if the graph is unreachable."""
         container = self._container()
         indexer = container.live.indexer
@@ -50,9 +50,11 @@ class Manifests:
             now = (indexer, indexer.version)
             if now != self._source:
                 try:
-                    self._manifest = manifest_of(indexer.catalogue.all(), container.live.graph_view)
+                    self._manifest = vault_overview(
+                        indexer.catalogue.all(), container.live.graph_view
+                    )
                 except (StoreUnavailable, GraphQueryError):
-                    return manifest_of(indexer.catalogue.all(), None), NO_GRAPH
+                    return vault_overview(indexer.catalogue.all(), None), NO_GRAPH
                 self._source = now
             return self._manifest, None
 
@@ -80,7 +82,7 @@ class Manifests:
         )
 
 
-def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> str:
+def fragment(manifest: VaultOverview, claimant_at: Callable[[str | None], str]) -> str:
     """A summary for a client's context, of about 150 tokens at most.
 
     It leaves out titles of notes that the person did not write, as a title may be a claim.

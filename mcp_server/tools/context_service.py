@@ -11,7 +11,7 @@ from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape
 from mcp_server.answers.reasoning import InsightsShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.learning_state import learnt_together
+from memvault.cognition.learning_state import learning_state_of_set
 from memvault.cognition.pulse import MemoryState
 from memvault.cognition.sessions import Session
 from memvault.model.errors import GraphQueryError, StoreUnavailable
@@ -160,7 +160,7 @@ class ContextService:
 
     def _metrics(self, hits: Sequence[Hit], pulse: CognitivePulse) -> UTLMetrics:
         ids, weights = [hit.memory.id for hit in hits], [hit.relevance for hit in hits]
-        state = learnt_together(self._box.meter, ids, weights)
+        state = learning_state_of_set(self._box.meter, ids, weights)
         return UTLMetrics(
             entropy=pulse.entropy,
             coherence=pulse.coherence,

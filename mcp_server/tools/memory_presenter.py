@@ -16,7 +16,7 @@ from mcp_server.answers.memories import (
     with_text,
 )
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
-from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.memory_loader import MemoryLoader
 from memvault.cognition.pulse import PulseMeter
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.model.graph import GraphEdge
@@ -40,7 +40,7 @@ class MemoryPresenter:
     """Makes the shapes of memories for answers. Made once per server; thread-safe."""
 
     def __init__(
-        self, container: Callable[[], Container], meter: PulseMeter, memory_nodes: MemoryNodes
+        self, container: Callable[[], Container], meter: PulseMeter, memory_nodes: MemoryLoader
     ) -> None:
         self._container = container
         self._meter = meter

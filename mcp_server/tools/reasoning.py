@@ -27,11 +27,11 @@ from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
-from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
+from memvault.reasoning.bayes.effects import CausalChain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
 from memvault.reasoning.bayes.omni_inference import Inference, Inferred, OmniInference
-from memvault.reasoning.bayes.question import EvidenceUsed
-from memvault.reasoning.bayes.reasoner import ProbabilityQuery
+from memvault.reasoning.bayes.probability_answer import EvidenceUsed
+from memvault.reasoning.bayes.probability_question import ProbabilityQuery
 from memvault.search.scope import in_scope
 
 SHOWN = {
@@ -318,7 +318,7 @@ class ReasoningTools(Tools):
             chain=self._links(consequence.chain.links, level),
         )
 
-    def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
+    def _chain(self, chain: CausalChain, level: VerbosityLevel) -> ChainShape:
         return ChainShape.of(
             chain,
             things=[self._box.container.live.reasoner.name_of(key) for key in chain.nodes],

@@ -27,7 +27,7 @@ from mcp_server.tools.arguments import (
     WhyKept,
 )
 from mcp_server.tools.toolbox import Tools, why_of
-from memvault.cognition.learning_state import LearnedMemory, learned_memory
+from memvault.cognition.learning_state import NewMemoryState, learning_state_of_new
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
@@ -225,7 +225,7 @@ class StoreTools(Tools):
             return other is not None and is_captured(other)
 
         # A session that hooks captured holds the sentence that a client stores from it.
-        new = learned_memory(meter, memory.id, apart_from=is_session)
+        new = learning_state_of_new(meter, memory.id, apart_from=is_session)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
         mentioned = {memory.id, *(contradiction.memory.id for contradiction in contradicted)}
         related = [other_memory for other_memory in related if other_memory.id not in mentioned]
@@ -240,7 +240,7 @@ class StoreTools(Tools):
             or None,
             related=[RelatedShape.of(related_memory) for related_memory in related],
             notice=self._notice(stored, memory, contradicted, _near_duplicate(new, related)),
-            pulse=meter.of([memory.id, *new.among]),
+            pulse=meter.of([memory.id, *new.nearest]),
         )
 
     def _notice(
@@ -300,8 +300,8 @@ def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _near_duplicate(new: LearnedMemory, related: Sequence[Memory]) -> Memory | None:
+def _near_duplicate(new: NewMemoryState, related: Sequence[Memory]) -> Memory | None:
     """The related memory that is a near-duplicate of the new one, or None."""
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
-    return next((memory for memory in related if memory.id == new.among[0]), None)
+    return next((memory for memory in related if memory.id == new.nearest[0]), None)

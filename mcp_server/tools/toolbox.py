@@ -19,7 +19,7 @@ from mcp_server.middleware.client_identity import (
 from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.memory_presenter import MemoryPresenter
 from mcp_server.tools.node_lookup import NodeLookup
-from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.memory_loader import MemoryLoader
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
 from memvault.curation.changes.curator import ChangeResult
@@ -62,7 +62,7 @@ class Toolbox:
             offers=self._may_suggest,
             background=lambda: self.container.worker,
         )
-        self.memory_nodes = MemoryNodes(
+        self.memory_nodes = MemoryLoader(
             self._memory_of,
             self._read,
             self.meter,

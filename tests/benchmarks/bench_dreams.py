@@ -25,7 +25,7 @@ from statistics import mean
 
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
-from memvault.consolidation.dreams.links import NAMED, missing_links
+from memvault.consolidation.dreams.links import NAMED, LinkedNodes, missing_links
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.graph import EdgeOrigin, GraphEdge, NoteGraph, NotesIndexed
 from memvault.stores.graph_view import GraphView
@@ -99,7 +99,7 @@ def measure(container: Container, seeds: int) -> None:
         for seed in range(seeds):
             gone = set(random.Random(seed).sample(sorted(links), max(1, len(links) // 10)))
             with without(container, gone, named):
-                found = missing_links(live.graph_view, rows, PROPOSED)
+                found = missing_links(LinkedNodes.from_view(live.graph_view, ids), rows, PROPOSED)
             hits = sum((min(e.source, e.target), max(e.source, e.target)) in gone for e in found)
             scores.append((hits / max(1, len(found)), hits / len(gone)))
         precision, recall = (mean(each) for each in zip(*scores, strict=True))

@@ -20,7 +20,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.activity import NAMESPACE, Activity
-from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.memory_loader import MemoryLoader
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import MemoryNode
@@ -54,7 +54,7 @@ def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
 
 
 @pytest.fixture
-def nodes(container: Container) -> Iterator[MemoryNodes]:
+def nodes(container: Container) -> Iterator[MemoryLoader]:
     box = Toolbox(Startup.of(container))
     yield box.memory_nodes
 
@@ -108,7 +108,7 @@ def test_an_id_that_no_note_has_costs_no_store(container):
         raise AssertionError("nothing but the catalogue is asked")
 
     box = Toolbox(Startup.of(container))
-    nodes = MemoryNodes(container.live.catalogue.by_id, refuse, box.meter, refuse, lambda: 4)
+    nodes = MemoryLoader(container.live.catalogue.by_id, refuse, box.meter, refuse, lambda: 4)
     assert nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11") is None
     assert nodes.reads == CacheStats()
 
@@ -186,7 +186,7 @@ def test_a_rebuilt_index_keeps_the_counts_and_goes_on_counting_there(container):
 def test_the_memories_used_longest_ago_are_put_away(container, caplog):
     ids = [write(container, f"Note {number}", f"Number {number}.\n") for number in range(8)]
     box = Toolbox(Startup.of(container))
-    nodes = MemoryNodes(
+    nodes = MemoryLoader(
         container.live.catalogue.by_id,
         container.vault.read,
         box.meter,

@@ -15,7 +15,6 @@ from memvault.consolidation.distillation import (
     DistillationLog,
     distil,
     is_candidate,
-    sentences_of,
 )
 from memvault.consolidation.rewards import LearnedState, Signal, SignalKind, Use
 from memvault.model.memory import Memory
@@ -105,7 +104,7 @@ def test_a_memory_is_distilled_to_its_own_sentences_that_mean_the_same() -> None
     memory, note = read("# Harbour\n\n" + " ".join(DEEP))
     found = distil(memory, note, embed)
     assert found is not None and found.fidelity >= 0.8 and found.ratio > 0.5
-    sentences = [sentences_of(note)[at].text for at in found.sentences]
+    sentences = [note.sentences[at].text for at in found.sentences]
     assert (
         sentences
         and set(sentences) <= set(DEEP)

@@ -5,30 +5,29 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import acos
 
 import numpy as np
 
 from memvault.cognition.pulse import LOCAL, PulseMeter, measured_together
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.memory import UTLState
-from memvault.model.note import mean_vector
+from memvault.model.note import Vector, mean_vector
 
 NEAREST = 5  # memories with which a new one is compared
 _COMPARED = 20  # as some of the nearest may be left out
 
 
 @dataclass(frozen=True, slots=True)
-class LearnedMemory:
-    """A memory's learning state, and the most similar other memories, nearest first."""
+class NewMemoryState:
+    """The learning state of a new memory, and the most similar other memories, nearest first."""
 
     state: UTLState
-    among: tuple[str, ...]
+    nearest: tuple[str, ...]
 
 
-def learned_memory(
+def learning_state_of_new(
     meter: PulseMeter, memory_id: str, apart_from: Callable[[str], bool] = lambda _: False
-) -> LearnedMemory:
+) -> NewMemoryState:
     """The learning state of a newly indexed memory.
 
     ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is the
@@ -51,7 +50,7 @@ def learned_memory(
         w_e=round(0.5 + index.importance(memory_id), 3),
         phi=round(_angle(index, memory_id, group), 3),
     )
-    return LearnedMemory(state, tuple(sorted(nearest, key=lambda key: -nearest[key])))
+    return NewMemoryState(state, tuple(sorted(nearest, key=lambda key: -nearest[key])))
 
 
 def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
@@ -66,13 +65,19 @@ def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> floa
     """The angle between a memory and the mean of a group, in [0, pi]; 0 without vectors."""
     vectors = index.vectors([memory_id, *group])
     own_vector = vectors.pop(memory_id)
-    mean = mean_vector([vector for vector in vectors.values() if vector is not None])
-    if own_vector is None or mean is None:
+    others = [vector for vector in vectors.values() if vector is not None]
+    return 0.0 if own_vector is None else _mean_angle([own_vector], others)
+
+
+def _mean_angle(vectors: Sequence[Vector], others: Sequence[Vector]) -> float:
+    """The mean angle between vectors and the mean of others, in [0, pi]; 0 without any."""
+    mean = mean_vector(others)
+    if mean is None or not vectors:
         return 0.0
-    return float(np.arccos(np.clip(own_vector @ mean, -1.0, 1.0)))
+    return float(np.arccos(np.clip(np.stack(vectors) @ mean, -1.0, 1.0)).mean())
 
 
-def learnt_together(
+def learning_state_of_set(
     meter: PulseMeter, ids: Sequence[str], weights: Sequence[float] | None = None
 ) -> UTLState:
     """The learning state of the memories of a session or an answer.
@@ -87,13 +92,9 @@ def learnt_together(
     lacking = 1.0 - vault_pulse.coherence
     gained = max(0.0, pulse.coherence - vault_pulse.coherence) / lacking if lacking > 0.0 else 0.0
     vectors = [vector for vector in index.vectors(ids).values() if vector is not None]
-    mean = mean_vector(vectors)
-    cosines = (
-        [] if mean is None else [float(np.clip(vector @ mean, -1.0, 1.0)) for vector in vectors]
-    )
     return UTLState(
         delta_s=pulse.entropy,
         delta_c=round(gained, 3),
         w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
-        phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),
+        phi=round(_mean_angle(vectors, vectors), 3),
     )

@@ -12,9 +12,9 @@ import numpy as np
 from cachetools import LRUCache
 
 from memvault.cognition.activity import Activity
-from memvault.cognition.learning_state import learned_memory
+from memvault.cognition.learning_state import learning_state_of_new
 from memvault.cognition.pulse import PulseMeter
-from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
+from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, MemoryOf, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
 from memvault.vault.frontmatter.read import read_frontmatter
@@ -38,8 +38,8 @@ class _LoadedNote:
     utl_state: UTLState  # when the memory was stored, else when this was read
 
 
-class MemoryNodes:
-    """The nodes of one vault. Thread-safe.
+class MemoryLoader:
+    """Loads the memory nodes of one vault. Thread-safe.
 
     Text and vector are cached for the ``capacity`` most recently used memories; a changed note is
     read again. State and use, which change without the note, are always current.
@@ -54,7 +54,7 @@ class MemoryNodes:
 
     def __init__(
         self,
-        memory_of: Callable[[str], Memory | None],
+        memory_of: MemoryOf,
         read: Callable[[str], bytes],
         meter: PulseMeter,
         activity: Callable[[], Activity],
@@ -123,7 +123,7 @@ class MemoryNodes:
             memory,
             content,
             NO_VECTOR if vector is None else vector,
-            stored or learned_memory(self._meter, memory.id).state,
+            stored or learning_state_of_new(self._meter, memory.id).state,
         )
         with self._lock:
             is_full = len(self._cache) == self._cache.maxsize and memory.id not in self._cache

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memvault.cognition.learning_state import learnt_together
+from memvault.cognition.learning_state import learning_state_of_set
 from memvault.cognition.pulse import PulseMeter
 from memvault.model.errors import SessionNotFound
 from memvault.model.memory import JohariQuadrant, UTLState
@@ -212,5 +212,5 @@ def session_state(meter: PulseMeter, working_set: Sequence[str]) -> SessionState
         tuple(existing),
         meter.of(existing),
         {quadrant: counts[quadrant] for quadrant in JohariQuadrant},
-        learnt_together(meter, existing),
+        learning_state_of_set(meter, existing),
     )

@@ -11,19 +11,19 @@ the indexes of the sentences, never their words; a distillate is void once the n
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from memvault.consolidation.faded_text import word_count
 from memvault.consolidation.rewards import Use
 from memvault.model.change import SYSTEM
 from memvault.model.memory import Memory
-from memvault.model.note import ParsedNote, Sentence
+from memvault.model.note import Embed, ParsedNote
 from memvault.search.modes import diverse
-from memvault.text.words import composed, words
 from memvault.vault.journal import Journal, JournalEntry
 
 # Reads and age must exceed their limits.
@@ -34,8 +34,6 @@ MIN_WORDS = 4  # of a sentence
 MAX_SENTENCES = 200  # a note with more is not distilled
 VARIETY = 0.3  # weight of novelty in maximal marginal relevance
 DISTILLED = "distilled"
-
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class Distillate(BaseModel):
@@ -71,18 +69,14 @@ def is_candidate(memory: Memory, times_read: int, use: Use | None, now: datetime
     return is_old and is_used and memory.faded is None
 
 
-def sentences_of(note: ParsedNote) -> list[Sentence]:
-    return [sentence for block in note.blocks for sentence in block.sentences]
-
-
 def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     """Choose few sentences that represent the note; None if no choice is faithful enough.
 
     Args:
         embed: gives the vectors of texts, (n, dim), L2-normalised.
     """
-    sentences = sentences_of(note)
-    lengths = np.array([sum(word.isalnum() for word in words(composed(s.text))) for s in sentences])
+    sentences = note.sentences
+    lengths = np.array([word_count(sentence.text) for sentence in sentences])
     total = int(lengths.sum())
     if not sentences or len(sentences) > MAX_SENTENCES or total <= WORDS[0]:
         return None

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from memvault.model.memory import Memory
-from memvault.model.note import LinkStyle, ParsedNote, Sentence
+from memvault.model.note import Embed, LinkStyle, ParsedNote, Sentence
 from memvault.search.modes import diverse
 from memvault.text.words import STOP_WORDS, composed, name_key, some_words, words
 from memvault.vault.compose import inert
@@ -34,8 +33,6 @@ OUTCOME_WORDS = 60
 OUTCOMES = frozenset({"outcome", "outcomes", "decision", "decisions", "decided", "result",
                       "results", "conclusion", "conclusions", "agreed"})  # fmt: skip
 ARCHIVED = "The full text is archived; `memvault reconstruct` or the note's page brings it back."
-
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class FadingStage(StrEnum):
@@ -120,17 +117,12 @@ def _harmless(
 
 def is_worth_fading(note: ParsedNote) -> bool:
     """Whether a note is longer than its summary and keys could be."""
-    return sum(_length(block.text) for block in note.blocks) > SHORT_WORDS
+    return sum(word_count(block.text) for block in note.blocks) > SHORT_WORDS
 
 
 def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
     """The chosen sentences of the note, at most `SUMMARY_WORDS` words, in the note's order."""
-    sentences = [
-        sentence
-        for block in note.blocks
-        for sentence in block.sentences
-        if MIN_WORDS <= _length(sentence.text) <= MAX_WORDS
-    ]
+    sentences = [s for s in note.sentences if MIN_WORDS <= word_count(s.text) <= MAX_WORDS]
     sentences = sentences[:: max(1, -(-len(sentences) // MAX_SENTENCES))]
     if not sentences:
         return []
@@ -141,7 +133,7 @@ def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
     worth = (np.clip(central, 0.0, 1.0) + rare / (rare.max() or 1.0)) / 2
     chosen, spent = [], 0
     for at in diverse(worth.tolist(), vectors, len(sentences), VARIETY):
-        length = _length(sentences[at].text)
+        length = word_count(sentences[at].text)
         if spent + length <= SUMMARY_WORDS:
             chosen.append(at)
             spent += length
@@ -185,12 +177,7 @@ def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
 
 def _speakers(note: ParsedNote) -> list[str]:
     """The labels that begin more than one sentence: the speakers of a conversation."""
-    counted = Counter(
-        sentence.relation
-        for block in note.blocks
-        for sentence in block.sentences
-        if sentence.relation
-    )
+    counted = Counter(sentence.relation for sentence in note.sentences if sentence.relation)
     return [name for name, count in counted.items() if count > 1]
 
 
@@ -252,7 +239,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(seen.values())
 
 
-def _length(text: str) -> int:
+def word_count(text: str) -> int:
     """The number of words; in scripts without spaces each character counts."""
     return sum(word.isalnum() for word in words(composed(text)))
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from memvault.consolidation.rewards import FULL, REWARDS, Signal, SignalKind
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
-from memvault.model.memory import Lifecycle, Memory, MemoryActivity, Stage
+from memvault.model.memory import Lifecycle, Memory, MemoryActivity, MemoryOf, Stage
 from memvault.model.provenance import OriginKind
 from memvault.model.search import FoundBy, Hit
 from memvault.text.secrets import without_secrets
@@ -76,7 +76,7 @@ class UseObserver:
     def __init__(
         self,
         observe: Callable[[Iterable[Signal]], None],
-        memory_of: Callable[[str], Memory | None],
+        memory_of: MemoryOf,
         at_path: Callable[[str], Memory | None],
         *,
         stored: Callable[[str], MemoryActivity],

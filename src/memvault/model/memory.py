@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date as datetime_date
 from datetime import datetime, time
@@ -148,6 +149,9 @@ class Memory(BaseModel):
         """Whether the person wrote none of the memory and did not verify it."""
         return not (self.verified or self.provenance.is_person or self.provenance.own)
 
+
+MemoryOf = Callable[[str], Memory | None]
+"""Gives the memory with an id; None if the id is not a memory's."""
 
 IMPORTANCE_HALF_LIFE_DAYS = 30.0
 MAX_CLIENT_VARIANCE = 0.15  # greatest variance of the importance that clients set

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha1
@@ -151,8 +151,15 @@ class ParsedNote:
     code: tuple[CodeBlock, ...] = ()
     tasks: tuple[Task, ...] = ()
 
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of all blocks, in order."""
+        return [sentence for block in self.blocks for sentence in block.sentences]
+
 
 Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Gives the vectors of texts, (n, dim), L2-normalised."""
 
 
 def mean_vector(vectors: Collection[Vector]) -> Vector | None:

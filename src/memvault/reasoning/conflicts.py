@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import combinations
@@ -23,14 +23,13 @@ from memvault.model.graph import (
     GraphEdge,
     relation_name,
 )
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Conflict, ConflictSide
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key
 
-MemoryOf = Callable[[str], Memory | None]
 _NOTE_IS_SUBJECT = re.compile(r"(?:^|[,;:] )\W*(?:(?:this|that|it|these) (?:\w+ ){0,3})?$")
 MAX_CONFLICTS = 20
 MAX_VALUE_CHARS = 80  # longer is prose

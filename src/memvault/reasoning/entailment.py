@@ -10,11 +10,11 @@ stated relations, not an embedding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeKind, relation_name
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
@@ -30,7 +30,7 @@ _LINKS = (EdgeOrigin.LINK, EdgeOrigin.EMBED)
 def entailment_cones(
     ids: Sequence[str],
     edges: GraphView,
-    memory_of: Callable[[str], Memory | None],
+    memory_of: MemoryOf,
 ) -> tuple[EntailmentCone, ...]:
     """The cone of each of these memories that has one, at most `MAX_ENTRIES` entries each way."""
     cones = (entailment_cone(key, edges, memory_of(key), MAX_ENTRIES) for key in ids)
@@ -156,7 +156,7 @@ class Hierarchy:
         memory_of: gives the memory of a node's id.
     """
 
-    def __init__(self, edges: GraphView, memory_of: Callable[[str], Memory | None]) -> None:
+    def __init__(self, edges: GraphView, memory_of: MemoryOf) -> None:
         self.edges = edges
         self._memory_of = memory_of
         self._version = edges.version

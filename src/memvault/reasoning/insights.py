@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memvault.model.graph import GraphEdge
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Aspect, Conflict, ConflictSide, Insights, Neighbour
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
@@ -127,7 +127,7 @@ NEAR = 5  # neighbours of each memory
 def insights(
     ids: Sequence[str],
     edges: GraphView,
-    memory_of: Callable[[str], Memory | None],
+    memory_of: MemoryOf,
     aspects: Collection[Aspect] = EVERY_ASPECT,
     *,
     near: int = NEAR,
@@ -166,7 +166,7 @@ def insights(
 
 def _with_texts(
     conflict: Conflict,
-    memory_of: Callable[[str], Memory | None],
+    memory_of: MemoryOf,
     lead_of: Callable[[Memory], tuple[str, int] | None],
 ) -> Conflict:
     """The conflict with the first sentence of the notes of which it has only the name."""

@@ -37,7 +37,7 @@ class LeadSentences:
 
 def lead_sentence(note: ParsedNote) -> tuple[str, int] | None:
     """The first sentence that is not a field, else the first sentence."""
-    sentences = [sentence for block in note.blocks for sentence in block.sentences]
+    sentences = note.sentences
     fields = {field.sentence for field in note.fields}
     prose = (s for s in sentences if s.relation is None and s.text not in fields)
     lead = next(prose, None) or next(iter(sentences), None)

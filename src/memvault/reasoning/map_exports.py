@@ -31,7 +31,7 @@ def d3(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -
         weights: give nodes and links a ``value`` in [0, 1].
         highlight: mark conflicts with ``conflict: true``.
     """
-    in_conflict = {side.node.id for conflict in memory_map.conflicts for side in conflict.sides}
+    in_conflict = memory_map.in_conflict if highlight else set()
     nodes: list[dict[str, Any]] = []
     for node in memory_map.nodes:
         entry: dict[str, Any] = {"id": node.id, "name": node.name, "group": node.kind}
@@ -39,14 +39,19 @@ def d3(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -
             entry["path"] = node.path
         if weights:
             entry["value"] = round(node.weight, 3)
-        if highlight and node.id in in_conflict:
+        if node.id in in_conflict:
             entry["conflict"] = True
         nodes.append(entry)
     links: list[dict[str, Any]] = []
     for edge in memory_map.edges:
-        link = {"source": edge.source, "target": edge.target, "relation": edge.relation}
-        marked = {"conflict": True} if highlight and edge.contested else {}
-        links.append({**link, **({"value": round(edge.weight, 3)} if weights else {}), **marked})
+        link: dict[str, Any] = {
+            "source": edge.source, "target": edge.target, "relation": edge.relation,
+        }  # fmt: skip
+        if weights:
+            link["value"] = round(edge.weight, 3)
+        if highlight and edge.contested:
+            link["conflict"] = True
+        links.append(link)
     for first, second, about in separate_conflicts(memory_map) if highlight else ():
         links.append({"source": first, "target": second, "relation": about, "conflict": True})
     return {"nodes": nodes, "links": links}
@@ -55,8 +60,8 @@ def d3(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -
 GRAPHVIZ_CHARS = 60
 THICKEST = 3.0  # width in points of an edge with the weight 1
 RED = "#c62828"
-# A backslash begins an escape of DOT, "&" a reference of HTML, and quotes end the string.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of Unicode: controls, breaks
+# A backslash begins an escape of DOT, "&" a reference of HTML, and quotes end the string.
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -86,14 +91,14 @@ def quoted(text: str) -> str:
 
 
 def _dot_nodes(memory_map: MemoryMap, highlight: bool) -> Iterator[str]:
-    in_conflict = {side.node.id for conflict in memory_map.conflicts for side in conflict.sides}
+    in_conflict = memory_map.in_conflict if highlight else set()
     for number, node in enumerate(memory_map.nodes):
         attributes = [f"label={quoted(shortened(node.name, GRAPHVIZ_CHARS))}"]
         if node.path is None:
             attributes.append('fillcolor="#f5f0e6"')
         if node.is_given:
             attributes.append("penwidth=2")
-        if highlight and node.id in in_conflict:
+        if node.id in in_conflict:
             attributes.append(f'color="{RED}"')
         yield f"  n{number} [{', '.join(attributes)}];"
 
@@ -165,7 +170,7 @@ def escaped(text: str) -> str:
 
 
 def _escaped(sign: str) -> str:
-    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+    if unicodedata.category(sign) in _UNSEEN:
         return " "
     if sign == _LIGATURE or (sign.isascii() and not sign.isalnum() and sign not in _PLAIN):
         return f"#{ord(sign)};"
@@ -175,7 +180,7 @@ def _escaped(sign: str) -> str:
 def _edge_lines(
     memory_map: MemoryMap, names: dict[str, str], weights: bool, highlight: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is memory_map in red."""
+    """Each line, and whether it is drawn in red."""
     for first, second, about in separate_conflicts(memory_map) if highlight else ():
         label = escaped(shortened(f"{about} differs", EDGE_CHARS))
         yield f'    {names[first]} -.-|"{label}"| {names[second]}', True
@@ -191,14 +196,12 @@ def _label(edge: MapEdge, weights: bool) -> str:
 
 
 def _styles(memory_map: MemoryMap, names: dict[str, str], highlight: bool) -> Iterator[str]:
-    in_conflict = {side.node.id for conflict in memory_map.conflicts for side in conflict.sides}
+    in_conflict = memory_map.in_conflict if highlight else set()
     groups = {
         "memory": [names[node.id] for node in memory_map.nodes if node.path],
         "concept": [names[node.id] for node in memory_map.nodes if not node.path],
         "asked": [names[node.id] for node in memory_map.nodes if node.is_given],
-        "conflict": [
-            names[node.id] for node in memory_map.nodes if highlight and node.id in in_conflict
-        ],
+        "conflict": [names[node.id] for node in memory_map.nodes if node.id in in_conflict],
     }
     for name, members in groups.items():
         if members:

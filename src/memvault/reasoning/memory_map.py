@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memvault.model.graph import GraphEdge
+from memvault.model.memory import MemoryOf
 from memvault.model.search import Conflict
-from memvault.reasoning.conflicts import MemoryOf, conflicts
+from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
 
@@ -66,6 +67,11 @@ class MemoryMap:
     edges: tuple[MapEdge, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     left_out: int = 0
+
+    @property
+    def in_conflict(self) -> set[str]:
+        """The ids of the nodes that contradict, supersede or differ from another."""
+        return {side.node.id for conflict in self.conflicts for side in conflict.sides}
 
 
 def memory_map(

@@ -19,7 +19,7 @@ _LISTED_SEPARATELY = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 
 
 @dataclass(frozen=True, slots=True)
-class NamedConcept:
+class ConceptCount:
     """A note, or an entity without one; ``notes`` counts the other notes that name it."""
 
     node: NodeRef
@@ -28,7 +28,7 @@ class NamedConcept:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class VaultOverview:
     """The numbers of notes by kind, project, tag and concept, largest first.
 
     ``relations`` counts the uses of each relation name. ``first`` and ``last`` are the earliest and
@@ -39,14 +39,14 @@ class Manifest:
     kinds: Sequence[tuple[str, int]] = ()
     projects: Sequence[tuple[str, int]] = ()
     tags: Sequence[tuple[str, int]] = ()
-    concepts: Sequence[NamedConcept] = ()
+    concepts: Sequence[ConceptCount] = ()
     relations: Sequence[tuple[str, int]] = ()
     first: date | None = None
     last: date | None = None
 
 
-def manifest_of(memories: Iterable[Memory], edges: GraphView | None) -> Manifest:
-    """The manifest of these memories and the edges they state.
+def vault_overview(memories: Iterable[Memory], edges: GraphView | None) -> VaultOverview:
+    """The overview of these memories and the edges they state.
 
     Args:
         edges: None if the graph is unreachable; concepts and relations are then missing.
@@ -57,7 +57,7 @@ def manifest_of(memories: Iterable[Memory], edges: GraphView | None) -> Manifest
     notes = list(memories)
     days = [memory.moment.date() for memory in notes]
     concepts, relations = _concepts_and_relations(edges) if edges is not None else ((), ())
-    return Manifest(
+    return VaultOverview(
         notes=len(notes),
         kinds=_most_frequent(memory.type for memory in notes),
         projects=_most_frequent(memory.project for memory in notes if memory.project),
@@ -83,7 +83,7 @@ def _most_frequent(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 def _concepts_and_relations(
     edges: GraphView,
-) -> tuple[tuple[NamedConcept, ...], tuple[tuple[str, int], ...]]:
+) -> tuple[tuple[ConceptCount, ...], tuple[tuple[str, int], ...]]:
     sources: dict[str, set[str]] = defaultdict(set)
     relations: list[str] = []
     for edge in edges.all():
@@ -94,7 +94,7 @@ def _concepts_and_relations(
     nodes = {node.id: node for node in edges.nodes() if node.kind not in _LISTED_SEPARATELY}
     best = sorted(nodes.keys() & sources.keys(), key=lambda key: (-len(sources[key]), key))
     concepts = tuple(
-        NamedConcept(
+        ConceptCount(
             NodeRef(key, nodes[key].name, nodes[key].path), nodes[key].kind, len(sources[key])
         )
         for key in best[:MAX_SHOWN]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memvault.model.errors import MemvaultError
-from memvault.model.memory import Memory
+from memvault.model.memory import MemoryOf
 from memvault.model.provenance import Origin
 from memvault.model.verification import Evidence
 from memvault.vault.compose import bare_lines
@@ -33,9 +33,7 @@ class EvidenceWeigher:
         read: gives a note's bytes, by path.
     """
 
-    def __init__(
-        self, memory_of: Callable[[str], Memory | None], read: Callable[[str], bytes]
-    ) -> None:
+    def __init__(self, memory_of: MemoryOf, read: Callable[[str], bytes]) -> None:
         self._memory_of = memory_of
         self._read = read
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from memvault.model.errors import StoreUnavailable
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Conflict, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
@@ -32,7 +32,6 @@ WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
 MAX_READ = 3  # first memories that are read in full for a value of the requested kind
 DOUBT = 0.6  # score of an unconfirmed claim (triple 11.3); below 0.7 (FR-46)
 
-MemoryOf = Callable[[str], Memory | None]
 StatedConflicts = Callable[[Collection[str]], Iterable[Conflict]]
 
 

@@ -63,7 +63,9 @@ class LinkedNodes:
     names: dict[str, int]
 
     @classmethod
-    def from_view(cls, view: GraphView, ids: Collection[str], go_on: GoOn) -> LinkedNodes:
+    def from_view(
+        cls, view: GraphView, ids: Collection[str], go_on: GoOn = lambda: None
+    ) -> LinkedNodes:
         around: dict[str, set[str]] = defaultdict(set)
         sources: dict[str, set[str]] = defaultdict(set)
         named: dict[tuple[str, str], GraphEdge] = {}
@@ -125,20 +127,22 @@ def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, floa
 
 
 def missing_links(
-    view: GraphView, rows: Rows, most: int, go_on: GoOn = lambda: None
+    linked: LinkedNodes, rows: Rows, most: int, go_on: GoOn = lambda: None
 ) -> list[MissingLink]:
     """The most likely missing links between these notes, at most one per pair, best first.
 
     Args:
+        linked: the neighbours of the notes that may be linked.
         rows: the vectors of the notes that may be linked, L2-normalised.
         go_on: called between steps of a few milliseconds; may pause, and raises to stop.
     """
     row_of = {key: at for at, key in enumerate(rows.ids)}
-    linked = LinkedNodes.from_view(view, row_of.keys(), go_on)
     cosines = {
         _pair(first, second): cosine for first, second, cosine in nearest(rows, NEAREST, go_on)
     }
     for first, second in linked.naming:
+        if first not in row_of or second not in row_of:
+            continue
         cosine = float(rows.matrix[row_of[first]] @ rows.matrix[row_of[second]])
         cosines.setdefault(_pair(first, second), cosine)
     links: list[MissingLink] = []

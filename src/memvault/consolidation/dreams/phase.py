@@ -18,7 +18,7 @@ from memvault.consolidation.dreams.record import (
 )
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import Lifecycle, Memory, MemoryOf
 from memvault.stores.graph_view import GraphView, edge_source
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Phase(ABC):
 
     view: GraphView
     index: SimilarityIndex
-    memory_of: Callable[[str], Memory | None]
+    memory_of: MemoryOf
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
     chains: Sequence[WalkedChain]

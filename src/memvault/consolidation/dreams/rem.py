@@ -44,10 +44,11 @@ class Rem(Phase):
         complete = True
         try:
             ids = [key for key in self.index.memory_ids() if self.may_link(key)]
-            rows = self.index.rows(ids)
-            links = missing_links(self.view, rows, len(self.known) + 10 * MAX_LINKS, self.go_on)
+            linked = LinkedNodes.from_view(self.view, set(ids), self.go_on)
+            rows, most = self.index.rows(ids), len(self.known) + 10 * MAX_LINKS
+            links = missing_links(linked, rows, most, self.go_on)
             self.add(discoveries, map(self._proposed, links), MAX_LINKS)
-            self.add(discoveries, self._blind_spots(set(ids)), MAX_SPOTS)
+            self.add(discoveries, self._blind_spots(set(ids), linked), MAX_SPOTS)
             self.add(discoveries, self._late_answers(answered), MAX_ANSWERS)
             self.add(discoveries, self._open_questions(answered), MAX_QUESTIONS)
             self._walk(ids, random.Random(now.toordinal()), answered)
@@ -82,13 +83,12 @@ class Rem(Phase):
         )
         return self.link(DiscoveryKind.LINK, (source, target), reason, sentences)
 
-    def _blind_spots(self, ids: set[str]) -> Iterator[Discovery]:
+    def _blind_spots(self, ids: set[str], linked: LinkedNodes) -> Iterator[Discovery]:
         """Unlinked notes far apart in meaning that share a cause, else a person, event or day."""
         for spot in blind_spots(self.view, self.index, go_on=self.go_on):
             self.go_on()
             if spot.first in ids and spot.second in ids:
                 yield from self._spot(spot.first, spot.second, spot.shared, "cause or effect")
-        linked = LinkedNodes.from_view(self.view, ids, self.go_on)
         sharing: dict[str, set[str]] = defaultdict(set)
         for key, neighbours in linked.around.items():
             node = self.view.node(key)

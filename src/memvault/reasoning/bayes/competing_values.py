@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from memvault.model.memory import Memory
+from memvault.model.memory import MemoryOf
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
 from memvault.reasoning.bayes.source_weights import (
     HEDGED,
@@ -179,7 +179,7 @@ def _fits_better(other: Claim, claim: Claim, stems: frozenset[str]) -> bool:
 
 def weighed_witnesses(
     competing: CompetingValues,
-    memory_of: Callable[[str], Memory | None],
+    memory_of: MemoryOf,
     half_life_days: float,
 ) -> list[tuple[Witness, float]]:
     """Each witness with the weight of its note; ages count from the latest witness.

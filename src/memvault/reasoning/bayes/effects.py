@@ -27,7 +27,7 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class CausalChain:
     """A chain of influences from cause to effect.
 
     ``strength`` is the product of their strengths; ``raises`` is whether the chain makes its end
@@ -62,7 +62,7 @@ class Consequence:
 
     node: NodeRef
     direction: Direction
-    chain: Chain
+    chain: CausalChain
     before: float
     after: float
     approximate: bool
@@ -93,7 +93,7 @@ class Effects:
                     consequences.append(self._consequence(network, key, end, one_direction, chain))
         return sorted(consequences, key=lambda c: (-abs(c.after - c.before), c.node.name))
 
-    def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[Chain]:
+    def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[CausalChain]:
         """Causal chains through a node, strongest first.
 
         Chains that lead to it are joined with chains that start at it, if both exist.
@@ -103,7 +103,7 @@ class Effects:
         before = _longest(self._chains(key, Direction.CAUSES, max_depth, graph.influences))
         after = _longest(self._chains(key, Direction.EFFECTS, max_depth, graph.influences))
         joined = [
-            Chain((*leading.links, *following.links))
+            CausalChain((*leading.links, *following.links))
             for leading in before
             for following in after
             if not set(leading.nodes[:-1]) & set(following.nodes)
@@ -113,14 +113,14 @@ class Effects:
 
     def _chains(
         self, key: str, direction: Direction, depth: int, influences: Sequence[Influence]
-    ) -> list[Chain]:
+    ) -> list[CausalChain]:
         """All chains from the node, or to it, that visit no node twice."""
         forward = direction is Direction.EFFECTS
         adjacent: dict[str, list[Influence]] = {}
         for influence in influences:
             near_end = influence.cause if forward else influence.effect
             adjacent.setdefault(near_end, []).append(influence)
-        chains: list[Chain] = []
+        chains: list[CausalChain] = []
         frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
         for _ in range(depth):
             next_frontier: list[tuple[str, tuple[Influence, ...]]] = []
@@ -130,13 +130,13 @@ class Effects:
                     next_node = influence.effect if forward else influence.cause
                     if next_node not in visited:
                         longer = (*links, influence) if forward else (influence, *links)
-                        chains.append(Chain(longer))
+                        chains.append(CausalChain(longer))
                         next_frontier.append((next_node, longer))
             frontier = next_frontier
         return chains
 
     def _consequence(
-        self, network: Network, key: str, end: str, direction: Direction, chain: Chain
+        self, network: Network, key: str, end: str, direction: Direction, chain: CausalChain
     ) -> Consequence:
         if direction is Direction.EFFECTS:
             before = posterior(network.intervened({key: FALSE}), end, {}, SECONDS)
@@ -154,16 +154,16 @@ class Effects:
         )
 
 
-def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
+def _best_chains(chains: Sequence[CausalChain], key: str) -> list[tuple[str, CausalChain]]:
     """The strongest chain to each far end, strongest first."""
-    best: dict[str, Chain] = {}
+    best: dict[str, CausalChain] = {}
     for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.nodes)):
         end = chain.nodes[-1] if chain.nodes[0] == key else chain.nodes[0]
         best.setdefault(end, chain)
     return list(best.items())
 
 
-def _longest(chains: Sequence[Chain]) -> list[Chain]:
+def _longest(chains: Sequence[CausalChain]) -> list[CausalChain]:
     """The chains that are not part of a longer chain."""
     parts = {chain.links[:-1] for chain in chains} | {chain.links[1:] for chain in chains}
     return [chain for chain in chains if chain.links not in parts]

@@ -6,7 +6,7 @@ The weight of a note (`source_weights`) gives the belief in its influences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -23,7 +23,7 @@ from memvault.model.graph import (
     GraphEdge,
     relation_name,
 )
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight
 from memvault.reasoning.causal import GIVEN, causal_link
@@ -33,8 +33,6 @@ from memvault.stores.graph_view import GraphView
 MAX_EDGES = 400  # strongest edges of one node that are read
 MAX_STATING_NOTES = 20  # notes that determine the belief in an entity without a note
 NAMED_ONLY = 0.5  # share of a note's weight that counts for an entity it only mentions
-
-MemoryOf = Callable[[str], Memory | None]
 
 
 class Kind(StrEnum):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
 from memvault.config.settings import ReasoningSettings
-from memvault.model.memory import Memory
+from memvault.model.memory import MemoryOf
 from memvault.model.note import LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.bayes.competing_values import (
@@ -24,11 +24,11 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
-from memvault.reasoning.bayes.question import (
-    EvidenceUsed,
-    Outcome,
-    ProbabilityResult,
-    Question,
+from memvault.reasoning.bayes.probability_answer import EvidenceUsed, Outcome, ProbabilityAnswer
+from memvault.reasoning.bayes.probability_question import (
+    ParsedQuestion,
+    ProbabilityQuery,
+    Truths,
     read_question,
 )
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
@@ -50,21 +50,6 @@ NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: 
 
 FindMemories = Callable[[str, int, Scope | None], Sequence[Hit]]
 ClaimsOf = Callable[[str, Sequence[Hit], Scope | None], Sequence[Claim]]
-Truths = Mapping[str, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class ProbabilityQuery:
-    """A question, or the id of a target node.
-
-    ``given`` are observations by node id; ``interventions`` set nodes to true or false.
-    """
-
-    text: str = ""
-    target: str | None = None
-    given: Truths = field(default_factory=dict)
-    interventions: Truths = field(default_factory=dict)
-    scope: Scope | None = None
 
 
 class Reasoner:
@@ -78,7 +63,7 @@ class Reasoner:
     def __init__(
         self,
         edges: GraphView,
-        memory_of: Callable[[str], Memory | None],
+        memory_of: MemoryOf,
         *,
         find: FindMemories,
         claims_of: ClaimsOf,
@@ -92,7 +77,7 @@ class Reasoner:
         self._find_names = find_names
         self._settings = settings
 
-    def ask(self, query: ProbabilityQuery) -> ProbabilityResult:
+    def ask(self, query: ProbabilityQuery) -> ProbabilityAnswer:
         """The probability of each answer.
 
         Raises:
@@ -112,18 +97,20 @@ class Reasoner:
             return self._answer_for_values(query, competing)
         target = self._most_influenced(influenced) if influenced else self._most_affected(query)
         if target is None:
-            return ProbabilityResult(question.text, notice=NOTHING)
+            return ProbabilityAnswer(question.text, notice=NOTHING)
         return self._answer_for_node(query, target)
 
     # -- the question -----------------------------------------------------------------------------
 
-    def _with_conditions(self, query: ProbabilityQuery, question: Question) -> ProbabilityQuery:
+    def _with_conditions(
+        self, query: ProbabilityQuery, question: ParsedQuestion
+    ) -> ProbabilityQuery:
         given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
             for *_, key in self._find_names(condition.text, None):
                 if key not in query.given and key not in query.interventions:
                     (interventions if condition.is_intervention else given)[key] = condition.holds
-        return ProbabilityQuery(query.text, query.target, given, interventions, query.scope)
+        return replace(query, given=given, interventions=interventions)
 
     def _is_influenced(self, key: str, scope: Scope | None) -> bool:
         influences = self.influences([key]).of(key)
@@ -155,7 +142,7 @@ class Reasoner:
         return max(affecting, key=lambda i: i.strength).effect if affecting else None
 
     def _competing_values(
-        self, query: ProbabilityQuery, question: Question
+        self, query: ProbabilityQuery, question: ParsedQuestion
     ) -> CompetingValues | None:
         hits = self._find(question.text, MAX_MEMORIES, query.scope)
         claims = self._claims_of(question.text, hits, query.scope)
@@ -173,7 +160,7 @@ class Reasoner:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityResult:
+    def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityAnswer:
         evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         reader = self.influences([target, *evidence_ids])
         graph = influence_graph([target, *evidence_ids], reader.of, self.allowed(query.scope))
@@ -185,7 +172,7 @@ class Reasoner:
         ]
         own_weight = reader.sources_of(target)
         if not touching and self._memory_of(target) is None:
-            return ProbabilityResult(self.name_of(target), notice=NOTHING)
+            return ProbabilityAnswer(self.name_of(target), notice=NOTHING)
         stating_weights = {
             s.memory_id: s.weight for influence in touching for s in influence.stated
         }
@@ -201,7 +188,7 @@ class Reasoner:
 
     def _answer_for_values(
         self, query: ProbabilityQuery, competing: CompetingValues
-    ) -> ProbabilityResult:
+    ) -> ProbabilityAnswer:
         evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         notes = list(dict.fromkeys(witness.claim.source.note_id for witness in competing.witnesses))
         weights = weighed_witnesses(competing, self._memory_of, self._settings.half_life_days)
@@ -243,7 +230,7 @@ class Reasoner:
         target: str,
         statements: Mapping[str, int],
         sources: float,
-    ) -> ProbabilityResult:
+    ) -> ProbabilityAnswer:
         changed = network.intervened(_states(query.interventions))
         evidence = {**statements, **_states(query.given)}
         for key, value in query.interventions.items():
@@ -254,7 +241,7 @@ class Reasoner:
             Outcome(name, chance, *wilson(min(1.0, max(0.0, chance)), sources))
             for name, chance in zip(variable.states, result.probabilities, strict=True)
         ]
-        return ProbabilityResult(
+        return ProbabilityAnswer(
             variable.name,
             tuple(sorted(outcomes, key=lambda outcome: -outcome.probability)),
             given=tuple((node_ref(key, self._edges), v) for key, v in query.given.items()),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
+from memvault.model.note import Embed
 from memvault.reasoning.sentences.name_differences import other_name, other_subjects
 from memvault.reasoning.sentences.sentence_words import (
     COMPARING,
@@ -27,7 +28,7 @@ from memvault.reasoning.sentences.sentence_words import (
 from memvault.reasoning.sentences.value_differences import compare_values
 from memvault.reasoning.sentences.value_placement import misplaced_value
 from memvault.reasoning.sentences.word_differences import is_reversed, opposite_word, other_word
-from memvault.reasoning.sentences.word_overlap import Difference, Embed, WordOverlap, is_derived
+from memvault.reasoning.sentences.word_overlap import Difference, WordOverlap, is_derived
 from memvault.verification.claims.claim_stems import canonical_stem, stems_of
 
 COVERED = 0.6  # least share of a statement's words in a sentence on the same subject
@@ -44,8 +45,8 @@ _VALUE_CONFIDENCE = 0.9  # of differing values
 _OPPOSITE_BONUS = 0.1  # in the confidence that an opposite word contradicts
 
 
-class Relation(StrEnum):
-    """The relation of a sentence to a statement."""
+class Stance(StrEnum):
+    """The stance of a sentence on a statement."""
 
     SUPPORTS = "supports"
     OTHER_VALUE = "other value"
@@ -64,7 +65,7 @@ class Alignment:
         both_dated: whether both name a month, or both a weekday.
     """
 
-    relation: Relation
+    stance: Stance
     confidence: float
     coverage: float
     own_coverage: float
@@ -102,14 +103,14 @@ def align(
         return _other_value(overlap, difference)
     reversed_terms = None if overlap.missing else is_reversed(overlap)
     if reversed_terms is not None:
-        return _agreement(overlap, Relation.DENIES if reversed_terms else Relation.SUPPORTS)
+        return _agreement(overlap, Stance.DENIES if reversed_terms else Stance.SUPPORTS)
     opposite = opposite_word(overlap)
     if opposite is not None:
         return _replaced_word(overlap, *opposite, bonus=_OPPOSITE_BONUS)
     if len(overlap.missing) <= (1 if len(statement.keys("word")) > 2 else 0):
-        relation = _support_or_denial(overlap)
-        if relation is not None:
-            return _agreement(overlap, relation)
+        stance = _support_or_denial(overlap)
+        if stance is not None:
+            return _agreement(overlap, stance)
     if 0 < len(overlap.missing) <= 2 and not denied and not COMPARING.search(statement.text):
         other = other_word(overlap, embed)
         return _replaced_word(overlap, *other) if other is not None else None
@@ -130,7 +131,7 @@ def _has_same_topic(overlap: WordOverlap) -> bool:
     return overlap.share >= (COVERED if not overlap.missing_names else _COVERED_BUT_NAME)
 
 
-def _support_or_denial(overlap: WordOverlap) -> Relation | None:
+def _support_or_denial(overlap: WordOverlap) -> Stance | None:
     """Whether the sentence supports or denies the statement; None if neither."""
     statement, sentence = overlap.statement, overlap.sentence
     stems = statement.stems() - overlap.missing
@@ -150,10 +151,10 @@ def _support_or_denial(overlap: WordOverlap) -> Relation | None:
     denies_only_missing = overlap.missing and any(len(scope) < 2 for scope in statement.denials)
     is_stated = overlap.has_values() and overlap.own_share >= _OWN
     if opposed and is_stated and not denies_only_missing and not opposites & statement.denied:
-        return Relation.DENIES
+        return Stance.DENIES
     is_uncertain = any(scope & shared for scope in scopes) and not statement.denied
     if not overlap.missing and is_stated and not opposed and not is_uncertain:
-        return Relation.SUPPORTS
+        return Stance.SUPPORTS
     return None
 
 
@@ -170,8 +171,8 @@ def _denial_scopes(overlap: WordOverlap) -> list[frozenset[str]]:
     return [frozenset(own_word.get(stem, stem) for stem in scope) for scope in denials]
 
 
-def _agreement(overlap: WordOverlap, relation: Relation) -> Alignment:
-    return Alignment(relation, overlap.share, overlap.share, overlap.own_share)
+def _agreement(overlap: WordOverlap, stance: Stance) -> Alignment:
+    return Alignment(stance, overlap.share, overlap.share, overlap.own_share)
 
 
 def _replaced_word(
@@ -180,7 +181,7 @@ def _replaced_word(
     confidence = overlap.share * _CONFIDENCE["word"] + bonus
     words = (word,), (replacement,)
     return Alignment(
-        Relation.OTHER_VALUE, confidence, overlap.share, overlap.own_share, "word", *words
+        Stance.OTHER_VALUE, confidence, overlap.share, overlap.own_share, "word", *words
     )
 
 
@@ -190,7 +191,7 @@ def _other_value(overlap: WordOverlap, difference: Difference | None) -> Alignme
     kind, statement_keys, sentence_keys = difference
     statement, sentence = overlap.statement, overlap.sentence
     return Alignment(
-        Relation.OTHER_VALUE,
+        Stance.OTHER_VALUE,
         overlap.share * _CONFIDENCE.get(kind, _VALUE_CONFIDENCE),
         overlap.share,
         overlap.own_share,

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 
+from memvault.model.note import Embed
 from memvault.reasoning.sentences.sentence_words import OPPOSITE, terms_compared
 from memvault.reasoning.sentences.value_placement import accompanies_opposite
-from memvault.reasoning.sentences.word_overlap import Embed, WordOverlap
+from memvault.reasoning.sentences.word_overlap import WordOverlap
 from memvault.verification.claims.claim_stems import canonical_stem
 
 _SAME_CATEGORY = (0.28, 0.9)  # range of the cosine of two words of one category, not synonyms

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from memvault.model.note import Embed
 from memvault.reasoning.sentences.sentence_words import KINDS, LIGHT, OPPOSITE, SentenceWords
 from memvault.verification.claims.claim_stems import canonical_stem, stems_of
 
@@ -18,7 +16,6 @@ _OBJECT = re.compile(
     r"\b(?:of|with|at|for|from|by|in)\s+(?:(?:the|an?|my|our|his|her|their)\s+)?(\w+)",
     re.IGNORECASE,
 )
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class Difference(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from memvault.model.months import MONTHS
 from memvault.text.stems import stem
@@ -313,23 +314,19 @@ def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | Non
 
 def _with_context(text: str, amount: Amount) -> Amount:
     """The amount with what the words around it say: per what, how exact, whether a former value."""
-    per = None
-    if amount.kind in (AmountKind.MONEY, AmountKind.NUMBER):
-        per = _PER.match(text[amount.end :])
-        if per and per["sign"] == "." and amount.kind is AmountKind.NUMBER:
-            per = None  # "5 p.m."
+    before = text[: amount.start]
     window = max(0, amount.start - _LOOK_BACK)
-    return Amount(
-        amount.kind,
-        amount.unit,
-        amount.parts,
-        amount.start,
-        amount.end + (per.end() if per else 0),
+    amount = replace(
+        amount,
         rough=_ROUGH.search(text, window, amount.start) is not None,
-        earlier=_is_earlier(text[: amount.start]),
-        per=_period(per) if per else _period_before(text[: amount.start], amount.kind),
-        noun=amount.noun,
+        earlier=_is_earlier(before),
     )
+    if amount.kind not in (AmountKind.MONEY, AmountKind.NUMBER):
+        return amount
+    per = _PER.match(text[amount.end :])
+    if per is None or (per["sign"] == "." and amount.kind is AmountKind.NUMBER):  # "5 p.m."
+        return replace(amount, per=_period_before(before))
+    return replace(amount, per=_period(per), end=amount.end + per.end())
 
 
 def _is_earlier(before: str) -> bool:
@@ -337,10 +334,8 @@ def _is_earlier(before: str) -> bool:
     return may_be and _EARLIER.search(before) is not None
 
 
-def _period_before(before: str, kind: AmountKind) -> str:
+def _period_before(before: str) -> str:
     """The period named before a value, as in "the monthly rent is 900"; empty without one."""
-    if kind not in (AmountKind.MONEY, AmountKind.NUMBER):
-        return ""
     repeats = _REPEATS.findall(before.lower())
     return REPEATED[repeats[-1]] if repeats else ""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import date
 
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, plain_words
 from memvault.model.search import Conflict
@@ -52,7 +52,7 @@ def origin_of(claim: Claim, memory: Memory | None) -> Origin:
     return memory.provenance.of_sentence(claim.sentence, claim.source.lines)
 
 
-def is_claimed(conflict: Conflict, memory_of: Callable[[str], Memory | None]) -> bool:
+def is_claimed(conflict: Conflict, memory_of: MemoryOf) -> bool:
     """Whether the person nowhere wrote the sentence that states a conflict."""
     side = next(side for side in conflict.sides if side.line is not None)
     memory = memory_of(side.node.id)
@@ -65,7 +65,7 @@ def is_claimed(conflict: Conflict, memory_of: Callable[[str], Memory | None]) ->
     return plain_words(side.text) not in own_sentences
 
 
-def is_outdating(conflict: Conflict, memory_of: Callable[[str], Memory | None]) -> bool:
+def is_outdating(conflict: Conflict, memory_of: MemoryOf) -> bool:
     """Whether a supersession outdates its second side.
 
     What another states of the person's note does not, until the person confirms it.
@@ -75,9 +75,7 @@ def is_outdating(conflict: Conflict, memory_of: Callable[[str], Memory | None]) 
     return not (is_own and is_claimed(conflict, memory_of))
 
 
-def outdated_notes(
-    conflicts: Iterable[Conflict], memory_of: Callable[[str], Memory | None]
-) -> frozenset[str]:
+def outdated_notes(conflicts: Iterable[Conflict], memory_of: MemoryOf) -> frozenset[str]:
     """The ids of the notes that supersessions among these conflicts outdate."""
     return frozenset(
         conflict.sides[1].node.id

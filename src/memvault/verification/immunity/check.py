@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-import numpy.typing as npt
-
+from memvault.model.note import Embed
 from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.verification.immunity import hidden, wording
 from memvault.verification.immunity.classifier import Classifier
@@ -56,9 +54,6 @@ _EXCERPT = 200
 _SHOWN_FROM = 0.3  # least weight of a sign that is shown as evidence with others
 _STRONG = 0.9  # weight of a sign that is almost enough alone
 _STEM_LETTERS = 5
-
-Floats = npt.NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Floats]
 
 _ANNOUNCED = re.compile(r"^(?:title|subject|summary|description|topic):[ \t]*(.+)$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
@@ -317,7 +312,7 @@ class _Visible:
         if not has_strong and wording.SQUEEZED.search(squeezed(unleeted_text)):
             yield _Sign("disguise", THRESHOLD, 0, len(self.text))
 
-    def _sign(self, match: wording.Match, folded: Folded) -> _Sign:
+    def _sign(self, match: wording.CueMatch, folded: Folded) -> _Sign:
         start, end = folded.span(match.start, match.end)
         share = self.share(start, end)
         if match.kind == "tool call" and self._quotation(start, end):

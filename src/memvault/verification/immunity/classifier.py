@@ -41,8 +41,11 @@ class Classifier:
     bias: float
 
     @classmethod
+    @cache
     def shipped(cls) -> Classifier:
-        return _shipped()
+        """The classifier with the weights of this package; read once."""
+        stored = np.load(_FILE, allow_pickle=False).astype(np.float32)
+        return cls(stored[:DIMENSION], stored[DIMENSION:-1], float(stored[-1]))
 
     def of_words(self, folded: str) -> float:
         """The log-odds that the words alone add. Takes microseconds."""
@@ -51,9 +54,3 @@ class Classifier:
     def of_vectors(self, vectors: Floats) -> Sequence[float]:
         """The log-odds that each of the vectors, (n, 384), adds, with the bias."""
         return [float(log_odds) for log_odds in vectors @ self.vector + self.bias]
-
-
-@cache
-def _shipped() -> Classifier:
-    stored = np.load(_FILE, allow_pickle=False).astype(np.float32)
-    return Classifier(stored[:DIMENSION], stored[DIMENSION:-1], float(stored[-1]))

@@ -1,12 +1,14 @@
-"""Parses questions about probability, and holds their answers."""
+"""Questions about probability, and how their text is parsed."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from memvault.model.note import LineRange
-from memvault.model.search import NodeRef
+from memvault.model.search import Scope
+
+Truths = Mapping[str, bool]  # by node id
 
 _CONDITION = re.compile(
     r"(?P<word>\bwhat (?:would happen |happens |will happen )?if\b|\b(?:even )?if\b"
@@ -31,6 +33,20 @@ _ASKS_CHANCE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class ProbabilityQuery:
+    """A question, or the id of a target node.
+
+    ``given`` are observations by node id; ``interventions`` set nodes to true or false.
+    """
+
+    text: str = ""
+    target: str | None = None
+    given: Truths = field(default_factory=dict)
+    interventions: Truths = field(default_factory=dict)
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A clause that sets the nodes it names to true or false; ``is_intervention`` if it says
     what is done, rather than what is seen."""
@@ -41,8 +57,8 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question about probability, as read.
+class ParsedQuestion:
+    """The parts of a question about probability.
 
     Attributes:
         text: the question without its conditions.
@@ -54,7 +70,7 @@ class Question:
     asks_chance: bool
 
 
-def read_question(text: str) -> Question:
+def read_question(text: str) -> ParsedQuestion:
     """Parse a question about probability."""
     conditions: list[Condition] = []
     for match in _CONDITION.finditer(text):
@@ -62,50 +78,4 @@ def read_question(text: str) -> Question:
         is_intervention = _INTERVENTION.match(match["word"]) is not None
         conditions.append(Condition(match["clause"].strip(), not denied, is_intervention))
     rest = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
-    return Question(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A possible answer; ``low`` and ``high`` are the 95% interval of its probability."""
-
-    value: str
-    probability: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceUsed:
-    """A statement that informs the answer.
-
-    Attributes:
-        bearing: what it states, in words.
-        weight: in ordinary sources.
-        lines: None if it is the whole note.
-    """
-
-    memory_id: str
-    title: str
-    path: str
-    bearing: str
-    weight: float
-    lines: LineRange | None = None
-    sentence: str = ""
-    origin: str | None = None  # who stated a value
-
-
-@dataclass(frozen=True, slots=True)
-class ProbabilityResult:
-    """The outcomes, most probable first; empty if no note concerns the question.
-
-    ``approximate`` means that the probabilities come from samples.
-    """
-
-    target: str
-    outcomes: tuple[Outcome, ...] = ()
-    evidence: tuple[EvidenceUsed, ...] = ()
-    given: tuple[tuple[NodeRef, bool], ...] = ()
-    done: tuple[tuple[NodeRef, bool], ...] = ()
-    approximate: bool = False
-    notice: str | None = None
+    return ParsedQuestion(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
