@@ -76,7 +76,7 @@ class ListTools(Tools):
             changed_before,
             {key: _text(value) for key, value in (properties or {}).items()},
         )
-        page = list_notes(self._box.container.live.catalogue.listed(), note_filter, limit, cursor)
+        page = list_notes(self._box.container.live.catalogue.records(), note_filter, limit, cursor)
         return ListAnswer.of(
             page,
             memories=[ListedShape.of(note) for note in page.notes],
