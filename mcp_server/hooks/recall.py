@@ -28,7 +28,6 @@ from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQu
 from memvault.capture.extract import says_little
 from memvault.capture.session_note import path_from
 from memvault.consolidation.distillation import sentences_of
-from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Sentence
@@ -37,6 +36,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
 if TYPE_CHECKING:

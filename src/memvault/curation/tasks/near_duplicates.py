@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.cognition.vector_rows import Rows
-from memvault.curation.tasks.note_tasks import is_captured
 from memvault.curation.tasks.note_wording import (
     NoteWording,
     Similarity,
@@ -28,6 +27,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.text.words import name_key
 from memvault.vault.documents import is_document
+from memvault.vault.session_lines import is_captured
 
 MIN_COSINE = 0.9
 MIN_COSINE_SAME_TITLE = 0.8  # a short note and its copy that differ in one line have less than 0.9
