@@ -23,7 +23,7 @@ from mcp_server.hooks.quotations import (
     on_one_line,
     says_something,
 )
-from mcp_server.hooks.replaced_lines import latest_first
+from mcp_server.hooks.replaced_lines import replaced_last
 from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
 from memvault.capture.extract import says_little
 from memvault.capture.session_note import path_from
@@ -218,7 +218,7 @@ class HookRecall:
         texts = [quotation.text for quotation in sessions[:MAX_FROM_SESSIONS]]
         notes = self.at_start(project, " ".join([project or "", *texts]).strip(), client)
         quotations = distinct([*notes[:NOTES_FIRST], *sessions, *notes[NOTES_FIRST:]])
-        ordered = latest_first(quotations, self._vectors.of)
+        ordered = replaced_last(quotations, self._vectors.of)
         from_sessions = [quotation for quotation in ordered if is_captured(quotation.memory)]
         omitted = {id(quotation) for quotation in from_sessions[MAX_FROM_SESSIONS:]}
         return [quotation for quotation in ordered if id(quotation) not in omitted]
@@ -301,7 +301,7 @@ class HookRecall:
             for memory in filter(is_captured, quoted_memories.values())
             for quotation in self.sessions.decided_since(memory)
         ]
-        return latest_first(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
+        return replaced_last(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
         if memory.type == "preference":

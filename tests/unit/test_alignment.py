@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.sentences.alignment import Relation, align
+from memvault.reasoning.sentences.alignment import SentenceRelation, align
 from memvault.reasoning.sentences.sentence_words import SentenceWords
 from memvault.text.encoders.embedding import Embedder
 
@@ -59,7 +59,7 @@ def test_a_number_is_one_however_its_thousands_are_parted(text: str, number: str
 )
 def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differing, embedder):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is not None and found.relation is Relation.OTHER_VALUE
+    assert found is not None and found.relation is SentenceRelation.OTHER_VALUE
     assert found.statement_words == (differing,)
 
 
@@ -75,7 +75,7 @@ def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differ
 )
 def test_a_sentence_with_all_that_is_said_supports_it(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is not None and found.relation is Relation.SUPPORTS
+    assert found is not None and found.relation is SentenceRelation.SUPPORTS
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_two_appointments_are_not_one_fact(ours, theirs, embedder):
 )
 def test_one_event_on_two_days_or_of_two_lengths_is_a_contradiction(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Health"), embedder.embed)
-    assert found is not None and found.relation is Relation.OTHER_VALUE
+    assert found is not None and found.relation is SentenceRelation.OTHER_VALUE
 
 
 @pytest.mark.parametrize("cited", ["(Gill, 2012, p. 473)", "[@gill2012, p. 473]", "(2012)", "p. 7"])
@@ -139,15 +139,15 @@ def test_the_hour_of_a_sentence_is_no_other_day(embedder):
     ours = "The concert is on Saturday, 12 December, at 6 pm in the old church."
     theirs = "Concert: Saturday 12 December 2026, 18:00, old church"
     found = align(statement(ours), statement(theirs), statement("Concert"), embedder.embed)
-    assert found is None or found.relation is Relation.SUPPORTS
+    assert found is None or found.relation is SentenceRelation.SUPPORTS
 
 
 def test_what_a_sentence_negates_is_denied_and_the_rest_is_not(embedder):
     theirs = statement("Pay the captain in cash, never by card.")
     by_card = align(statement("Pay the captain by card."), theirs, statement(""), embedder.embed)
     in_cash = align(statement("Pay the captain in cash."), theirs, statement(""), embedder.embed)
-    assert by_card is not None and by_card.relation is Relation.DENIES
-    assert in_cash is not None and in_cash.relation is Relation.SUPPORTS
+    assert by_card is not None and by_card.relation is SentenceRelation.DENIES
+    assert in_cash is not None and in_cash.relation is SentenceRelation.SUPPORTS
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_value_that_belongs_to_something_else_is_a_contradiction(
     ours, theirs, differing, embedder
 ):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is not None and found.relation is Relation.OTHER_VALUE
+    assert found is not None and found.relation is SentenceRelation.OTHER_VALUE
     assert found.statement_words == (differing,)
 
 
@@ -186,7 +186,7 @@ def test_a_value_that_belongs_to_something_else_is_a_contradiction(
 )
 def test_what_a_sentence_says_the_other_way_round_is_denied(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is not None and found.relation is Relation.DENIES
+    assert found is not None and found.relation is SentenceRelation.DENIES
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_what_a_sentence_says_the_other_way_round_is_denied(ours, theirs, embedd
 )
 def test_what_follows_from_a_sentence_is_no_contradiction(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
-    assert found is None or found.relation is Relation.SUPPORTS
+    assert found is None or found.relation is SentenceRelation.SUPPORTS
 
 
 def test_a_sentence_about_something_else_says_nothing(embedder):
@@ -219,4 +219,4 @@ def test_a_sentence_about_something_else_says_nothing(embedder):
 def test_a_sentence_never_contradicts_itself(words: list[str], embedder: Embedder):
     text = " ".join(words)
     found = align(statement(text), statement(text), statement(""), embedder.embed)
-    assert found is None or found.relation is Relation.SUPPORTS
+    assert found is None or found.relation is SentenceRelation.SUPPORTS

@@ -17,10 +17,10 @@ from itertools import combinations
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.sentences.alignment import Relation
+from memvault.reasoning.sentences.alignment import SentenceRelation
 from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
-from memvault.reasoning.sentences.sentence_matching import Match, SentenceMatcher
+from memvault.reasoning.sentences.sentence_matching import SentenceMatch, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
 from memvault.stores.vectors import VectorStore
 from memvault.vault.compose import bare_lines
@@ -182,7 +182,7 @@ class Critic:
             match = self._matcher.best(sentence, hits)
             if match is None:
                 yield from self._part_contradictions(sentence, hits)
-            elif match.alignment.relation is Relation.SUPPORTS:
+            elif match.alignment.relation is SentenceRelation.SUPPORTS:
                 continue
             else:
                 yield _mismatch(match)
@@ -206,7 +206,7 @@ class Critic:
             match = self._matcher.best(part, hits)
             if match is None or match.alignment.coverage < _MIN_PART_COVERAGE:
                 continue
-            if match.alignment.relation is not Relation.SUPPORTS:
+            if match.alignment.relation is not SentenceRelation.SUPPORTS:
                 yield _mismatch(match)
 
     def _has_content(self, part: str) -> bool:
@@ -323,12 +323,12 @@ def _still_stated(sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]
             )
 
 
-def _mismatch(match: Match) -> Contradiction:
+def _mismatch(match: SentenceMatch) -> Contradiction:
     alignment = match.alignment
     kind = ConflictType.TEMPORAL if alignment.both_dated else ConflictType.FACTUAL
     stated, noted = " ".join(alignment.statement_words), " ".join(alignment.sentence_words)
     explanation = f"The reasoning says {stated}; the note says {noted}."
-    if alignment.relation is Relation.DENIES:
+    if alignment.relation is SentenceRelation.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
     snippet = match.sentence[:MAX_CHARS]
     return Contradiction(

@@ -18,9 +18,9 @@ from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.note_wording import (
     NoteWording,
     Similarity,
+    comparable_title,
     note_wording,
     similarity_of,
-    title_of,
 )
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.errors import MemvaultError
@@ -103,7 +103,7 @@ class Duplicates:
         def wording_of(memory_id: str) -> NoteWording | None:
             memory = memories[memory_id]
             try:
-                return note_wording(title_of(memory), self._read(memory.path))
+                return note_wording(comparable_title(memory), self._read(memory.path))
             except MemvaultError:  # gone or unreadable since
                 return None
 

@@ -188,7 +188,7 @@ InfluencesOf = Callable[[str], Iterable[Influence]]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class NetworkSelection:
     """Nodes, nearest first, and the influences between them that the network keeps."""
 
     nodes: tuple[str, ...]
@@ -223,7 +223,7 @@ def surroundings(
     seeds: Sequence[str],
     influences_of: InfluencesOf,
     allowed: Callable[[str], bool] = lambda _: True,
-) -> Surroundings:
+) -> NetworkSelection:
     """The nodes around these seeds along the strongest influences, at most `MAX_NODES`.
 
     Args:
@@ -245,7 +245,7 @@ def surroundings(
             if neighbour not in included and allowed(neighbour):
                 count += 1
                 heappush(heap, (reach * influence.strength, count, neighbour))
-    return Surroundings(tuple(included), tuple(_between(influences, included)))
+    return NetworkSelection(tuple(included), tuple(_between(influences, included)))
 
 
 def _between(

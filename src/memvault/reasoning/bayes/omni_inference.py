@@ -15,7 +15,7 @@ from memvault.model.errors import InvalidParams
 from memvault.model.search import Scope
 from memvault.reasoning.bayes.belief_propagation import propagate
 from memvault.reasoning.bayes.influences import Influence, Influences
-from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
+from memvault.reasoning.bayes.network import TRUE, NetworkSelection, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.stores.graph_view import GraphView
@@ -118,7 +118,7 @@ class OmniInference:
         targets: Sequence[str],
         reader: Influences,
         scope: Scope | None,
-    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
+    ) -> tuple[NetworkSelection, tuple[Influence, ...], tuple[str, ...], list[str]]:
         """The network's nodes, the bridge if one is requested, and the nodes to predict."""
         allowed = self._reasoner.allowed(scope)
         if kind is Inference.BRIDGE:
@@ -128,7 +128,7 @@ class OmniInference:
             path = self._bridge(start, end, reader, scope)
             path_nodes = (start, *(influence.effect for influence in path)) if path else ()
             nodes = tuple(dict.fromkeys((*path_nodes, *clamped, *targets)))
-            return Surroundings(nodes, path), path, path_nodes, list(path_nodes[1:-1])
+            return NetworkSelection(nodes, path), path, path_nodes, list(path_nodes[1:-1])
         if kind is Inference.ABDUCTION:
             return (*self._explanations(clamped, targets, reader, scope),)
         around = surroundings([*clamped, *targets], reader.of, allowed)
@@ -174,7 +174,7 @@ class OmniInference:
         targets: Sequence[str],
         reader: Influences,
         scope: Scope | None,
-    ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
+    ) -> tuple[NetworkSelection, tuple[Influence, ...], tuple[str, ...], list[str]]:
         """Candidate explanations: stated causes, and nodes related to several observations."""
         allowed = self._reasoner.allowed(scope)
         related: dict[str, dict[str, Influence]] = {}
@@ -211,7 +211,7 @@ class OmniInference:
         )
         explaining = list(dict.fromkeys((*targets, *candidates[:MAX_EXPLAINING])))
         influences = tuple(i for key in explaining for i in related.get(key, {}).values())
-        return Surroundings((*explaining, *clamped), influences), (), (), explaining
+        return NetworkSelection((*explaining, *clamped), influences), (), (), explaining
 
     def _predicted(
         self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
@@ -221,7 +221,7 @@ class OmniInference:
         return Predicted(key, value, 1.0 - (high - low))
 
 
-def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
+def _stating(around: NetworkSelection) -> dict[str, dict[str, float]]:
     """The notes that state the influences of each node, with their weights."""
     weights_by_node: dict[str, dict[str, float]] = {}
     for influence in around.influences:

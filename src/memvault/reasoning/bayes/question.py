@@ -41,7 +41,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChanceQuestion:
     """A question about probability, as read.
 
     Attributes:
@@ -54,7 +54,7 @@ class Question:
     asks_chance: bool
 
 
-def read_question(text: str) -> Question:
+def read_question(text: str) -> ChanceQuestion:
     """Parse a question about probability."""
     conditions: list[Condition] = []
     for match in _CONDITION.finditer(text):
@@ -62,7 +62,7 @@ def read_question(text: str) -> Question:
         is_intervention = _INTERVENTION.match(match["word"]) is not None
         conditions.append(Condition(match["clause"].strip(), not denied, is_intervention))
     rest = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
-    return Question(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
+    return ChanceQuestion(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
 
 
 @dataclass(frozen=True, slots=True)

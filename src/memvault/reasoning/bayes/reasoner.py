@@ -21,12 +21,12 @@ from memvault.reasoning.bayes.competing_values import (
 )
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, NetworkSelection, surroundings
 from memvault.reasoning.bayes.question import (
+    ChanceQuestion,
     EvidenceUsed,
     Outcome,
     ProbabilityResult,
-    Question,
     read_question,
 )
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
@@ -115,7 +115,9 @@ class Reasoner:
 
     # -- the question -----------------------------------------------------------------------------
 
-    def _with_conditions(self, query: ProbabilityQuery, question: Question) -> ProbabilityQuery:
+    def _with_conditions(
+        self, query: ProbabilityQuery, question: ChanceQuestion
+    ) -> ProbabilityQuery:
         given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
             for *_, key in self._find_names(condition.text, None):
@@ -153,7 +155,7 @@ class Reasoner:
         return max(affecting, key=lambda i: i.strength).effect if affecting else None
 
     def _competing_values(
-        self, query: ProbabilityQuery, question: Question
+        self, query: ProbabilityQuery, question: ChanceQuestion
     ) -> CompetingValues | None:
         hits = self._find(question.text, MAX_MEMORIES, query.scope)
         claims = self._claims_of(question.text, hits, query.scope)
@@ -279,7 +281,7 @@ class Reasoner:
         )
 
     def _evidence(
-        self, query: ProbabilityQuery, target: str, around: Surroundings, network: Network
+        self, query: ProbabilityQuery, target: str, around: NetworkSelection, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target, first those about the target itself."""
         evidence_ids = {*query.given, *query.interventions}
@@ -312,7 +314,7 @@ class Reasoner:
         )  # fmt: skip
 
     def _unconnected(
-        self, query: ProbabilityQuery, around: Surroundings, targets: Sequence[str]
+        self, query: ProbabilityQuery, around: NetworkSelection, targets: Sequence[str]
     ) -> str | None:
         reached = _connected(targets, around.influences)
         unreached = [key for key in (*query.given, *query.interventions) if key not in reached]

@@ -43,7 +43,7 @@ _VALUE_CONFIDENCE = 0.9  # of differing values
 _OPPOSITE_BONUS = 0.1  # in the confidence that an opposite word contradicts
 
 
-class Relation(StrEnum):
+class SentenceRelation(StrEnum):
     """The relation of a sentence to a statement."""
 
     SUPPORTS = "supports"
@@ -63,7 +63,7 @@ class Alignment:
         both_dated: whether both name a month, or both a weekday.
     """
 
-    relation: Relation
+    relation: SentenceRelation
     confidence: float
     coverage: float
     own_coverage: float
@@ -101,7 +101,9 @@ def align(
         return _other_value(overlap, difference)
     reversed_terms = None if overlap.missing else is_reversed(overlap)
     if reversed_terms is not None:
-        return _agreement(overlap, Relation.DENIES if reversed_terms else Relation.SUPPORTS)
+        return _agreement(
+            overlap, SentenceRelation.DENIES if reversed_terms else SentenceRelation.SUPPORTS
+        )
     opposite = opposite_word(overlap)
     if opposite is not None:
         return _replaced_word(overlap, *opposite, bonus=_OPPOSITE_BONUS)
@@ -129,7 +131,7 @@ def _has_same_topic(overlap: WordOverlap) -> bool:
     return overlap.share >= (COVERED if not overlap.missing_names else _COVERED_BUT_NAME)
 
 
-def _support_or_denial(overlap: WordOverlap) -> Relation | None:
+def _support_or_denial(overlap: WordOverlap) -> SentenceRelation | None:
     """Whether the sentence supports or denies the statement; None if neither."""
     statement, sentence = overlap.statement, overlap.sentence
     stems = statement.stems() - overlap.missing
@@ -145,10 +147,10 @@ def _support_or_denial(overlap: WordOverlap) -> Relation | None:
     denies_only_missing = overlap.missing and any(len(scope) < 2 for scope in statement.denials)
     is_stated = overlap.has_values() and overlap.own_share >= _OWN
     if opposed and is_stated and not denies_only_missing and not opposites & statement.denied:
-        return Relation.DENIES
+        return SentenceRelation.DENIES
     is_uncertain = any(scope & shared for scope in scopes) and not statement.denied
     if not overlap.missing and is_stated and not opposed and not is_uncertain:
-        return Relation.SUPPORTS
+        return SentenceRelation.SUPPORTS
     return None
 
 
@@ -165,7 +167,7 @@ def _denial_scopes(overlap: WordOverlap) -> list[frozenset[str]]:
     return [frozenset(own_word.get(stem, stem) for stem in scope) for scope in denials]
 
 
-def _agreement(overlap: WordOverlap, relation: Relation) -> Alignment:
+def _agreement(overlap: WordOverlap, relation: SentenceRelation) -> Alignment:
     return Alignment(relation, overlap.share, overlap.share, overlap.own_share)
 
 
@@ -175,7 +177,7 @@ def _replaced_word(
     confidence = overlap.share * _CONFIDENCE["word"] + bonus
     words = (word,), (replacement,)
     return Alignment(
-        Relation.OTHER_VALUE, confidence, overlap.share, overlap.own_share, "word", *words
+        SentenceRelation.OTHER_VALUE, confidence, overlap.share, overlap.own_share, "word", *words
     )
 
 
@@ -185,7 +187,7 @@ def _other_value(overlap: WordOverlap, difference: Difference | None) -> Alignme
     kind, statement_keys, sentence_keys = difference
     statement, sentence = overlap.statement, overlap.sentence
     return Alignment(
-        Relation.OTHER_VALUE,
+        SentenceRelation.OTHER_VALUE,
         overlap.share * _CONFIDENCE.get(kind, _VALUE_CONFIDENCE),
         overlap.share,
         overlap.own_share,

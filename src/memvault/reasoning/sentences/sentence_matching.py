@@ -15,7 +15,7 @@ from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.conflicts import stated_conflicts
-from memvault.reasoning.sentences.alignment import Alignment, Relation, align
+from memvault.reasoning.sentences.alignment import Alignment, SentenceRelation, align
 from memvault.reasoning.sentences.sentence_words import TOKEN, SentenceWords
 from memvault.reasoning.sentences.word_overlap import Embed
 from memvault.search.context.outline import Outlines
@@ -29,7 +29,7 @@ _MAX_WORDS = 20_000  # words whose vectors are cached
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 
 
-class Match(NamedTuple):
+class SentenceMatch(NamedTuple):
     """A sentence of a note, its lines, and the result of its comparison with a statement."""
 
     alignment: Alignment
@@ -49,14 +49,14 @@ class SentenceMatcher:
         self._find_names = find_names
         self._embed = _WordVectors(embed)
 
-    def best(self, statement: str, hits: Sequence[Hit]) -> Match | None:
+    def best(self, statement: str, hits: Sequence[Hit]) -> SentenceMatch | None:
         """The sentence that supports a statement, else the one that covers most of it.
 
         None if no sentence is comparable with the statement.
         """
         statement_words = SentenceWords(statement, self._find_names)
         stems = stems_of(statement)
-        best: Match | None = None
+        best: SentenceMatch | None = None
         for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
             linked = self._linked(hit.memory)
             for sentence in outline.statements if outline is not None else ():
@@ -77,7 +77,7 @@ class SentenceMatcher:
                     if alignment is None:
                         continue
                     if best is None or _rank(alignment) > _rank(best.alignment):
-                        best = Match(alignment, hit.memory, sentence.lines, sentence.quoted)
+                        best = SentenceMatch(alignment, hit.memory, sentence.lines, sentence.quoted)
         return best
 
     def superseded_by_others(self, ids: Collection[str]) -> set[str]:
@@ -147,7 +147,7 @@ def _with_targets(text: str, sentence: NoteSentence, linked: Mapping[int, Sequen
 
 def _rank(alignment: Alignment) -> tuple[bool, float, float, float]:
     return (
-        alignment.relation is Relation.SUPPORTS,
+        alignment.relation is SentenceRelation.SUPPORTS,
         alignment.coverage,
         alignment.own_coverage,
         alignment.confidence,

@@ -317,7 +317,7 @@ class _Visible:
         if not has_strong and wording.SQUEEZED.search(squeezed(unleeted_text)):
             yield _Sign("disguise", THRESHOLD, 0, len(self.text))
 
-    def _sign(self, match: wording.Match, folded: Folded) -> _Sign:
+    def _sign(self, match: wording.WordingMatch, folded: Folded) -> _Sign:
         start, end = folded.span(match.start, match.end)
         share = self.share(start, end)
         if match.kind == "tool call" and self._quotation(start, end):

@@ -31,7 +31,7 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class WordingMatch:
     kind: str
     weight: float
     start: int
@@ -326,7 +326,7 @@ _QUOTED = re.compile(
 )
 
 
-def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator[Match]:
+def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator[WordingMatch]:
     """The matches of all cues in the folded text.
 
     The text is read in windows, so that no pattern takes time quadratic in the length of the text.
@@ -347,7 +347,7 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
                 if match.start() >= first + _WINDOW:
                     break
                 after[number] = match.end()
-                yield Match(cue.kind, cue.weight, match.start(), match.end())
+                yield WordingMatch(cue.kind, cue.weight, match.start(), match.end())
             on_step()
 
 
