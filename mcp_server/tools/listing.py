@@ -13,7 +13,7 @@ from mcp_server.tools.arguments import FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.model.memory import Lifecycle
 from memvault.model.search import Filters
-from memvault.search.lists.note_list import NoteFilter, list_notes
+from memvault.search.lists.filtered_notes import NoteFilter, list_notes
 
 Folder = Annotated[
     str | None,
